@@ -1,0 +1,102 @@
+//! The seam for protocols: what a client must do, and what it is told and tells.
+//!
+//! A worker calls, for each virtual client: `open` once, then `act` for every operation, then `close` once. `open` may connect and
+//! log in and is not timed; `act` changes state on the target only as its step says; after an `act` that failed the worker goes on
+//! with the same client, which mends its own connection at the next `act`. `Checked` enforces the order.
+
+use std::future::Future;
+
+use crate::program::Step;
+
+/// How an operation ended when it did not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The system did the wrong thing, or could not be reached.
+    Failed,
+    /// The system said no (403, 429, 503, EACCES, ...).
+    Refused,
+    /// No answer came after the request had left: it may have happened.
+    Ambiguous,
+}
+
+/// Why an operation did not pass. Messages are alike for alike causes (no ids, ports, addresses of the moment): they are grouped by text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The class.
+    pub kind: Kind,
+    /// The message for people, at most 500 characters.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault of this class.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if message.len() > 500 {
+            let cut = (0..=500).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
+            message.truncate(cut);
+        }
+        Self { kind, message }
+    }
+
+    /// The system did the wrong thing.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    /// The system said no.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, message)
+    }
+
+    /// No answer came.
+    pub fn ambiguous(message: impl Into<String>) -> Self {
+        Self::new(Kind::Ambiguous, message)
+    }
+}
+
+/// One operation to be done now.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Id of the operation's row; protocols that can carry it to the server do (HTTP: header `x-pileup-id`, decimal).
+    pub id: u64,
+    /// What to do.
+    pub step: &'a Step,
+    /// Number of the object, for known content.
+    pub number: u64,
+    /// Name of the object, relative to the target.
+    pub key: &'a str,
+}
+
+/// What the client notes while it acts; kept also when the operation is cut off by its timeout.
+#[derive(Debug, Default)]
+pub struct Act {
+    /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
+    pub first_byte: i64,
+    /// Bytes of payload moved so far.
+    pub bytes: u64,
+    /// Requests or system calls made so far.
+    pub calls: u32,
+    /// Whether a request has left, so that no answer means "it may have happened".
+    pub sent: bool,
+}
+
+/// One virtual client of a protocol. Lives on one thread.
+pub trait Client {
+    /// Connect and make ready; not timed.
+    fn open(&mut self) -> impl Future<Output = Result<(), Fault>>;
+    /// Do one operation.
+    fn act(&mut self, call: &Call<'_>, act: &mut Act) -> impl Future<Output = Result<(), Fault>>;
+    /// Give everything back.
+    fn close(&mut self) -> impl Future<Output = ()>;
+}
+
+/// Makes the clients of one press; shared by all workers.
+pub trait Factory: Send + Sync + 'static {
+    /// What it makes.
+    type Client: Client;
+    /// Whether `act` blocks its thread, so that every client needs a thread of its own.
+    const BLOCKING: bool;
+    /// Make client number `client`.
+    fn make(&self, client: u32) -> Self::Client;
+}

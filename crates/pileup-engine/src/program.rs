@@ -1,0 +1,129 @@
+//! A test as data: the steps of one iteration, as `model/program.py` writes them. Neutral of any protocol.
+
+use serde::Deserialize;
+
+/// What a step does to its object.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// Nothing, or waiting for `cost_ns`.
+    Noop,
+    /// A request with a method of its own.
+    Request,
+    /// Write a whole object.
+    Write,
+    /// Read an object or a part of it.
+    Read,
+    /// Ask for the attributes of an object.
+    Stat,
+    /// List a folder.
+    List,
+    /// Remove an object.
+    Delete,
+    /// Make a folder.
+    Mkdir,
+}
+
+/// In which order the objects of a step are taken.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// In turn over all iterations.
+    #[default]
+    Sequential,
+    /// Drawn anew each time, seeded.
+    Random,
+}
+
+/// Which object a step acts on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keys {
+    /// Begin of the names.
+    pub prefix: String,
+    /// Number of objects.
+    pub count: u64,
+    /// Digits of the number in the name.
+    pub width: usize,
+    /// The names themselves; empty: made from prefix and number.
+    pub names: Vec<String>,
+    /// How they are taken.
+    pub order: Order,
+}
+
+/// Known content: a function of (seed, object number, offset). See docs/engine.md.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    /// Seed of the pool.
+    pub seed: u64,
+    /// Size of the whole object in bytes.
+    pub size: u64,
+}
+
+/// What an answer must be.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// Statuses that pass; empty: any 2xx.
+    pub statuses: Vec<u16>,
+    /// Text that must occur in the first MiB of the answer.
+    pub contains: Option<String>,
+    /// Number of entries of a listing.
+    pub entries: Option<u64>,
+}
+
+/// Which checksum goes with the content.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Checksum {
+    /// None.
+    #[default]
+    None,
+    /// Adler-32, the grid's usual one (RFC 1950).
+    Adler32,
+}
+
+/// One operation of an iteration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Name of the operation in the record.
+    pub operation: String,
+    /// What is done.
+    pub verb: Verb,
+    /// On which object.
+    pub keys: Keys,
+    /// How often in an iteration, with successive objects.
+    pub repeat: u64,
+    /// What is written, or what a read must give.
+    pub content: Option<Content>,
+    /// Where a read begins, bytes.
+    pub offset: u64,
+    /// How much is read, bytes; none: to the end.
+    pub length: Option<u64>,
+    /// Bytes per call where the protocol has calls.
+    pub buffer: u64,
+    /// Whether what is read is compared with the known content.
+    pub verify: bool,
+    /// Checksum sent or asked for.
+    pub checksum: Checksum,
+    /// Method of a request.
+    pub method: String,
+    /// Headers of a request.
+    pub headers: Vec<(String, String)>,
+    /// What passes.
+    pub expect: Expect,
+    /// Whether a missing object passes a delete, an existing one a mkdir.
+    pub missing_ok: bool,
+    /// Time that a noop takes, nanoseconds.
+    pub cost_ns: u64,
+}
+
+/// The steps of one iteration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// In this order.
+    pub steps: Vec<Step>,
+}

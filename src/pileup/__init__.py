@@ -1,0 +1,1 @@
+"""pileup: load, stress and performance tests for distributed scientific data systems."""

@@ -1,0 +1,140 @@
+"""Types of the compiled module (crates/pileup-py). Times are integer nanoseconds."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Any, final
+
+DEBUG: bool
+"""Whether this is a debug build, whose figures are not to be trusted."""
+SOURCE_HASH: str
+"""SHA-256 over the Rust sources it was built from (see Makefile)."""
+VERSION: str
+
+def now() -> int:
+    """Nanoseconds since the epoch, from the monotonic clock and one UTC offset taken when the module was loaded."""
+
+@final
+class Histogram:
+    """HDR histogram, 3 digits, 1 ns to 2 days; merging is exact."""
+
+    def __init__(self) -> None: ...
+    @staticmethod
+    def decode(data: bytes) -> Histogram:
+        """Read HDR V2 bytes; ValueError when they are none."""
+    def encode(self) -> bytes: ...
+    def record(self, value: int, count: int = 1) -> None: ...
+    def merge(self, data: bytes) -> None:
+        """Add an encoded histogram; empty bytes add nothing."""
+    def add(self, other: Histogram) -> None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def min(self) -> int: ...
+    @property
+    def max(self) -> int: ...
+    @property
+    def mean(self) -> float: ...
+    def quantile(self, share: float) -> int:
+        """Highest value equivalent to the one at this share, never above `max`; 0 when empty."""
+    def at_rank(self, rank: int) -> int:
+        """Value of the rank-th smallest (1 is the smallest), for intervals of quantiles."""
+    def share_at(self, value: int) -> float:
+        """Share of recorded values at or below this one."""
+    def bins(self) -> tuple[list[int], list[int], list[int]]:
+        """Non-empty bins as (lowest value, highest value, count), in order."""
+
+@final
+class Recorder:
+    """Writes operations of one place into a table file (docs/record.md); one thread of its own, blocks each second."""
+
+    def __init__(self, path: str, place: int) -> None: ...
+    @property
+    def rows(self) -> int:
+        """Rows written so far."""
+    def flush(self) -> None:
+        """Bring all rows handed over so far into the file."""
+    def close(self) -> None: ...
+
+@final
+class Press:
+    """One load of one case at one place: the pull state machine with its recorder.
+
+    `load` is JSON (docs/engine.md). Exactly one executor pulls from it: `native`, threads over `spawn`/`seat`,
+    or asyncio over `fileno`/`ready`.
+    """
+
+    def __init__(self, recorder: Recorder, load: str) -> None: ...
+    def native(self, client: str, program: str) -> None:
+        """Start native workers with a client (JSON of ClientSpec) on a program (JSON of Program); returns at once.
+
+        ValueError for a client or program that the engine does not know.
+        """
+    def spawn(self) -> int | None:
+        """Block until one more client is wanted and return its number; None when no more will be."""
+    def seat(self, client: int) -> Seat: ...
+    def fileno(self) -> int:
+        """A descriptor that is readable when `ready` has something to give or the load has ended."""
+    def ready(self) -> list[tuple[int, Op]]:
+        """Starts that are due now as (client, iteration), never blocks. A client number not seen before is a new client."""
+    @property
+    def over(self) -> bool:
+        """No more iterations will start and none is under way."""
+    @property
+    def reason(self) -> str:
+        """Why it stopped early ("1000 errors in a row", "stopped"), empty otherwise."""
+    def stop(self, now: bool) -> None:
+        """Start nothing more; with `now` also record what is under way as unfinished and end."""
+    def wait(self, timeout: float) -> bool:
+        """Block up to `timeout` seconds until over; True when it is."""
+    def frame(self) -> dict[str, Any]:
+        """What happened since the last call: the fields of model.record.Frame but `time`, `place`, `case`, `cpu`."""
+
+@final
+class Seat:
+    """The place of one client thread."""
+
+    def next(self) -> Op | None:
+        """Report the previous iteration as ended and block (without the GIL) until the next start; None at the end."""
+
+@final
+class Op:
+    """One iteration under way, as a Python test sees it (plugin.Op)."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def client(self) -> int: ...
+    @property
+    def intended(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    bytes: int
+    calls: int
+    def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
+    def finish(self, outcome: int, error: str = "") -> None:
+        """End the iteration, once; `outcome` is a number of model.record.Outcome. Later operations are refused."""
+
+@final
+class Operation:
+    bytes: int
+    calls: int
+    def first_byte(self) -> None: ...
+
+@final
+class PracticeStorage:
+    """The practice storage server, running in threads of its own from the moment it is made."""
+
+    def __init__(self, settings: str) -> None:
+        """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port that is taken."""
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None:
+        """Answer what is under way, write the log out and end."""
+
+def content(seed: int, number: int, offset: int, length: int) -> bytes:
+    """The known content of object `number` (docs/engine.md), for tests and Python clients."""
+
+def adler32(data: Iterable[bytes]) -> int: ...
+
+def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
+    """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""

@@ -1,0 +1,104 @@
+"""The exception tree. Every message has three parts: what happened, what was expected, what to do next.
+
+PileupError
+├── UsageError           the command line is wrong (exit 2)
+├── SuiteError           the suite file is wrong; carries every fault found (exit 3)
+├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
+├── TargetError          a target cannot be reached or started (exit 5)
+├── RecordError          a run folder cannot be read or written (exit 70)
+└── Verdict exceptions, raised by tests inside an iteration
+    ├── Failed           the system did the wrong thing
+    ├── Refused          the system said no
+    └── Ambiguous        no answer: it may have happened
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pileup.model.exits import ExitCode
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One mistake in a file: where it stands, what was found, what was expected, what to do."""
+
+    where: str
+    """`file:line:column`, or `--set NAME` for a value from the command line."""
+    what: str
+    expected: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: " + join_parts(self.what, self.expected, self.hint)
+
+
+def join_parts(what: str, expected: str = "", hint: str = "") -> str:
+    """Join the three parts of a message into one line."""
+    text = what
+    if expected:
+        text += f"; expected {expected}"
+    if hint:
+        text += f" ({hint})"
+    return text
+
+
+class PileupError(Exception):
+    """Base of every error that pileup raises on purpose."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
+
+    def __init__(self, what: str, expected: str = "", hint: str = "") -> None:
+        super().__init__(join_parts(what, expected, hint))
+        self.what = what
+        self.expected = expected
+        self.hint = hint
+
+
+class UsageError(PileupError):
+    """The command line is wrong."""
+
+    exit_code = ExitCode.USAGE
+
+
+class SuiteError(PileupError):
+    """The suite is wrong; `faults` lists every mistake found, in the order of the file."""
+
+    exit_code = ExitCode.SUITE_INVALID
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        self.faults = faults
+        super().__init__("\n".join(str(fault) for fault in faults))
+
+
+class PluginError(PileupError):
+    """A plug-in cannot be found, loaded or used."""
+
+    exit_code = ExitCode.SUITE_INVALID
+
+
+class TargetError(PileupError):
+    """A target cannot be reached or started."""
+
+    exit_code = ExitCode.TARGET_UNREACHABLE
+
+
+class RecordError(PileupError):
+    """A run folder cannot be read or written."""
+
+
+class VerdictException(PileupError):
+    """Ends an iteration or an operation with an outcome; raised by tests, never by the harness."""
+
+
+class Failed(VerdictException, AssertionError):
+    """The system did the wrong thing."""
+
+
+class Refused(VerdictException):
+    """The system said no."""
+
+
+class Ambiguous(VerdictException):
+    """No answer came: the act may or may not have happened."""

@@ -1,0 +1,38 @@
+"""Exit codes of the program, one per kind of ending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller; `probe` alone uses Nagios' 0 to 3."""
+
+    PASSED = 0
+    CASE_FAILED = 1
+    USAGE = 2
+    SUITE_INVALID = 3
+    CRITERION_NOT_MET = 4
+    TARGET_UNREACHABLE = 5
+    STOPPED_BY_USER = 6
+    STOPPED_BY_LIMIT = 7
+    UNKNOWN = 8
+    INTERNAL = 70
+
+
+PRECEDENCE = (
+    ExitCode.INTERNAL,
+    ExitCode.STOPPED_BY_USER,
+    ExitCode.STOPPED_BY_LIMIT,
+    ExitCode.TARGET_UNREACHABLE,
+    ExitCode.UNKNOWN,
+    ExitCode.CASE_FAILED,
+    ExitCode.CRITERION_NOT_MET,
+)
+
+
+def combine(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the one code that speaks for several; PASSED when there is none."""
+    found = set(codes)
+    return next((code for code in PRECEDENCE if code in found), ExitCode.PASSED)

@@ -1,0 +1,65 @@
+"""What will be run: cases in order, with bounds on time, operations and bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pileup.model.suite import Load, Suite, TestSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test at one point of the scan in one repeat."""
+
+    id: int
+    """1 for the first; 0 is never a case."""
+    name: str
+    """Unique in the run: the test's name, with point and repeat where there are several."""
+    test: TestSpec
+    after: tuple[int, ...] = ()
+    """Ids of the cases that must have passed."""
+    point: dict[str, str] = field(default_factory=dict)
+    repeat: int = 1
+    longest: int = 0
+    """Longest possible time, ns: delay, ramp, warm-up, measurement and one timeout; for times: N timeouts."""
+    operations: int | None = None
+    """Largest number of operations, None when the load does not bound it."""
+    bytes: int | None = None
+    """Largest number of bytes moved, None when the load does not bound it."""
+
+    @property
+    def load(self) -> Load:
+        """How the case is pressed."""
+        return self.test.load
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A suite made ready: `source` is the file, `values` what --set gave, `text` the suite with secrets hidden."""
+
+    suite: Suite
+    cases: tuple[Case, ...]
+    source: str
+    text: str
+    digest: str
+    """SHA-256 of the file's bytes and the values set, hexadecimal."""
+    folder: str
+    """Folder of the suite file: relative paths of plug-ins and files start here."""
+    values: dict[str, str] = field(default_factory=dict)
+
+    def case(self, number: int) -> Case:
+        """Return the case with that id."""
+        return self.cases[number - 1]
+
+    def totals(self) -> dict[str, Any]:
+        """Return the sums over the cases: longest (ns), operations, bytes; None where a case has no bound."""
+        return {
+            "longest": sum(case.longest for case in self.cases),
+            "operations": _total([case.operations for case in self.cases]),
+            "bytes": _total([case.bytes for case in self.cases]),
+        }
+
+
+def _total(parts: list[int | None]) -> int | None:
+    return None if None in parts else sum(part or 0 for part in parts)

@@ -1,0 +1,115 @@
+"""Words of the record: outcomes, phases, sides, frames. Numbers here are frozen; see docs/record.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Outcome(IntEnum):
+    """How an iteration or an operation ended. What was due and never started is *missed*: a count, not a row."""
+
+    PASSED = 0
+    FAILED = 1
+    REFUSED = 2
+    AMBIGUOUS = 3
+    UNFINISHED = 4
+    LOST = 5
+
+
+class Phase(IntEnum):
+    """Part of a case's life by intended start. Only MEASURE enters figures and criteria."""
+
+    SETUP = 0
+    RAMP = 1
+    WARM_UP = 2
+    MEASURE = 3
+    COOLDOWN = 4
+    CLEANUP = 5
+
+
+class Side(IntEnum):
+    """Who saw the operation."""
+
+    CLIENT = 0
+    SERVER = 1
+
+
+class CaseOutcome(str):
+    """How a case ended, in words: passed, failed, error, not run, unavailable, unknown."""
+
+    __slots__ = ()
+
+
+PASSED, FAILED, ERROR = CaseOutcome("passed"), CaseOutcome("failed"), CaseOutcome("error")
+NOT_RUN, UNAVAILABLE, UNKNOWN = CaseOutcome("not run"), CaseOutcome("unavailable"), CaseOutcome("unknown")
+
+ITERATION = "iteration"
+"""Operation name of the parent row when an iteration has several operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """What one place saw of one operation in one phase since its last frame. Counters are increments."""
+
+    operation: str
+    iteration: bool
+    """Whether these are iterations (rows with parent 0). A one-step test has rows that are both."""
+    phase: int
+    passed: int
+    failed: int
+    refused: int
+    ambiguous: int
+    unfinished: int
+    lost: int
+    bytes: int
+    calls: int
+    response: bytes
+    """HDR histogram (V2) of response times in ns, from the intended start, of what passed; empty when nothing did."""
+    service: bytes
+    """The same of service times, from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One second of one place pressing one case."""
+
+    time: int
+    """End of the interval, ns since the epoch."""
+    nanoseconds: int
+    """Length of the interval."""
+    place: int
+    case: int
+    phase: int
+    """Phase at the end of the interval."""
+    started: int
+    missed: int
+    in_flight: int
+    """Iterations under way at the end of the interval."""
+    clients: int
+    """Clients that exist at the end of the interval."""
+    cpu: int
+    """CPU time of the place's process in the interval, ns."""
+    late: bytes
+    """HDR histogram (V2) of start errors, start - intended, in ns; empty when nothing started."""
+    rows: tuple[FrameRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One number from a monitor. `labels` as `name=value,...` sorted by name, or empty."""
+
+    metric: str
+    value: float
+    unit: str = ""
+    labels: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """A sample in the record: when (ns since the epoch), which monitor, which host."""
+
+    time: int
+    monitor: str
+    host: str
+    sample: Sample

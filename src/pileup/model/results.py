@@ -1,0 +1,205 @@
+"""Finished, typed results: what statistics give and what reports, screens and exports take.
+
+Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pileup.model.exits import ExitCode
+from pileup.model.record import CaseOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval; `level` is its nominal coverage."""
+
+    low: float
+    high: float
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its dimension (a key of units.DIMENSIONS or ""), an interval where one is known, and its n."""
+
+    value: float | None
+    """None: nothing measured, or too few to say (`note` tells)."""
+    dimension: str = ""
+    interval: Interval | None = None
+    n: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Outcomes of iterations or operations in the measured phase."""
+
+    passed: int = 0
+    failed: int = 0
+    refused: int = 0
+    ambiguous: int = 0
+    unfinished: int = 0
+    lost: int = 0
+    missed: int = 0
+
+    @property
+    def ended(self) -> int:
+        """All that have a row."""
+        return self.passed + self.failed + self.refused + self.ambiguous + self.unfinished + self.lost
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A distribution of durations (ns) of what passed, from its histogram (3 digits).
+
+    `quantiles` maps 0.5, 0.9, 0.99, 0.999, 0.9999 to figures; `edges`/`density` are a histogram for drawing
+    (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing durations.
+    `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
+    """
+
+    n: int
+    mean: float
+    smallest: int
+    largest: int
+    quantiles: dict[float, Figure]
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    ecdf: tuple[tuple[float, float], ...]
+    box: tuple[float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationResult:
+    """Figures of one operation of a case over its measured phase."""
+
+    operation: str
+    iteration: bool
+    counts: Counts
+    seconds: float
+    """Length of the measured phase."""
+    rate: Figure
+    """Passed per second."""
+    throughput: Figure
+    """Bytes per second of what passed."""
+    bytes: int
+    calls: int
+    response: Distribution | None
+    service: Distribution | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A case second by second, summed over places. All tuples have one entry per interval."""
+
+    times: tuple[int, ...]
+    """End of each interval."""
+    seconds: tuple[float, ...]
+    phase: tuple[int, ...]
+    started: tuple[float, ...]
+    """Iterations started per second."""
+    passed: tuple[float, ...]
+    """Iterations passed per second."""
+    not_passed: tuple[float, ...]
+    missed: tuple[float, ...]
+    bandwidth: tuple[float, ...]
+    """Bytes per second."""
+    in_flight: tuple[int, ...]
+    clients: tuple[int, ...]
+    p50: tuple[float | None, ...]
+    """Response times of iterations, ns; None where nothing passed."""
+    p90: tuple[float | None, ...]
+    p99: tuple[float | None, ...]
+    late: tuple[float | None, ...]
+    """p99 of the start error, ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorGroup:
+    """Equal errors of a case counted together."""
+
+    case: str
+    operation: str
+    outcome: str
+    message: str
+    count: int
+    first: int
+    """Time of the first."""
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """All about one case."""
+
+    id: int
+    name: str
+    test: str
+    use: str
+    target: str
+    load: str
+    """The load in words: `closed, 100 clients for 10 s`."""
+    outcome: CaseOutcome
+    reason: str
+    started: int | None
+    ended: int | None
+    operations: tuple[OperationResult, ...]
+    """The iterations first, then the operations inside them."""
+    timeline: Timeline | None
+    stdout: str
+    """Path inside the run folder, or empty."""
+    stderr: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def iterations(self) -> OperationResult | None:
+        """Figures of the iterations, None when nothing was measured."""
+        return next((found for found in self.operations if found.iteration), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One metric of a monitor over the run."""
+
+    monitor: str
+    metric: str
+    labels: str
+    unit: str
+    host: str
+    times: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionResult:
+    """A criterion judged. `verdict` is "passed", "failed", "unknown" or "not checked" (coverage none)."""
+
+    id: str
+    says: str
+    check: str
+    coverage: str
+    verdict: str
+    figure: Figure
+    threshold: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResults:
+    """A whole run, judged. What reports take."""
+
+    folder: str
+    run: dict[str, Any]
+    """run.json as read: title, about, labels, versions, hosts, started, ended, suite text."""
+    cases: tuple[CaseResult, ...]
+    criteria: tuple[CriterionResult, ...]
+    series: tuple[Series, ...]
+    errors: tuple[ErrorGroup, ...]
+    exit_code: ExitCode
+    verdict: str
+    """One word: passed, failed, unknown, stopped."""
+    limit: str
+    """One line that says what the limit was: the system, the load asked for, or the generator."""
+    notes: tuple[str, ...] = field(default=())

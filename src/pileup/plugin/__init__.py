@@ -1,0 +1,49 @@
+"""The public surface for plug-ins: Test, Target, Monitor, Report, Program, and what their options may be.
+
+May import `model` only. No compiled code is needed to write or to test a plug-in.
+"""
+
+from pileup.model.errors import Ambiguous, Failed, PluginError, Refused, TargetError
+from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
+from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
+from pileup.model.record import Sample
+from pileup.model.results import RunResults
+from pileup.plugin.monitor import Monitor
+from pileup.plugin.operation import Op, Operation
+from pileup.plugin.options import option
+from pileup.plugin.report import Report
+from pileup.plugin.target import Entry, FileTarget, Launcher, Target
+from pileup.plugin.test import Context, Test
+
+__all__ = [
+    "Ambiguous",
+    "Bandwidth",
+    "ClientSpec",
+    "Content",
+    "Context",
+    "Count",
+    "Duration",
+    "Entry",
+    "Expect",
+    "Failed",
+    "FileTarget",
+    "Fraction",
+    "Keys",
+    "Launcher",
+    "Monitor",
+    "Op",
+    "Operation",
+    "PluginError",
+    "Program",
+    "Rate",
+    "Refused",
+    "Report",
+    "RunResults",
+    "Sample",
+    "Size",
+    "Step",
+    "Target",
+    "TargetError",
+    "Test",
+    "option",
+]

@@ -1,0 +1,104 @@
+"""A target is a system under test: where it is, who we are for it, and what its kind can do."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pileup.model.program import ClientSpec
+from pileup.model.suite import Credentials
+from pileup.plugin.options import assign
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """How pileup starts a private server for a target.
+
+    `command` is the argument list; it must print `ready_line` (a regular expression with a group `url`) on stdout
+    when it answers. Files it writes go below `{folder}`, which `run` replaces in the arguments.
+    """
+
+    command: tuple[str, ...]
+    ready_line: str
+    ready_within: int = 30 * 10**9
+    """Nanoseconds."""
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+class Target:
+    """Base of all kinds of targets. Options are annotated fields; the docstring is the kind's page."""
+
+    _framework: ClassVar[bool] = True
+    kind: ClassVar[str] = ""
+    """Name under which it is registered."""
+    provides: ClassVar[frozenset[str]] = frozenset({"any"})
+    """What tests may ask for in `needs`, beside the kind's own name."""
+    scratch: ClassVar[bool] = False
+    """Whether a folder of the run serves as url when the suite gives none."""
+
+    url: str
+    credentials: Credentials
+
+    def __init__(self, url: str = "", credentials: Credentials | None = None, **options: Any) -> None:
+        self.url = url
+        self.credentials = credentials or Credentials()
+        assign(self, options)
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start a private server with these settings, or None when this kind cannot be started.
+
+        Raises ValueError for a setting that is unknown or out of bounds.
+        """
+        return None
+
+    @abstractmethod
+    def client(self) -> ClientSpec:
+        """Return what the native engine needs to talk to this target."""
+
+    def probe(self) -> str:
+        """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a listing. Size in bytes, 0 for folders."""
+
+    name: str
+    size: int
+    folder: bool
+
+
+class FileTarget(Target):
+    """A target that keeps files under paths: what Python tests may call. Paths are relative to the url."""
+
+    _framework: ClassVar[bool] = True
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "files"})
+
+    @abstractmethod
+    def list(self, path: str) -> list[Entry]:
+        """Return the entries of a folder, sorted by name."""
+
+    @abstractmethod
+    def stat(self, path: str) -> Entry:
+        """Return what is at a path. Raises Failed when there is nothing."""
+
+    @abstractmethod
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield the content of a file."""
+
+    @abstractmethod
+    def write(self, path: str, data: bytes) -> None:
+        """Write a whole file, in the place of one that is there."""
+
+    @abstractmethod
+    def delete(self, path: str) -> None:
+        """Remove a file or an empty folder."""
+
+    @abstractmethod
+    def mkdir(self, path: str) -> None:
+        """Make a folder; one that is there already is fine."""

@@ -1,0 +1,100 @@
+"""A test does one thing to a target and says passed or failed, with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pileup.model.errors import Failed
+from pileup.plugin.options import assign
+
+if TYPE_CHECKING:
+    from pileup.model.program import Program
+    from pileup.model.suite import Load
+    from pileup.plugin.operation import Op
+    from pileup.plugin.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a test may know of its case."""
+
+    name: str = "test"
+    """Name of the test in the suite."""
+    load: Load | None = None
+    seed: int = 1
+    timeout: int = 60 * 10**9
+    """Nanoseconds."""
+    folder: Path = Path()
+    """Folder of the suite file."""
+    client: int = 0
+    """Number of the client that this instance belongs to."""
+
+    @property
+    def sustained(self) -> bool:
+        """Whether the load presses for a time or with several clients, rather than running a check."""
+        return self.load is not None and self.load.sustained
+
+
+class Test:
+    """Base of all tests. Options are annotated fields; the docstring is the test's page.
+
+    Define either `run(self, op)` (plain or async; one iteration) or `program(self)` (steps for the native engine).
+    One instance is made for every client: `setup` and `teardown` run once in its life, outside the clock.
+    """
+
+    _framework: ClassVar[bool] = True
+    __test__: ClassVar[bool] = False  # pytest collects its own tests only
+    needs: ClassVar[str] = ""
+    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind."""
+    name: ClassVar[str] = ""
+    """Name under which it is registered."""
+
+    target: Any
+    context: Context
+
+    def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
+        self.target = target
+        self.context = context or Context()
+        assign(self, options)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse options that contradict each other: raise ValueError."""
+
+    def setup(self) -> None:
+        """Make ready for this client's iterations; what it takes is not measured."""
+
+    def run(self, op: Op) -> object:
+        """Do one iteration. Return nothing; raise Failed, Refused or Ambiguous, or use `expect`. May be `async`."""
+        raise NotImplementedError
+
+    def program(self) -> Program:
+        """Return the steps of one iteration for the native engine, instead of `run`."""
+        raise NotImplementedError
+
+    def prepare(self) -> Program | None:
+        """Return steps to be done once before the load (folders to make), or None."""
+        return None
+
+    def cleanup(self) -> Program | None:
+        """Return steps that remove what this test has made, done once at the end of the run, or None."""
+        return None
+
+    def teardown(self) -> None:
+        """Give back what `setup` took."""
+
+    def bounds(self, iterations: int) -> tuple[int | None, int | None]:
+        """Return the largest number of (operations, bytes) that many iterations can make; None where unknown."""
+        return None, None
+
+    def expect(self, condition: object, message: str) -> None:
+        """Fail the iteration with `message` unless `condition` is true."""
+        if not condition:
+            raise Failed(message)
+
+    @classmethod
+    def native(cls) -> bool:
+        """Whether the engine runs this test from its program."""
+        return cls.program is not Test.program
