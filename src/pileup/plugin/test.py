@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -53,10 +54,13 @@ class Test:
 
     target: Any
     context: Context
+    reporter: Callable[[str, float, str], None] | None
+    """Where `report` hands its numbers; set by the harness."""
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target
         self.context = context or Context()
+        self.reporter = None
         assign(self, options)
         self.check()
 
@@ -93,6 +97,11 @@ class Test:
         """Fail the iteration with `message` unless `condition` is true."""
         if not condition:
             raise Failed(message)
+
+    def report(self, metric: str, value: float, unit: str = "") -> None:
+        """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run."""
+        if self.reporter is not None:
+            self.reporter(metric, value, unit)
 
     @classmethod
     def native(cls) -> bool:

@@ -1,0 +1,92 @@
+"""Keeps what tests print apart: each iteration has its own buffers, whatever runs beside it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TextIO
+
+LARGEST = 1 << 20
+"""Characters kept of one iteration and stream; more is counted."""
+
+
+class Buffer:
+    """The text that one iteration printed, cut at LARGEST."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = LARGEST
+        self._cut = 0
+
+    def write(self, text: str) -> None:
+        """Keep the text, as far as there is room."""
+        self._parts.append(text[: self._room])
+        self._cut += max(0, len(text) - self._room)
+        self._room = max(0, self._room - len(text))
+
+    def text(self) -> str:
+        """Return what was kept, with a line that says how much was cut."""
+        cut = f"\n[{self._cut} more characters cut]\n" if self._cut else ""
+        return "".join(self._parts) + cut
+
+
+_current: dict[str, ContextVar[Buffer | None]] = {
+    stream: ContextVar(f"pileup_{stream}", default=None) for stream in ("stdout", "stderr")
+}
+
+
+class Router(io.TextIOBase):
+    """Stands in for sys.stdout or sys.stderr: sends text to the buffer of the iteration that prints, else on."""
+
+    def __init__(self, stream: str, behind: TextIO) -> None:
+        self._stream = stream
+        self.behind = behind
+
+    def write(self, text: str) -> int:
+        """Write to the current iteration, or to the stream behind outside of one."""
+        buffer = _current[self._stream].get()
+        if buffer is None:
+            return self.behind.write(text)
+        buffer.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream behind."""
+        self.behind.flush()
+
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.behind, name)
+
+
+@contextmanager
+def routed() -> Iterator[None]:
+    """While it lasts, `capture` works: sys.stdout and sys.stderr are routers."""
+    kept = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Router("stdout", kept[0]), Router("stderr", kept[1])
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = kept
+
+
+class Capture:
+    """Catches what one iteration prints in this thread or task."""
+
+    __slots__ = ("_tokens", "stderr", "stdout")
+
+    def __init__(self) -> None:
+        self.stdout = Buffer()
+        self.stderr = Buffer()
+        self._tokens = (_current["stdout"].set(self.stdout), _current["stderr"].set(self.stderr))
+
+    def end(self) -> None:
+        """Let the streams go."""
+        _current["stdout"].reset(self._tokens[0])
+        _current["stderr"].reset(self._tokens[1])

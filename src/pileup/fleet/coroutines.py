@@ -1,0 +1,89 @@
+"""Runs an async Python test: one event loop in a thread of its own, one task per client."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from pileup._core._native import Op, Press
+from pileup.fleet.client import Bracket, PythonExecutor, outcome_of, outcome_of_error, tear_down
+from pileup.fleet.order import Order
+from pileup.model.errors import Ambiguous
+from pileup.model.record import Outcome
+from pileup.model.units import format_time
+from pileup.plugin import Test
+from pileup.record import Output
+
+
+class CoroutineExecutor(PythonExecutor):
+    """One asyncio loop over one press. What is under way at the end is cancelled."""
+
+    def __init__(self, press: Press, order: Order, make: Callable[[int], Test], output: Output) -> None:
+        super().__init__(press, order, make, output)
+        self._idle: dict[int, asyncio.Future[Op]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._main, name=f"{order.name} loop", daemon=True)
+
+    def start(self) -> None:
+        """Begin the loop."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait a moment for the loop to end."""
+        self._thread.join(2)
+
+    def _main(self) -> None:
+        asyncio.run(self._serve_all())
+
+    async def _serve_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        over = asyncio.Event()
+        loop.add_reader(self.press.fileno(), self._pump, over)
+        self._pump(over)
+        await over.wait()
+        loop.remove_reader(self.press.fileno())
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _pump(self, over: asyncio.Event) -> None:
+        """Hand every start that is due to its client."""
+        for client, op in self.press.ready():
+            waiting = self._idle.pop(client, None)
+            if waiting is None:
+                task = asyncio.get_running_loop().create_task(self._serve(client, op, over))
+                self._tasks.add(task)
+            else:
+                waiting.set_result(op)
+        if self.press.over:
+            over.set()
+
+    async def _serve(self, client: int, op: Op, over: asyncio.Event) -> None:
+        test = self.set_up(client)
+        try:
+            while True:
+                await self._bracket(test, op)
+                following = asyncio.get_running_loop().create_future()
+                self._idle[client] = following
+                self._pump(over)
+                op = await following
+        finally:
+            if test:
+                tear_down(test, self.output)
+
+    async def _bracket(self, test: Test | None, op: Op) -> None:
+        bracket = Bracket(op, self.order, self.output)
+        bracket.end(*(await self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
+
+    async def _iterate(self, test: Test, op: Op) -> tuple[Outcome, str]:
+        try:
+            async with asyncio.timeout(self.order.timeout / 1e9):
+                return outcome_of(await cast(Coroutine[Any, Any, object], test.run(op)))
+        except TimeoutError:
+            return outcome_of_error(Ambiguous(f"no answer within {format_time(self.order.timeout)}"))
+        except asyncio.CancelledError:
+            return Outcome.UNFINISHED, "still going at the end"
+        except BaseException as problem:
+            return outcome_of_error(problem)

@@ -1,0 +1,87 @@
+"""What a place is told to press: the load as arithmetic, and the work of one iteration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from pileup.model.plan import Case
+from pileup.model.program import ClientSpec, Program
+from pileup.model.record import Phase
+from pileup.model.suite import Load
+from pileup.plugin import Test
+
+ONCE = Load()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one iteration is: a program for the native engine, or a Python test made for each client."""
+
+    make: Callable[[int], Test]
+    """Makes the test of a client."""
+    program: Program | None = None
+    client: ClientSpec | None = None
+    coroutine: bool = False
+    """Whether the Python test's `run` is async."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One load of one case. Times in nanoseconds."""
+
+    case: int
+    name: str
+    load: Load
+    timeout: int
+    seed: int
+    target: int = 0
+    """Index of the target in run.json."""
+    phase: Phase | None = None
+    """Phase of every row, for programs that prepare or clean up."""
+    errors_in_a_row: int | None = None
+    operations: int | None = None
+
+    @staticmethod
+    def of(case: Case, seed: int, target: int) -> Order:
+        """The order for the load of a case; `seed` is the suite's."""
+        return Order(case.id, case.name, case.load, case.test.timeout, case_seed(seed, case.name), target)
+
+    def to_native(self, place: int, shard: int, shards: int, start: int) -> str:
+        """Return the load as the engine takes it (docs/engine.md)."""
+        load = self.load
+        plain: dict[str, Any] = {
+            "case": self.case,
+            "name": self.name,
+            "target": self.target,
+            "place": place,
+            "shard": shard,
+            "shards": shards,
+            "seed": self.seed,
+            "start": start,
+            "kind": load.kind,
+            "times": load.times,
+            "clients": load.clients,
+            "rate": load.rate,
+            "arrivals": load.arrivals,
+            "ramp": load.ramp,
+            "warm_up": load.warm_up,
+            "for": load.for_,
+            "think": load.think.to_native() if load.think else None,
+            "phase": self.phase,
+            "timeout": self.timeout,
+            "pacing": "normal",
+            "workers": 1,
+            "errors_in_a_row": self.errors_in_a_row,
+            "operations": self.operations,
+        }
+        return json.dumps(plain)
+
+
+def case_seed(seed: int, name: str) -> int:
+    """Return the seed of a case: different for every name, the same in every run of the suite."""
+    digest = blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1

@@ -1,0 +1,55 @@
+"""Runs a plain Python test: one thread per client, each pulls its starts from the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from pileup._core._native import Op, Press
+from pileup.fleet.client import Bracket, PythonExecutor, outcome_of, outcome_of_error, tear_down
+from pileup.fleet.order import Order
+from pileup.model.record import Outcome
+from pileup.plugin import Test
+from pileup.record import Output
+
+
+class ThreadExecutor(PythonExecutor):
+    """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
+
+    def __init__(self, press: Press, order: Order, make: Callable[[int], Test], output: Output) -> None:
+        super().__init__(press, order, make, output)
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begin to give threads to clients as they are wanted."""
+        self._begin(self._spawn, "spawner")
+
+    def close(self) -> None:
+        """Wait a moment for the threads that have nothing to do any more."""
+        for thread in self._threads:
+            thread.join(0.2)
+
+    def _begin(self, target: Callable[..., None], name: str, *arguments: int) -> None:
+        thread = threading.Thread(target=target, args=arguments, name=f"{self.order.name} {name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _spawn(self) -> None:
+        while (client := self.press.spawn()) is not None:
+            self._begin(self._serve, f"client {client}", client)
+
+    def _serve(self, client: int) -> None:
+        seat = self.press.seat(client)
+        test = self.set_up(client)
+        while (op := seat.next()) is not None:
+            bracket = Bracket(op, self.order, self.output)
+            bracket.end(*(self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
+        if test:
+            tear_down(test, self.output)
+
+    @staticmethod
+    def _iterate(test: Test, op: Op) -> tuple[Outcome, str]:
+        try:
+            return outcome_of(test.run(op))
+        except BaseException as problem:
+            return outcome_of_error(problem)
