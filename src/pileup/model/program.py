@@ -94,4 +94,4 @@ class ClientSpec:
     """What a target tells the engine: protocol (a name of its client table) and settings. May hold secrets: never recorded."""
 
     protocol: Literal["noop", "posix", "http"]
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict, repr=False)

@@ -1,0 +1,44 @@
+# Everything a developer types. `make` alone lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PROFILE ?= release
+
+.PHONY: help demo test lint build dist clean rust-test python-test system
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip maturin
+	touch $@
+
+build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when its sources changed
+	@$(BIN)/python tools/build.py
+
+demo: build  ## run the first suite against practice storage and the local disk
+	@$(BIN)/pileup run examples/first-run.yaml
+
+test: build system lint rust-test python-test  ## everything: linters, layer contract, Rust and Python tests
+
+lint: build  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+
+rust-test:  ## unit and property tests of the engine
+	cargo test --quiet --workspace
+
+python-test: build  ## unit, property, contract, golden, end-to-end and browser tests
+	$(BIN)/pytest
+
+system:  ## install the real servers that the tests use, when run as root on Debian
+	@sh tools/system.sh
+
+clean:  ## remove what builds and tests have made
+	rm -rf $(VENV) target dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

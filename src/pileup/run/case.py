@@ -1,0 +1,147 @@
+"""One case from its delay to its outcome: prepare, press, judge; and its clean-up at the end of the run."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from typing import Any
+
+from pileup import stats
+from pileup.fleet import Order, Work
+from pileup.fleet.order import ONCE, case_seed
+from pileup.model.errors import PileupError
+from pileup.model.law import Law
+from pileup.model.plan import Case
+from pileup.model.program import Program
+from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
+from pileup.plugin import Target, Test
+from pileup.record import Output
+from pileup.run.live import Live
+from pileup.suite import instances
+
+Ended = tuple[CaseOutcome, str]
+
+
+class CaseRun:
+    """Carries one case out."""
+
+    def __init__(self, live: Live, case: Case, told: dict[str, Any]) -> None:
+        self._live = live
+        self._case = case
+        self._told = told
+        self._target = live.targets.get(case.test.target)
+        self._output: Output = live.folder.output(case.name)
+
+    def run(self) -> Ended:
+        """Return how the case ended and why."""
+        problem = self._live.targets.problem(self._case.test.target)
+        if problem:
+            return UNAVAILABLE, problem
+        self._delay()
+        try:
+            return self._press()
+        except (PileupError, ValueError, OSError) as mistake:
+            return ERROR, str(mistake)
+
+    def clean_up(self) -> None:
+        """Remove what the case has made, when the suite says so."""
+        passed = self._told["outcome"] == PASSED
+        wanted = {"always": True, "passed": passed, "never": False}[self._case.test.cleanup]
+        program = self._make(0).cleanup() if wanted and self._target else None
+        if program is None:
+            return
+        problem = self._do(program, Phase.CLEANUP)
+        self._live.folder.journal("objects", "removed" if not problem else "left", case=self._case.name, problem=problem)
+        if problem:
+            self._told["notes"].append(f"clean-up: {problem}")
+
+    def _press(self) -> Ended:
+        test = self._make(0)
+        self._note_objects(test)
+        preparation = test.prepare()
+        problem = self._do(preparation, Phase.SETUP) if preparation else ""
+        if problem:
+            return FAILED, f"set-up failed: {problem}"
+        position = self._live.folder.tail_frames(None)[1]
+        reason = self._attend(self._order(), self._work(test), self._case.longest)
+        if reason.startswith("set-up failed"):
+            return FAILED, reason
+        frames = self._live.folder.tail_frames(position)[0]
+        outcome, judged = stats.judge_case(self._told, frames)
+        return outcome, "; ".join(part for part in (judged, reason) if part)
+
+    def _attend(self, order: Order, work: Work, longest: int) -> str:
+        """Press and serve one load; return why it ended early, or what went wrong in a client's set-up."""
+        pressing = self._live.place.press(order, work, self._output)
+        self._live.attend(pressing, longest)
+        return pressing.mistake or pressing.reason
+
+    def _do(self, program: Program, phase: Phase) -> str:
+        """Do a program once, outside the load; return what went wrong, empty when nothing did."""
+        order = Order(
+            self._case.id, self._case.name, ONCE, self._case.test.timeout, 0, self._index(), phase
+        )
+        position = self._live.folder.tail_frames(None)[1]
+        steps = sum(step.repeat for step in program.steps)
+        early = self._attend(order, self._work_of(program), self._case.test.timeout * max(1, steps))
+        outcome, reason = stats.judge_case({**self._told, "load_kind": "once", "fail_when": None}, self._live.folder.tail_frames(position)[0], phase)
+        return "" if outcome == PASSED else early or reason
+
+    def _order(self) -> Order:
+        limits = self._live.plan.suite.limits
+        return Order(
+            self._case.id,
+            self._case.name,
+            self._case.load,
+            self._case.test.timeout,
+            case_seed(self._live.plan.suite.seed, self._case.name),
+            self._index(),
+            None,
+            limits.errors_in_a_row,
+            self._live.guard.operations_left,
+        )
+
+    def _index(self) -> int:
+        return self._live.targets.index(self._case.test.target)
+
+    def _work(self, test: Test) -> Work:
+        if test.native():
+            return self._work_of(test.program())
+        return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+
+    def _work_of(self, program: Program) -> Work:
+        target: Target | None = self._target
+        return Work(self._make, program, target.client() if target else None)
+
+    def _make(self, client: int) -> Test:
+        return instances.make_test(self._live.plan, self._case, self._target, client)
+
+    def _note_objects(self, test: Test) -> None:
+        """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
+        program = test.cleanup()
+        if program is not None:
+            steps = [step.keys.__class__.__name__ and {"verb": step.verb, "keys": step.keys.name(0), "count": step.keys.count} for step in program.steps]
+            self._live.folder.journal("objects", "made", case=self._case.name, target=self._case.test.target, remove=steps)
+
+    def _delay(self) -> None:
+        law = self._case.load.delay or self._live.plan.suite.delay
+        if law:
+            self._live.pause(draw(law, case_seed(self._live.plan.suite.seed, f"{self._case.name}/delay")))
+
+
+def draw(law: Law, seed: int) -> int:
+    """Draw one time in ns from a law."""
+    source = random.Random(seed)
+    match law.kind, getattr(law, law.kind):
+        case "uniform", (low, high):
+            return source.randint(low, high)
+        case "exponential", mean:
+            return round(source.expovariate(1 / mean)) if mean else 0
+        case "normal", (mean, deviation):
+            return max(0, round(source.gauss(mean, deviation)))
+        case "lognormal", (median, sigma):
+            return round(median * source.lognormvariate(0, sigma))
+        case "bimodal", (fast, slow, share):
+            return int(slow if source.random() < share else fast)
+        case _, fixed:
+            return int(fixed)

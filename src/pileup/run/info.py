@@ -1,0 +1,125 @@
+"""The head of the record: what is run, by which versions, on which machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from pileup._core import _native
+from pileup.model.plan import Case, Plan
+from pileup.model.suite import Suite
+from pileup.model.words import load_words
+
+FORMAT = 1
+LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
+
+
+def first_info(plan: Plan, started: int) -> dict[str, Any]:
+    """Return run.json as it stands when a run begins (docs/record.md); `started` in ns since the epoch."""
+    suite = plan.suite
+    return {
+        "format": FORMAT,
+        "title": suite.title,
+        "about": suite.about,
+        "labels": suite.labels,
+        "seed": suite.seed,
+        "state": "running",
+        "started": started,
+        "ended": None,
+        "suite": {"source": plan.source, "text": plan.text, "digest": plan.digest, "values": plan.values},
+        "versions": versions(),
+        "hosts": [host()],
+        "targets": [],
+        "places": [{"number": 0, "name": "local", "host": socket.gethostname()}],
+        "cases": [_case(plan, case) for case in plan.cases],
+        "monitors": _monitors(suite),
+        "criteria": [criterion.model_dump(include={"id", "says", "check", "coverage"}) for criterion in suite.criteria],
+        "longest": plan.totals()["longest"],
+        "stopped": "",
+        "exit_code": None,
+        "verdict": None,
+        "debug_build": _native.DEBUG,
+        "results": None,
+    }
+
+
+def _case(plan: Plan, case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "name": case.name,
+        "test": case.test.name,
+        "use": case.test.use,
+        "target": case.test.target or "",
+        "load": load_words(case.load),
+        "load_kind": case.load.kind,
+        "rate": case.load.rate,
+        "clients": case.load.clients,
+        "after": list(case.after),
+        "timeout": case.test.timeout,
+        "fail_when": case.test.fail_when,
+        "longest": case.longest,
+        "outcome": None,
+        "reason": "",
+        "started": None,
+        "ended": None,
+        "notes": [],
+    }
+
+
+def _monitors(suite: Suite) -> list[dict[str, Any]]:
+    return [{"name": monitor.name or monitor.use, "use": monitor.use, "every": monitor.every} for monitor in suite.monitors]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that matter for a figure: pileup, its engine, Python, the libraries behind the record."""
+    found = {"pileup": _native.VERSION, "engine source": _native.SOURCE_HASH[:12], "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def host() -> dict[str, Any]:
+    """Return what this machine is: name, system, CPUs, memory in bytes, limits that a load meets first."""
+    return {
+        "name": socket.gethostname(),
+        "system": _system(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpu": _cpu_model(),
+        "cpus": os.cpu_count() or 0,
+        "memory": psutil.virtual_memory().total,
+        "open_files": psutil.Process().rlimit(psutil.RLIMIT_NOFILE)[0],
+        "congestion_control": _read("/proc/sys/net/ipv4/tcp_congestion_control"),
+        "load1": os.getloadavg()[0],
+    }
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def _cpu_model() -> str:
+    for line in _read("/proc/cpuinfo").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.processor()
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,77 @@
+"""The targets of a run: launched where asked, reached once before the load, or unavailable with a reason."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from pileup.model.errors import PileupError
+from pileup.model.plan import Plan
+from pileup.plugin import Target
+from pileup.record import RunFolder
+from pileup.run.servers import Supervisor
+from pileup.suite import instances
+
+
+class Targets:
+    """Opens every target that a test of the plan uses, in the order of the suite."""
+
+    def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._supervisor = supervisor
+        self._names = [name for name in plan.suite.targets if self._used(name)]
+        self._open: dict[str, Target] = {}
+        self._problems: dict[str, str] = {}
+        self._scratch: list[Path] = []
+
+    def _used(self, name: str) -> bool:
+        return any(case.test.target == name for case in self._plan.cases)
+
+    def open(self) -> list[dict[str, Any]]:
+        """Launch and reach the targets; return what run.json says of them."""
+        return [self._open_one(name) for name in self._names]
+
+    def get(self, name: str | None) -> Target | None:
+        """Return an open target; None when the test needs none."""
+        return self._open.get(name) if name else None
+
+    def problem(self, name: str | None) -> str:
+        """Return why a target is unavailable, empty when it is not."""
+        return self._problems.get(name, "") if name else ""
+
+    def index(self, name: str | None) -> int:
+        """Return the place of a target in run.json's list; 0 for none."""
+        return self._names.index(name) if name else 0
+
+    def close(self) -> None:
+        """Remove the scratch folders that were made."""
+        for folder in self._scratch:
+            rmtree(folder, ignore_errors=True)
+
+    def _open_one(self, name: str) -> dict[str, Any]:
+        spec = self._plan.suite.targets[name]
+        told: dict[str, Any] = {"name": name, "kind": spec.kind, "url": spec.url or "", "launched": spec.launch is not None, "about": ""}
+        try:
+            told["url"] = spec.url or self._make_url(name)
+            target = instances.make_target(self._plan, name, told["url"])
+            told["about"] = target.probe()
+            self._open[name] = target
+        except PileupError as problem:
+            self._problems[name] = str(problem)
+            told["about"] = f"unavailable: {problem}"
+            self._folder.event("target", f"target {name} is unavailable: {problem}")
+        return told
+
+    def _make_url(self, name: str) -> str:
+        """Start the target's private server, or give it a folder of its own."""
+        folder = self._folder.path / "servers" / name
+        launcher = instances.make_launcher(self._plan, name, folder)
+        if launcher is not None:
+            return self._supervisor.launch(name, launcher, folder)
+        scratch = Path(tempfile.mkdtemp(prefix=f"pileup-{name}-"))
+        self._scratch.append(scratch)
+        self._folder.journal("scratch", "made", target=name, path=str(scratch))
+        return str(scratch)

@@ -1,0 +1,47 @@
+"""Install pileup into .venv: Python in place, the engine rebuilt only when the hash of its sources changed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from source_hash import source_hash
+
+ROOT = Path(__file__).resolve().parent.parent
+STATE = Path(sys.prefix) / ".pileup-build"
+
+
+def wanted() -> str:
+    """Return what the installed state depends on: engine sources, metadata, profile."""
+    metadata = "".join((ROOT / name).read_text() for name in ("pyproject.toml", "constraints.txt"))
+    return f"{source_hash(ROOT)} {profile()} {hash_text(metadata)}"
+
+
+def hash_text(text: str) -> str:
+    """Return a short hash of a text."""
+    import hashlib
+
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def profile() -> str:
+    """Return the build profile, release unless PROFILE says otherwise."""
+    return os.environ.get("PROFILE", "release")
+
+
+def main() -> int:
+    """Build when needed."""
+    state = wanted()
+    if STATE.exists() and STATE.read_text() == state:
+        return 0
+    print("building the engine and installing pileup (one to three minutes the first time) ...", flush=True)
+    command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", "--extras", "dev", f"--profile={profile()}"]
+    environment = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "VIRTUAL_ENV": sys.prefix}
+    code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    if code == 0:
+        STATE.write_text(state)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

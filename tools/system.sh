@@ -1,0 +1,14 @@
+#!/bin/sh
+# The real programs that tests use. As root on Debian they are installed; otherwise tests that miss one are skipped and say so.
+set -eu
+wanted=""
+command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
+command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
+[ -n "$wanted" ] || exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    echo "not installed, their tests will be skipped:$wanted (as root: apt-get install$wanted)"
+    exit 0
+fi
+echo "installing$wanted for the tests ..."
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted >/dev/null
