@@ -1,0 +1,42 @@
+"""What tests share: programs they need, and the command line."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+
+
+def require_program(name: str, install: str) -> str:
+    """Return the path of a program; without it the test is skipped with the reason, or fails where CI=true."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") or (name if Path(name).is_file() else None)
+    if found is None:
+        reason = f"{name} is not installed; as root: {install}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+def pileup(*arguments: str, cwd: Path, timeout: float = 120, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command line as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "pileup", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PILEUP_RUNS": str(cwd / "runs"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def run_folder(done: "subprocess.CompletedProcess[str]") -> Path:
+    """Return the run folder that a run has printed last."""
+    assert done.stdout.strip(), done.stderr
+    return Path(done.stdout.strip().splitlines()[-1])
