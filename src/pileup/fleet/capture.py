@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 LARGEST = 1 << 20
 """Characters kept of one iteration and stream; more is counted."""
@@ -38,38 +37,30 @@ _current: dict[str, ContextVar[Buffer | None]] = {
 }
 
 
-class Router(io.TextIOBase):
+class Router:
     """Stands in for sys.stdout or sys.stderr: sends text to the buffer of the iteration that prints, else on."""
 
     def __init__(self, stream: str, behind: TextIO) -> None:
         self._stream = stream
-        self.behind = behind
+        self._behind = behind
 
     def write(self, text: str) -> int:
         """Write to the current iteration, or to the stream behind outside of one."""
         buffer = _current[self._stream].get()
         if buffer is None:
-            return self.behind.write(text)
+            return self._behind.write(text)
         buffer.write(text)
         return len(text)
 
-    def flush(self) -> None:
-        """Flush the stream behind."""
-        self.behind.flush()
-
-    def writable(self) -> bool:
-        """Say yes."""
-        return True
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.behind, name)
+        return getattr(self._behind, name)
 
 
 @contextmanager
 def routed() -> Iterator[None]:
     """While it lasts, `capture` works: sys.stdout and sys.stderr are routers."""
     kept = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = Router("stdout", kept[0]), Router("stderr", kept[1])
+    sys.stdout, sys.stderr = (cast(TextIO, Router(name, behind)) for name, behind in zip(_current, kept, strict=True))
     try:
         yield
     finally:

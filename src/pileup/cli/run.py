@@ -1,0 +1,88 @@
+"""pileup run: press a suite on its targets, and say how it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pileup.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from pileup.run.stop import Stop
+
+
+@click.command("run")
+@click.argument("suite")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path: targets.se.url=https://…")
+@click.option("--fleet", default="local", show_default=True, help="Where the load comes from; not yet: others than local.")
+@click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
+@click.pass_context
+def command(context: click.Context, suite: str, out: Path | None, settings: tuple[str, ...], fleet: str, quiet: bool, as_json: bool) -> None:
+    """Run SUITE (a file, or suite:NAME for a shipped one) and judge it.
+
+    The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once; what was measured is kept.
+
+    Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
+    5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
+    70 a fault of pileup itself.
+    """
+    from rich.console import Console
+
+    from pileup.cli.common import parse_settings, suite_path
+    from pileup.cli.live import watch
+    from pileup.cli.show import print_results
+    from pileup.run import Runner
+    from pileup.run.stop import Stop
+    from pileup.stats import to_json
+    from pileup.suite import load
+
+    if fleet != "local":
+        raise UsageError(f"fleet {fleet!r} is reserved: not yet", "local")
+    plan = load(suite_path(suite), parse_settings(settings))
+    stop = Stop()
+    runner = Runner(plan, runs_folder(out), stop)
+    progress = Console(stderr=True)
+    with signals(stop), watch(runner.folder.path, progress, quiet):
+        results = runner.run()
+    if as_json:
+        click.echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
+    else:
+        print_results(results, Console())
+        click.echo(runner.folder.path)
+    context.exit(int(results.exit_code))
+
+
+def runs_folder(out: Path | None) -> Path:
+    """Return the folder that run folders go to, made when it is not there."""
+    folder = out or Path(os.environ.get("PILEUP_RUNS") or "runs")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UsageError(f"runs cannot be written to {folder}: {problem.strerror}", "a folder you may write to", "--out DIR") from problem
+    return folder
+
+
+@contextmanager
+def signals(stop: Stop) -> Iterator[None]:
+    """While it lasts, Ctrl-C and SIGTERM ask the run to stop: in order at first, at once the second time."""
+
+    def ask(number: int, _frame: object) -> None:
+        stop.ask("user: " + ("Ctrl-C" if number == signal.SIGINT else "SIGTERM"))
+        again = "ending in order; again to end at once" if stop.haste == 1 else "ending at once"
+        click.echo(f"\n{again}", err=True)
+
+    kept = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
