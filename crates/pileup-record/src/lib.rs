@@ -1,1 +1,19 @@
-//! See ARCHITECTURE.md.
+//! What one place writes down: rows of operations in a table file (`docs/record.md`), and the histograms of its frames.
+//!
+//! [`Recorder`] owns the file and one writer thread; every thread that measures has a [`Local`] of its own. [`Tally`] keeps the counters
+//! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project.
+
+mod histogram;
+mod recorder;
+mod row;
+mod strings;
+mod table;
+mod tally;
+
+pub use histogram::{Histogram, HistogramError, LONGEST};
+pub use recorder::{Local, Recorder};
+pub use row::{Outcome, Phase, Row, Side};
+pub use tally::{Tally, TallyRow};
+
+/// Operation name of the parent row when an iteration has several operations.
+pub const ITERATION: &str = "iteration";

@@ -1,0 +1,89 @@
+//! Texts of the record: each gets a number, and stands in the file before the first row that names it.
+
+use std::collections::HashMap;
+
+/// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
+pub const REMEMBERED: usize = 65_536;
+/// Longer texts are cut, bytes.
+pub const LONGEST_TEXT: usize = 65_535;
+
+/// The table of texts of one recorder.
+#[derive(Default)]
+pub struct Strings {
+    known: HashMap<Box<str>, u32>,
+    last: u32,
+    pending: Vec<u8>,
+    count: u32,
+}
+
+impl Strings {
+    /// The number of a text; 0 for the empty one, and for all when four thousand million have been given.
+    pub fn number(&mut self, text: &str) -> u32 {
+        let text = cut(text);
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(number) = self.known.get(text) {
+            return *number;
+        }
+        let Some(number) = self.last.checked_add(1) else { return 0 };
+        self.last = number;
+        if self.known.len() < REMEMBERED {
+            self.known.insert(text.into(), number);
+        }
+        self.pending.extend_from_slice(&number.to_le_bytes());
+        self.pending.extend_from_slice(&u32::try_from(text.len()).unwrap_or_default().to_le_bytes());
+        self.pending.extend_from_slice(text.as_bytes());
+        self.count += 1;
+        number
+    }
+
+    /// Move what is not in the file yet into `payload` (emptied before) and return how many texts that are.
+    pub fn take(&mut self, payload: &mut Vec<u8>) -> u32 {
+        payload.clear();
+        std::mem::swap(payload, &mut self.pending);
+        std::mem::take(&mut self.count)
+    }
+}
+
+fn cut(text: &str) -> &str {
+    if text.len() <= LONGEST_TEXT {
+        return text;
+    }
+    let end = (0..=LONGEST_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alike_texts_share_a_number_until_the_table_is_full() {
+        let mut strings = Strings::default();
+        assert_eq!(strings.number(""), 0);
+        assert_eq!(strings.number("a"), 1);
+        assert_eq!(strings.number("b"), 2);
+        assert_eq!(strings.number("a"), 1);
+        for number in 0..REMEMBERED {
+            strings.number(&format!("key{number}"));
+        }
+        let first = strings.number("fresh");
+        assert_eq!(strings.number("fresh"), first + 1);
+        assert_eq!(strings.number("a"), 1);
+        assert_eq!(strings.known.len(), REMEMBERED);
+    }
+
+    #[test]
+    fn what_is_taken_is_gone_and_long_texts_are_cut_between_letters() {
+        let mut strings = Strings::default();
+        strings.number("ab");
+        let mut payload = vec![9];
+        assert_eq!(strings.take(&mut payload), 1);
+        assert_eq!(payload, [1, 0, 0, 0, 2, 0, 0, 0, b'a', b'b']);
+        assert_eq!(strings.take(&mut payload), 0);
+        assert!(payload.is_empty());
+        let long = "é".repeat(LONGEST_TEXT);
+        assert_eq!(cut(&long).len(), LONGEST_TEXT - 1);
+    }
+}
