@@ -9,7 +9,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 /// Longest time told apart, ns: longer ones count as this.
 pub const LONGEST: u64 = 2 * 24 * 3600 * 1_000_000_000;
 const DIGITS: u8 = 3;
-const COOKIE: u32 = 0x1c84_9303;
+const COOKIE: u32 = 0x1c84_9313;
 const HEADER: usize = 40;
 
 /// Bytes that are no histogram of ours.
@@ -188,4 +188,105 @@ fn check_header(data: &[u8]) -> Result<(), HistogramError> {
         return Err(wrong(format!("{} bytes after the header instead of {}", data.len() - HEADER, half(4))));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[i64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(*value, 1));
+        histogram
+    }
+
+    #[test]
+    fn an_empty_one_is_all_zero() {
+        let empty = Histogram::new();
+        assert_eq!((empty.count(), empty.min(), empty.max(), empty.quantile(0.5), empty.at_rank(1)), (0, 0, 0, 0, 0));
+        assert!(empty.mean().abs() < f64::EPSILON && empty.share_at(5).abs() < f64::EPSILON);
+        assert_eq!(Histogram::decode(&empty.encode()).unwrap(), empty);
+    }
+
+    #[test]
+    fn bounds_saturate() {
+        let histogram = of(&[i64::MIN, -1, 0, i64::MAX]);
+        assert_eq!((histogram.count(), histogram.min(), histogram.at_rank(3)), (4, 0, 0));
+        assert!(histogram.max() >= LONGEST && histogram.max() < LONGEST + LONGEST / 1000);
+    }
+
+    #[test]
+    fn ranks_are_exact_for_small_values() {
+        let values: Vec<i64> = (1..=100).collect();
+        let histogram = of(&values);
+        for rank in 1..=100u32 {
+            assert_eq!(histogram.at_rank(rank.into()), u64::from(rank));
+            assert_eq!(histogram.quantile(f64::from(rank) / 100.0), u64::from(rank));
+            assert!((histogram.share_at(rank.into()) - f64::from(rank) / 100.0).abs() < 1e-12);
+        }
+        assert_eq!((histogram.at_rank(0), histogram.at_rank(101)), (0, 0));
+        assert_eq!((histogram.quantile(f64::NAN), histogram.quantile(7.0)), (1, 100));
+    }
+
+    #[test]
+    fn foreign_bytes_are_refused() {
+        let mut other = Hdr::<u64>::new_with_bounds(1, 1000, 2).unwrap();
+        other.record(5).unwrap();
+        let mut data = Vec::new();
+        V2Serializer::new().serialize(&other, &mut data).unwrap();
+        assert!(Histogram::decode(&data).unwrap_err().to_string().contains("2 digits from 1 to 1000"));
+        assert!(Histogram::decode(b"no").unwrap_err().to_string().contains("only 2 bytes"));
+        assert!(Histogram::decode(&[7; 50]).is_err());
+        assert_eq!(Histogram::decode(b"").unwrap().count(), 0);
+    }
+
+    fn times() -> impl Strategy<Value = Vec<i64>> {
+        prop::collection::vec(prop_oneof![0..2000i64, 0..1_000_000_000i64, any::<i64>()], 0..200)
+    }
+
+    proptest! {
+        #[test]
+        fn merged_parts_are_the_whole(parts in prop::collection::vec(times(), 1..4)) {
+            let whole = of(&parts.concat());
+            let (mut merged, mut added) = (Histogram::new(), Histogram::new());
+            for part in &parts {
+                merged.merge(&of(part).encode()).unwrap();
+                added.add(&of(part));
+            }
+            prop_assert_eq!(&merged, &whole);
+            prop_assert_eq!(&added, &whole);
+            prop_assert_eq!(merged.encode(), whole.encode());
+        }
+
+        #[test]
+        fn decoding_gives_back_everything(values in times()) {
+            let histogram = of(&values);
+            let again = Histogram::decode(&histogram.encode()).unwrap();
+            prop_assert_eq!(again.bins().collect::<Vec<_>>(), histogram.bins().collect::<Vec<_>>());
+            prop_assert_eq!((again.min(), again.max(), again.count()), (histogram.min(), histogram.max(), histogram.count()));
+        }
+
+        #[test]
+        fn quantiles_are_those_of_the_values_to_three_digits(mut values in times(), share in 0.0..=1.0f64) {
+            values.iter_mut().for_each(|value| *value = (*value).clamp(0, LONGEST as i64));
+            values.sort_unstable();
+            let histogram = of(&values);
+            prop_assert!(histogram.quantile(share) <= histogram.max());
+            for (rank, value) in values.iter().enumerate() {
+                let found = histogram.at_rank(rank as u64 + 1) as i64;
+                prop_assert!(found >= *value && found - value <= value / 1000);
+            }
+        }
+
+        #[test]
+        fn broken_bytes_never_panic(values in times(), at in any::<prop::sample::Index>(), with in any::<u8>(), cut in any::<prop::sample::Index>()) {
+            let mut data = of(&values).encode();
+            let at = at.index(data.len());
+            data[at] = with;
+            let _ = Histogram::decode(&data).map(|found| (found.quantile(0.5), found.mean(), found.count()));
+            let _ = Histogram::decode(&data[..cut.index(data.len())]);
+        }
+    }
 }
