@@ -134,6 +134,17 @@ impl Recorder {
         lock(&self.shared.strings).number(text)
     }
 
+    /// The number of an operation's name: the same for the same name as long as the recorder lives.
+    pub fn name(&self, text: &str) -> u32 {
+        lock(&self.shared.strings).name(text)
+    }
+
+    /// The operation's name of that number, if `name` has given it.
+    #[must_use]
+    pub fn name_of(&self, number: u32) -> Option<Arc<str>> {
+        lock(&self.shared.strings).name_of(number)
+    }
+
     /// Number of the place.
     #[must_use]
     pub fn place(&self) -> u16 {
@@ -218,6 +229,11 @@ impl Local {
     /// The number of a text; 0 for the empty one.
     pub fn string(&self, text: &str) -> u32 {
         lock(&self.shared.strings).number(text)
+    }
+
+    /// The number of an operation's name: the same for the same name as long as the recorder lives.
+    pub fn name(&self, text: &str) -> u32 {
+        lock(&self.shared.strings).name(text)
     }
 
     /// Number of the place, for the rows.

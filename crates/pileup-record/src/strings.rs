@@ -1,9 +1,14 @@
 //! Texts of the record: each gets a number, and stands in the file before the first row that names it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
 pub const REMEMBERED: usize = 65_536;
+/// How many names of operations are told apart; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
+pub const NAMES: usize = 4096;
+/// Stands for the names that came after `NAMES` others.
+pub const OTHER_NAMES: &str = "(other names)";
 /// Longer texts are cut, bytes.
 pub const LONGEST_TEXT: usize = 65_535;
 
@@ -11,6 +16,8 @@ pub const LONGEST_TEXT: usize = 65_535;
 #[derive(Default)]
 pub struct Strings {
     known: HashMap<Box<str>, u32>,
+    names: HashMap<Arc<str>, u32>,
+    named: HashMap<u32, Arc<str>>,
     last: u32,
     pending: Vec<u8>,
     count: u32,
@@ -26,11 +33,39 @@ impl Strings {
         if let Some(number) = self.known.get(text) {
             return *number;
         }
-        let Some(number) = self.last.checked_add(1) else { return 0 };
-        self.last = number;
-        if self.known.len() < REMEMBERED {
+        let number = self.append(text);
+        if self.known.len() < REMEMBERED && number != 0 {
             self.known.insert(text.into(), number);
         }
+        number
+    }
+
+    /// The number of an operation's name: always the same for the same name, however many other texts there are.
+    pub fn name(&mut self, text: &str) -> u32 {
+        let text = cut(text);
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(number) = self.names.get(text) {
+            return *number;
+        }
+        if self.names.len() >= NAMES && text != OTHER_NAMES {
+            return self.name(OTHER_NAMES);
+        }
+        let (number, text) = (self.append(text), Arc::<str>::from(text));
+        self.names.insert(Arc::clone(&text), number);
+        self.named.insert(number, text);
+        number
+    }
+
+    /// The name of that number.
+    pub fn name_of(&self, number: u32) -> Option<Arc<str>> {
+        self.named.get(&number).cloned()
+    }
+
+    fn append(&mut self, text: &str) -> u32 {
+        let Some(number) = self.last.checked_add(1) else { return 0 };
+        self.last = number;
         self.pending.extend_from_slice(&number.to_le_bytes());
         self.pending.extend_from_slice(&u32::try_from(text.len()).unwrap_or_default().to_le_bytes());
         self.pending.extend_from_slice(text.as_bytes());
@@ -72,6 +107,20 @@ mod tests {
         assert_eq!(strings.number("fresh"), first + 1);
         assert_eq!(strings.number("a"), 1);
         assert_eq!(strings.known.len(), REMEMBERED);
+    }
+
+    #[test]
+    fn names_keep_their_numbers_and_are_bounded() {
+        let mut strings = Strings::default();
+        let read = strings.name("read");
+        (0..=REMEMBERED).for_each(|number| drop(strings.number(&format!("key{number}"))));
+        let write = strings.name("write");
+        assert_eq!((strings.name("read"), strings.name("write"), strings.name("")), (read, write, 0));
+        assert_eq!(strings.name_of(write).as_deref(), Some("write"));
+        assert_eq!(strings.name_of(7), None);
+        let last: Vec<u32> = (0..2 * NAMES).map(|number| strings.name(&format!("name {number}"))).collect();
+        assert_eq!(strings.name_of(last[2 * NAMES - 1]).as_deref(), Some(OTHER_NAMES));
+        assert_eq!(strings.names.len(), NAMES + 1);
     }
 
     #[test]
