@@ -87,6 +87,7 @@ def assign(plugin: object, values: dict[str, Any]) -> None:
 
     Raises pydantic.ValidationError with one entry per wrong option.
     """
-    model = options_model(type(plugin))(**values)
+    cls: Any = type(plugin)
+    model = options_model(cls)(**values)
     for name in type(model).model_fields:
         setattr(plugin, name, getattr(model, name))

@@ -1,0 +1,248 @@
+"""Runs a program to its end or its timeout, keeps a bounded part of its output, leaves no process behind."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+KEPT = 1 << 20
+"""Bytes of output kept of each stream; more is read and counted."""
+GRACE = 2.0
+"""Seconds between SIGTERM and SIGKILL."""
+KILLED_WITHIN = 1.0
+"""Seconds in which the kernel takes killed processes away."""
+PIECE = 1 << 16
+TICK = 0.02
+"""Seconds between looks whether a program has ended that leaves its output open."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """What came out of one stream: its first KEPT bytes, and how many more there were."""
+
+    kept: bytearray = field(default_factory=bytearray)
+    cut: int = 0
+
+    def add(self, piece: bytes) -> None:
+        """Keep a piece as far as there is room."""
+        room = KEPT - len(self.kept)
+        self.kept += piece[:room]
+        self.cut += max(0, len(piece) - room)
+
+    def text(self) -> str:
+        """Return what was kept as text; bytes that are no UTF-8 are shown as U+FFFD."""
+        return self.kept.decode("utf-8", "replace")
+
+
+@dataclass(slots=True)
+class Finished:
+    """How a program ended. `code` is negative for a signal; None when it was ended at its timeout."""
+
+    code: int | None
+    stdout: Stream
+    stderr: Stream
+
+
+def split_command(command: str | list[str], shell: bool) -> list[str]:
+    """Return the argument list of a command. Raises ValueError for an empty one, or quotes that do not match."""
+    if shell:
+        return ["/bin/sh", "-c", command if isinstance(command, str) else shlex.join(command)]
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as problem:
+        raise ValueError(f"{command!r}: {problem}; expected a command with matching quotes") from None
+    if not words or not words[0]:
+        raise ValueError("the command is empty; expected a program and its arguments")
+    if any("\0" in word for word in words):
+        raise ValueError("the command has a NUL character; expected text")
+    return words
+
+
+def execute(
+    words: list[str],
+    *,
+    seconds: float,
+    stdin: bytes = b"",
+    environment: dict[str, str] | None = None,
+    folder: Path | None = None,
+) -> Finished:
+    """Run a program in a process group of its own for at most `seconds`.
+
+    When it ends, or its time is up, what is left of its group gets SIGTERM, and SIGKILL after GRACE. Raises OSError
+    when it cannot be started (FileNotFoundError: no such program).
+    """
+    end = time.monotonic() + seconds
+    process = subprocess.Popen(
+        [_located(words[0]), *words[1:]],
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment} if environment else None,
+        cwd=folder,
+        start_new_session=True,
+        bufsize=0,
+    )
+    traffic = _Traffic(process, stdin)
+    try:
+        ended = traffic.until_ended(end)
+    finally:
+        _end_group(process, ended=_has_ended(process))
+        traffic.close()
+    return Finished(process.returncode if ended else None, traffic.stdout, traffic.stderr)
+
+
+def _located(program: str) -> str:
+    """Find a program in PATH; a name with a slash is left as it is."""
+    found = program if "/" in program else shutil.which(program)
+    if found is None:
+        raise FileNotFoundError(2, "there is no such program in PATH", program)
+    return found
+
+
+class _Traffic:
+    """Moves bytes in and out of a process without ever waiting for it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes) -> None:
+        self.stdout, self.stderr = Stream(), Stream()
+        self._process = process
+        self._stdin = memoryview(stdin)
+        self._selector = selectors.DefaultSelector()
+        for pipe, stream in ((process.stdout, self.stdout), (process.stderr, self.stderr)):
+            self._register(pipe, selectors.EVENT_READ, stream)
+        self._register(process.stdin, selectors.EVENT_WRITE, None)
+
+    def _register(self, pipe: IO[bytes] | None, event: int, stream: Stream | None) -> None:
+        if pipe is not None:
+            os.set_blocking(pipe.fileno(), False)
+            self._selector.register(pipe, event, stream)
+
+    def until_ended(self, end: float) -> bool:
+        """Go on until the process has ended; False when that did not happen by `end` (monotonic, seconds)."""
+        while not _has_ended(self._process):
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            if self._selector.get_map():
+                self._move(min(left, TICK))
+            else:
+                _wait(self._process, left)
+        return True
+
+    def close(self) -> None:
+        """Take what is in the pipes now, for a second at most, then let them go."""
+        end = time.monotonic() + 1
+        while self._selector.get_map() and self._move(0) and time.monotonic() < end:
+            pass
+        self._selector.close()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _move(self, timeout: float) -> bool:
+        """Wait for something to move and move it; False when there was nothing."""
+        events = self._selector.select(timeout)
+        for key, _ in events:
+            more = self._fill() if key.data is None else _empty(key.fd, key.data)
+            if not more:
+                self._selector.unregister(key.fileobj)
+                key.fileobj.close()  # type: ignore[union-attr]
+        return bool(events)
+
+    def _fill(self) -> bool:
+        pipe = self._process.stdin
+        try:
+            written = os.write(pipe.fileno(), self._stdin[:PIECE]) if pipe else 0
+        except BrokenPipeError:  # it does not want to read all of it
+            return False
+        self._stdin = self._stdin[written:]
+        return len(self._stdin) > 0
+
+
+def _empty(descriptor: int, stream: Stream) -> bool:
+    """Take one piece out of a pipe; False at its end."""
+    piece = os.read(descriptor, PIECE)
+    stream.add(piece)
+    return bool(piece)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has ended. It is not reaped: until that is done, nobody else can get its number."""
+    if process.returncode is not None:
+        return True
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for a process that has closed its streams to end; grows from short naps so that the end is seen soon."""
+    end, nap = time.monotonic() + seconds, 0.0002
+    while not _has_ended(process) and time.monotonic() < end:
+        time.sleep(min(nap, max(0.0, end - time.monotonic())))
+        nap = min(2 * nap, TICK)
+
+
+def _end_group(process: subprocess.Popen[bytes], ended: bool) -> None:
+    """End what is left of the process group, and at a timeout also descendants that have left the group."""
+    strays = [] if ended else _descendants(process.pid)
+    for number, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, KILLED_WITHIN)):
+        _signal(process.pid, strays, number)
+        if ended:
+            process.wait()
+        deadline = time.monotonic() + patience
+        while alive := _alive(process, strays):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(TICK / 2)
+        if not alive:
+            break
+    process.poll()  # never waited for: what hangs in the kernel, on a dead file server say, cannot be ended by anybody
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    with suppress(psutil.Error):
+        return psutil.Process(pid).children(recursive=True)
+    return []
+
+
+def _signal(group: int, strays: list[psutil.Process], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+    for stray in strays:
+        with suppress(psutil.Error):  # psutil knows a number that was given to another process since
+            stray.send_signal(number)
+
+
+def _alive(process: subprocess.Popen[bytes], strays: list[psutil.Process]) -> bool:
+    """Whether something of the group, or a stray, still runs. Dead ones that nobody reaps do not count."""
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return any(_runs(stray) for stray in strays)
+    except PermissionError:  # someone else's: nothing that can be done about it
+        return False
+    return any(_runs(each) for each in [*_members(process.pid), *strays])
+
+
+def _members(group: int) -> Iterator[psutil.Process]:
+    for pid in psutil.pids():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(pid) == group:
+                yield psutil.Process(pid)
+
+
+def _runs(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    return False

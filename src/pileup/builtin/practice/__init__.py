@@ -1,0 +1,1 @@
+"""Practice targets of known truth, as kinds of targets."""

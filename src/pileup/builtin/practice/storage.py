@@ -1,0 +1,34 @@
+"""The practice storage as a kind of target."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.plugin import Launcher
+
+READY = r"^pileup practice storage ready at (?P<url>\S+)$"
+
+
+class PracticeStorageTarget(WebDavTarget):
+    """Storage of known truth: a WebDAV server whose service times, limits and faults are set, and logged.
+
+    With `launch` pileup starts one on this machine and ends it after the run; what it did to each request stands in
+    `practice-storage.csv` in the folder of the target below the run. Its settings are those of `pileup practice
+    storage`, for example `launch: {threads: 8, service: {lognormal: [20 ms, 0.5]}, bandwidth: 200 MB/s}`. With a url
+    instead, it is a target of kind `webdav`.
+    """
+
+    kind = "practice-storage"
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
+        from pileup.model.practice import StorageSettings
+
+        wanted = StorageSettings.model_validate(settings)
+        text = wanted.model_dump_json(by_alias=True, exclude_unset=True)
+        command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text)
+        return Launcher((*command, "--log", "{folder}/practice-storage.csv"), READY)

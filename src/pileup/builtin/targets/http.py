@@ -1,0 +1,72 @@
+"""Anything that speaks HTTP."""
+
+from __future__ import annotations
+
+import http.client
+from functools import cached_property
+from typing import Any, ClassVar
+
+from pileup.builtin.targets.connection import Connections
+from pileup.builtin.targets.identity import Identity, identity_of
+from pileup.builtin.targets.location import Location, locate
+from pileup.plugin import Ambiguous, ClientSpec, Duration, Failed, Target, TargetError, option
+
+
+class HttpTarget(Target):
+    """A server that speaks HTTP/1.1, with or without TLS.
+
+    The url begins with http:// or https://; paths in tests are relative to it. Credentials: `token` or `token_file`
+    (bearer), `user` and `password` (basic), `ca` (who signs the server's certificate; the system's list when left
+    out), `certificate` and `key` (of the client). A token or a password is sent over TLS only, or to this machine
+    itself.
+    """
+
+    kind = "http"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "http"})
+
+    keep_alive: bool = option(True, help="keep connections open between requests; false: a new one for each")
+    headers: dict[str, str] = option({}, help="headers to send with every request")
+    patience: Duration = option(
+        30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
+    )
+
+    @property
+    def location(self) -> Location:
+        """The url, taken apart. Raises TargetError for one that is none."""
+        return locate(self.url)
+
+    @property
+    def identity(self) -> Identity:
+        """Who pileup is for the target. Raises TargetError for credentials that cannot be used."""
+        return identity_of(self.credentials, self.location)
+
+    def client(self) -> ClientSpec:
+        """Return the engine's HTTP client. The settings hold secrets."""
+        settings: dict[str, Any] = {
+            "url": self.location.url,
+            "keep_alive": self.keep_alive,
+            "headers": [[name, value] for name, value in self.headers.items()],
+            **self.identity.to_native(),
+        }
+        return ClientSpec("http", settings)
+
+    @cached_property
+    def connections(self) -> Connections:
+        """Connections for Python tests, one for each thread."""
+        return Connections(self.location, self.identity, self.headers, self.patience / 1e9)
+
+    def probe(self) -> str:
+        """Ask for the headers of the url; any answer will do, be it an error."""
+        answer = self._look("HEAD")
+        return f"{answer.getheader('Server') or 'a server without a name'}, answers {answer.status}"
+
+    def _look(self, method: str) -> http.client.HTTPResponse:
+        """Send one request without a body and return the answer. Raises TargetError when none comes."""
+        try:
+            return self.connections.send(method, "").answer
+        except (Failed, Ambiguous) as problem:
+            raise TargetError(
+                f"{self.url} cannot be reached: {problem.what}", "an answer", "is it up, is the url right?"
+            ) from problem
+        finally:
+            self.connections.close()

@@ -1,0 +1,124 @@
+"""A folder of this machine: a local disk, or a mounted file system."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import unquote, urlsplit
+
+from pileup.model.units import format_size
+from pileup.plugin import ClientSpec, Entry, Failed, FileTarget, Refused, TargetError
+
+PIECE = 1 << 20
+
+
+class PosixTarget(FileTarget):
+    """A folder on a file system that is mounted here: local disk, NFS, CephFS, Lustre, EOS, dCache.
+
+    The url is a path, or file:///path. Without a url a folder in the place for temporary files is made and removed
+    after the run. pileup stays inside the folder: paths that lead out of it, through `..` or a symbolic link, are
+    refused.
+    """
+
+    kind = "posix"
+    scratch: ClassVar[bool] = True
+
+    @property
+    def root(self) -> Path:
+        """The folder, absolute. Raises TargetError for a url that names none."""
+        return _folder_of(self.url)
+
+    def client(self) -> ClientSpec:
+        """Return the engine's client for files."""
+        return ClientSpec("posix", {"root": str(self.root)})
+
+    def probe(self) -> str:
+        """Look at the folder once."""
+        root = self.root
+        if not root.is_dir():
+            what = f"{root} is no folder" if root.exists() else f"there is no folder {root}"
+            raise TargetError(what, "a folder that is there already", f"mkdir -p {root}")
+        if not os.access(root, os.R_OK | os.X_OK):
+            raise TargetError(f"the folder {root} cannot be read", "a folder this user may read", "see its permissions")
+        return f"folder {root} with {format_size(shutil.disk_usage(root).free)} free"
+
+    def list(self, path: str) -> list[Entry]:
+        """Return the entries of a folder, sorted by name."""
+        with _said(path), os.scandir(self._inside(path)) as found:
+            return sorted((_entry(each) for each in found), key=lambda entry: entry.name)
+
+    def stat(self, path: str) -> Entry:
+        """Return what is at a path."""
+        place = self._inside(path)
+        with _said(path):
+            size = place.stat().st_size
+        return Entry(place.name, 0 if place.is_dir() else size, place.is_dir())
+
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield the content of a file in pieces of 1 MiB."""
+        with _said(path), self._inside(path).open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a whole file."""
+        with _said(path):
+            self._inside(path).write_bytes(data)
+
+    def delete(self, path: str) -> None:
+        """Remove a file, or a folder when it is empty; of a link, the link."""
+        place = self._inside(path, follow=False)
+        if place == self.root.resolve():
+            raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
+        with _said(path):
+            if place.is_dir() and not place.is_symlink():
+                place.rmdir()
+            else:
+                place.unlink()
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder; one that is there already is fine."""
+        with _said(path):
+            self._inside(path).mkdir(exist_ok=True)
+
+    def _inside(self, path: str, follow: bool = True) -> Path:
+        """Return the absolute path of something below the root. Raises Refused when it leads out."""
+        root = self.root.resolve()
+        place = root / path.lstrip("/")
+        resolved = place.resolve() if follow else place.parent.resolve() / place.name
+        if "\0" in path or ".." in Path(path).parts or not resolved.is_relative_to(root):
+            raise Refused(f"{path!r} leads out of {root}", "a path inside the target", "no `..`, no link to elsewhere")
+        return resolved
+
+
+def _folder_of(url: str) -> Path:
+    if not url:
+        raise TargetError("the target has no url", "a path like /data/scratch, or file:///data/scratch")
+    if "://" not in url:
+        return Path(url).expanduser().absolute()
+    parts = urlsplit(url)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+        raise TargetError(f"{url!r} is no path of this machine", "a path, or file:///path", "see `pileup list targets`")
+    return Path(unquote(parts.path))
+
+
+def _entry(found: os.DirEntry[str]) -> Entry:
+    folder = found.is_dir()
+    return Entry(found.name, 0 if folder else found.stat(follow_symlinks=found.is_file()).st_size, folder)
+
+
+@contextmanager
+def _said(path: str) -> Iterator[None]:
+    """Turn what the system says into a verdict: a no is a refusal, all else a failure."""
+    try:
+        yield
+    except PermissionError as problem:
+        raise Refused(f"{path!r}: {problem.strerror}", "permission", "see the owner and mode of it") from problem
+    except FileNotFoundError as problem:
+        raise Failed(f"there is nothing at {path!r}") from problem
+    except OSError as problem:
+        raise Failed(f"{path!r}: {problem.strerror or problem}") from problem

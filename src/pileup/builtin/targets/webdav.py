@@ -1,0 +1,116 @@
+"""Storage that speaks WebDAV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pileup.builtin.targets.connection import judge
+from pileup.builtin.targets.http import HttpTarget
+from pileup.builtin.targets.multistatus import parse_entries
+from pileup.plugin import Entry, Failed, FileTarget, Refused, TargetError
+
+ASKED = (
+    b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
+    b"<D:getcontentlength/></D:prop></D:propfind>"
+)
+WITHOUT_PROPFIND = (405, 501)
+Listing = tuple[Entry, list[Entry]]
+"""A folder, and what is in it."""
+
+
+class WebDavTarget(HttpTarget, FileTarget):
+    """Storage that speaks WebDAV (RFC 4918): dCache, StoRM, XRootD, EOS, Apache, nginx.
+
+    The url is that of a folder that is there: http:// or https:// (also dav:// and davs://). Credentials as for kind
+    `http`. Files are written with PUT, read with GET, looked at with HEAD, removed with DELETE; folders are made with
+    MKCOL and listed with PROPFIND.
+    """
+
+    kind = "webdav"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "http"})
+
+    def probe(self) -> str:
+        """Ask what the server can do."""
+        answer = self._look("OPTIONS")
+        name = answer.getheader("Server") or "a server without a name"
+        if answer.status in (401, 403):
+            raise TargetError(
+                f"{self.url} says {answer.status} {answer.reason}", "to be let in", "see the target's `credentials`"
+            )
+        if answer.status >= 500 and answer.status != 501:
+            raise TargetError(
+                f"{self.url} says {answer.status} {answer.reason}", "an answer below 500", "look at its log"
+            )
+        dav = answer.getheader("DAV")
+        return f"{name}, WebDAV class {dav}" if dav else name
+
+    def list(self, path: str) -> list[Entry]:
+        """Return the entries of a folder, sorted by name."""
+        itself, entries = self._propfind(_as_folder(path), "1")
+        if not itself.folder:
+            raise Failed(f"{path!r} is no folder")
+        return sorted(entries, key=lambda entry: entry.name)
+
+    def stat(self, path: str) -> Entry:
+        """Return what is at a path; a server without PROPFIND is asked with HEAD, and tells no folders from files."""
+        if not _as_folder(path):
+            return Entry("", 0, True)
+        answer = self.connections.send("PROPFIND", path, ASKED, _depth("0"))
+        if answer.status not in WITHOUT_PROPFIND:
+            judge(answer.answer, "PROPFIND", path, 207)
+            return parse_entries(answer.body, self.location.path_of(path))[0]
+        answer = self.connections.send("HEAD", path)
+        judge(answer.answer, "HEAD", path)
+        return Entry(path.rstrip("/").rpartition("/")[2], int(answer.answer.getheader("Content-Length") or 0), False)
+
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield the content of a file in pieces of at most 1 MiB."""
+        answer = self.connections.begin("GET", path)
+        if answer.status != 200:
+            b"".join(self.connections.pieces(answer, path, 1 << 20))
+            judge(answer, "GET", path, 200)
+        yield from self.connections.pieces(answer, path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a whole file."""
+        judge(self.connections.send("PUT", path, data).answer, "PUT", path)
+
+    def delete(self, path: str) -> None:
+        """Remove a file or an empty folder.
+
+        DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first.
+        """
+        if not _as_folder(path):
+            raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
+        if self.stat(path).folder:
+            path = _as_folder(path)
+            if entries := self.list(path):
+                raise Failed(f"the folder {path!r} is not empty", "an empty one", f"it holds {entries[0].name!r}")
+        judge(self.connections.send("DELETE", path).answer, "DELETE", path)
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder; one that is there already is fine."""
+        folder = _as_folder(path)
+        answer = self.connections.send("MKCOL", folder)
+        if answer.status == 405 and folder and self.stat(folder).folder:  # RFC 4918, 9.3.1: something is there already
+            return
+        if folder:
+            judge(answer.answer, "MKCOL", path)
+
+    def _propfind(self, path: str, depth: str) -> Listing:
+        """Ask for a folder: itself, and what is in it."""
+        answer = self.connections.send("PROPFIND", path, ASKED, _depth(depth))
+        judge(answer.answer, "PROPFIND", path, 207)
+        itself, *entries = parse_entries(answer.body, self.location.path_of(path))
+        return itself, entries
+
+
+def _as_folder(path: str) -> str:
+    """Return the path of a folder with the slash that servers want at its end; empty for the target itself."""
+    bare = path.strip("/")
+    return f"{bare}/" if bare else ""
+
+
+def _depth(depth: str) -> dict[str, str]:
+    return {"Depth": depth, "Content-Type": "application/xml"}

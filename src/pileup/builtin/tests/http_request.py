@@ -1,0 +1,80 @@
+"""One HTTP request."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from pileup.plugin import Content, Expect, Keys, Program, Size, Step, Test, option
+
+Status = Annotated[int, Field(ge=100, le=599)]
+WITHOUT_BODY = ("GET", "HEAD", "OPTIONS", "TRACE")
+
+
+def _clean_headers(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not name or not name.isascii() or any(letter in name for letter in " :\r\n\t\0"):
+            raise ValueError(f"{name!r} is no name of a header; expected letters, digits and dashes")
+        if any(letter in value for letter in "\r\n\0"):
+            raise ValueError(f"the value of header {name!r} has a line break; expected one line")
+    return headers
+
+
+class HttpRequest(Test):
+    """Send one HTTP request and judge the answer.
+
+    Passes when the status is one of `statuses` (any 2xx when none is given), and when `contains` occurs in the answer.
+    401, 403, 429 and 503 that are not expected count as refused, no answer within the timeout as ambiguous, all else
+    as failed. The bytes counted are those of the bodies sent and received. Whether a connection is kept between
+    requests is an option of the target (`keep_alive`). Runs in the native engine.
+    """
+
+    name = "http.request"
+    needs = "http"
+
+    path: str | list[str] = option("", help="path relative to the url of the target; of a list, one after another")
+    method: str = option(
+        "GET", pattern=r"^[A-Z]{1,32}$", help="GET, HEAD, PUT, POST, DELETE, PROPFIND, ... in capitals"
+    )
+    headers: Annotated[dict[str, str], AfterValidator(_clean_headers)] = option(
+        {}, help="headers to send besides the usual ones"
+    )
+    body: Size = option(0, help="size of the body to send; its content is known and made from the seed of the suite")
+    checksum: Literal["none", "adler32"] = option("none", help="checksum to send with the body")
+    statuses: list[Status] = option([], help="HTTP statuses that pass; when empty, any from 200 to 299")
+    contains: str | None = option(None, help="text that must occur in the first MiB of the answer")
+    offset: Size = option(0, help="ask for the answer from this byte on (a Range header)")
+    length: Size | None = option(
+        None, gt=0, help="ask for so many bytes from `offset` on; when left out, up to the end"
+    )
+
+    def check(self) -> None:
+        """Refuse a body where HTTP has none, a checksum of nothing, a range of a body."""
+        if self.body and self.method in WITHOUT_BODY:
+            raise ValueError(f"a body of {self.body} bytes with method {self.method}; expected PUT or POST, or no body")
+        if self.checksum != "none" and not self.body:
+            raise ValueError(f"checksum {self.checksum} without a body; expected `body: SIZE` beside it")
+        if self.path == []:
+            raise ValueError("path is an empty list; expected at least one path")
+
+    def program(self) -> Program:
+        """Return the one request."""
+        step = Step(
+            self.method.lower(),
+            "request",
+            keys=Keys(names=(self.path,) if isinstance(self.path, str) else tuple(self.path)),
+            content=Content(self.context.seed, self.body) if self.body else None,
+            offset=self.offset,
+            length=self.length,
+            verify=False,
+            checksum=self.checksum,
+            method=self.method,
+            headers=tuple(self.headers.items()),
+            expect=Expect(tuple(self.statuses), self.contains),
+        )
+        return Program((step,))
+
+    def bounds(self, iterations: int) -> tuple[int | None, int | None]:
+        """One operation each; how much comes back is known for HEAD alone."""
+        return iterations, 0 if self.method == "HEAD" else None

@@ -1,0 +1,25 @@
+"""The test that does nothing."""
+
+from __future__ import annotations
+
+from pileup.plugin import Duration, Program, Step, Test, option
+
+
+class Noop(Test):
+    """Do nothing, or wait for a time that is known.
+
+    Shows what pileup itself costs: whatever response time and rate this test reaches, no other test can do better
+    on the same machine. Needs no target. Runs in the native engine.
+    """
+
+    name = "noop"
+
+    cost: Duration = option(0, help="how long an iteration takes; waited for without using CPU")
+
+    def program(self) -> Program:
+        """Return one step that takes `cost`."""
+        return Program((Step("noop", "noop", cost_ns=self.cost),))
+
+    def bounds(self, iterations: int) -> tuple[int | None, int | None]:
+        """One operation each, no bytes."""
+        return iterations, 0

@@ -1,0 +1,48 @@
+"""Write files of known content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pileup.builtin.tests.storage import ContentSet, make_folders
+from pileup.plugin import Program, Step
+
+
+class StorageWrite(ContentSet):
+    """Write files of known content, `folder`/f000000, f000001, ...
+
+    Under `once` an iteration writes the whole set; under any other load it writes one file, and files that were
+    written before are written again in turn. The folder is made first, outside the measurement.
+
+    Clean-up removes the files of the set by name and nothing else: the folder stays, empty, because removing a folder
+    over WebDAV would remove whatever else is in it. Use a folder that is pileup's own: files of these names that were
+    there before are overwritten. Bytes counted are those of the files. Runs in the native engine.
+    """
+
+    name = "storage.write"
+
+    def program(self) -> Program:
+        """Return the writing of the files of one iteration."""
+        step = Step(
+            "write",
+            "write",
+            self.keys(),
+            repeat=self.in_one_iteration(),
+            content=self.content(),
+            buffer=self.buffer,
+            checksum=self.checksum,
+        )
+        return Program((step,))
+
+    def prepare(self) -> Program | None:
+        """Make the folder and those above it."""
+        return make_folders(self.folder)
+
+    def cleanup(self) -> Program | None:
+        """Remove the files of the set, one by one; those never written are no matter."""
+        keys = replace(self.keys(), order="sequential")
+        return Program((Step("delete", "delete", keys, repeat=self.files, missing_ok=True),))
+
+    def bytes_per_file(self) -> int | None:
+        """Every file is written whole."""
+        return self.size

@@ -1,0 +1,151 @@
+"""For the unit tests of plug-ins: one iteration of a Python test, without engine, suite or run.
+
+from pileup.plugin.testing import run_once
+
+def test_it_counts_the_entries(tmp_path):
+    (tmp_path / "a").touch()
+    result = run_once(ListFolder, PosixTarget(str(tmp_path)), entries=1)
+    assert result.passed, result.error
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pileup.model.errors import Ambiguous, Refused, VerdictException
+from pileup.model.record import Outcome, Sample
+from pileup.plugin.target import Target
+from pileup.plugin.test import Context, Test
+
+
+@dataclass(slots=True)
+class TimedOperation:
+    """One operation as it was seen; `first_byte_after` and `seconds` from its beginning."""
+
+    name: str
+    key: str = ""
+    bytes: int = 0
+    calls: int = 0
+    outcome: Outcome = Outcome.PASSED
+    error: str = ""
+    seconds: float = 0.0
+    first_byte_after: float | None = None
+    _begin: float = field(default_factory=time.perf_counter, repr=False)
+
+    def first_byte(self) -> None:
+        """Mark that the first byte of the answer is here, now."""
+        self.first_byte_after = time.perf_counter() - self._begin
+
+
+class TestOp:
+    """An iteration under way (plugin.Op) that remembers its operations in the order of their beginning."""
+
+    __test__ = False
+
+    def __init__(self, number: int = 0, client: int = 0) -> None:
+        self._number = number
+        self._client = client
+        self.operations: list[TimedOperation] = []
+
+    @property
+    def number(self) -> int:
+        """Number of this iteration over the whole case, from 0."""
+        return self._number
+
+    @property
+    def client(self) -> int:
+        """Number of this client over the whole case, from 0."""
+        return self._client
+
+    @contextmanager
+    def __call__(self, name: str, key: str = "") -> Iterator[TimedOperation]:
+        """Begin an operation; it ends with the block, failed if the block raises."""
+        operation = TimedOperation(name, key)
+        self.operations.append(operation)
+        try:
+            yield operation
+        except BaseException as problem:
+            operation.outcome, operation.error = verdict_on(problem)
+            raise
+        finally:
+            operation.seconds = time.perf_counter() - operation._begin
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """How one iteration went. `problem` is what `run` raised, for a look at its traceback."""
+
+    outcome: Outcome
+    error: str = ""
+    seconds: float = 0.0
+    operations: tuple[TimedOperation, ...] = ()
+    numbers: tuple[Sample, ...] = ()
+    """What the test gave to `report`."""
+    problem: BaseException | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed."""
+        return self.outcome is Outcome.PASSED
+
+
+def run_once(
+    cls: type[Test], target: Target | None = None, *, context: Context | None = None, number: int = 0, **options: Any
+) -> Iteration:
+    """Make a test with these options, set it up, run one iteration (async too), tear it down; return how it went.
+
+    Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
+    """
+    return asyncio.run(run_async(cls, target, context=context, number=number, **options))
+
+
+async def run_async(
+    cls: type[Test], target: Target | None = None, *, context: Context | None = None, number: int = 0, **options: Any
+) -> Iteration:
+    """Do the same inside an event loop that runs already; a plain `run` blocks the loop meanwhile."""
+    if cls.native():
+        raise TypeError(
+            f"{cls.__name__} has a program, which only the native engine runs; call program() and look at it"
+        )
+    test = cls(target, context, **options)
+    numbers: list[Sample] = []
+    test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
+    op = TestOp(number, test.context.client)
+    test.setup()
+    begin, problem = time.perf_counter(), None
+    try:
+        outcome, error = await _iterate(test, op)
+    except Exception as raised:
+        problem = raised
+        outcome, error = verdict_on(raised)
+    finally:
+        seconds = time.perf_counter() - begin
+        test.teardown()
+    return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem)
+
+
+async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
+    """Run under the timeout of the context, which only an async `run` can be cut off by."""
+    result = test.run(op)
+    if inspect.isawaitable(result):
+        async with asyncio.timeout(test.context.timeout / 1e9):
+            result = await result
+    return (Outcome.FAILED, "the test returned False") if result is False else (Outcome.PASSED, "")
+
+
+def verdict_on(problem: BaseException) -> tuple[Outcome, str]:
+    """Return the outcome of an iteration or operation that ended with this exception, and the message for people."""
+    match problem:
+        case Refused():
+            return Outcome.REFUSED, str(problem)
+        case Ambiguous() | TimeoutError():
+            return Outcome.AMBIGUOUS, str(problem) or "no answer in time"
+        case VerdictException() | AssertionError():
+            return Outcome.FAILED, str(problem) or "the test failed without a reason"
+    return Outcome.FAILED, f"{type(problem).__name__}: {problem}"

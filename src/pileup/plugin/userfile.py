@@ -1,0 +1,124 @@
+"""Loads a plug-in from a user's file beside the suite, and shows mistakes in it at the user's own line."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from pileup.model.errors import PluginError
+from pileup.plugin.options import declared, options_model
+from pileup.plugin.test import Test
+
+MEND = "mend the file and run again"
+
+
+def load_class(base: type, name: str, folder: Path) -> type:
+    """Return the class that `./file.py:Class` names, relative to `folder`; it derives from `base`.
+
+    Raises PluginError: no such file or class, or a mistake in it, with file and line.
+    """
+    file_name, _, class_name = name.rpartition(":")
+    path = (folder / file_name).resolve()
+    if not path.is_file():
+        raise PluginError(f"there is no file {path}", "a Python file beside the suite", f"{name!r} names it")
+    module = _import_file(path)
+    cls = getattr(module, class_name, None)
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise PluginError(f"{path.name} has no {base.__name__} class {class_name!r}", _offered(module, base))
+    _inspect(cls, base, path)
+    return cls
+
+
+def _offered(module: ModuleType, base: type) -> str:
+    own = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__
+    ]
+    return f"one of {', '.join(own)}" if own else f"a class that derives from pileup.plugin.{base.__name__}"
+
+
+def _import_file(path: Path) -> ModuleType:
+    module_name = f"pileup_user_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{path} cannot be read as Python", "a .py file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as problem:
+        del sys.modules[module_name]
+        raise PluginError(user_mistake(problem, path), hint=MEND) from problem
+    return module
+
+
+def _inspect(cls: type, base: type, path: Path) -> None:
+    """Find the mistakes that Python itself would tell only in the middle of a run."""
+    try:
+        declared(cls)
+    except Exception as problem:  # an annotation that names nothing
+        raise PluginError(
+            _at(cls, path, f"{type(problem).__name__}: {problem}"), "types of options that are imported", MEND
+        ) from problem
+    try:
+        faults = _wrong_defaults(cls)
+    except Exception as problem:
+        raise PluginError(_at(cls, path, f"options: {problem}"), "types that pydantic can check", MEND) from problem
+    for name, message in faults:
+        raise PluginError(_at(cls, path, f"the default of option {name!r} is wrong: {message}", name), hint=MEND)
+    missing = _missing(cls, base)
+    if missing:
+        raise PluginError(_at(cls, path, f"{cls.__name__} has no {missing[0]}"), f"`def {missing[0]}(self, ...)`", MEND)
+
+
+def _wrong_defaults(cls: type) -> list[tuple[str, str]]:
+    """Return options whose default is not of their type or out of bounds, with what is wrong."""
+    from pydantic import ValidationError  # noqa: PLC0415  kept out of start-up: see cli
+
+    try:
+        options_model(cls)()
+    except ValidationError as problem:
+        return [(str(each["loc"][0]), each["msg"]) for each in problem.errors() if each["type"] != "missing"]
+    return []
+
+
+def _missing(cls: type, base: type) -> list[str]:
+    """Return the methods that a class must have and has not."""
+    if base is Test:
+        return [] if cls.run is not Test.run or cls.program is not Test.program else ["run"]  # type: ignore[attr-defined]
+    return [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
+
+
+def _at(cls: type, path: Path, message: str, option: str = "") -> str:
+    """Put file and line in front: that of the option, or that of the class."""
+    try:
+        lines, line = inspect.getsourcelines(cls)
+    except OSError:
+        return f"{path.name}: {message}"
+    offset = next((number for number, text in enumerate(lines) if option and re.match(rf"\s+{option}\s*:", text)), 0)
+    return f"{path.name}:{line + offset}: {message}"
+
+
+def user_mistake(problem: BaseException, path: Path) -> str:
+    """Return a mistake in the user's file as `file:line: Kind: message`, with the line itself."""
+    if isinstance(problem, SyntaxError):
+        where = Path(problem.filename).name if problem.filename else path.name
+        line = f":{problem.lineno}" if problem.lineno else ""
+        return f"{where}{line}: {type(problem).__name__}: {problem.msg}"
+    number, trace = 0, problem.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            number = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"{path.name}:{number}" if number else path.name
+    lines = path.read_text(errors="replace").splitlines()
+    source = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    return f"{where}: {type(problem).__name__}: {problem}" + (f"  in `{source}`" if source else "")
