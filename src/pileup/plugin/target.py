@@ -38,6 +38,8 @@ class Target:
     """What tests may ask for in `needs`, beside the kind's own name."""
     scratch: ClassVar[bool] = False
     """Whether a folder of the run serves as url when the suite gives none."""
+    needs_url: ClassVar[bool] = True
+    """Whether it is somewhere at all; without an address a suite gives it neither url nor launch."""
 
     url: str
     credentials: Credentials
