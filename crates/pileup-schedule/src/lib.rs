@@ -1,1 +1,13 @@
-//! See ARCHITECTURE.md.
+//! When iterations are due: arithmetic over (shape, seed, shard), without a clock. Times are nanoseconds after the start of the load.
+
+mod closed;
+mod draw;
+mod law;
+mod load;
+mod open;
+
+pub use closed::{birth, think};
+pub use draw::{bits, mix, unit};
+pub use law::Law;
+pub use load::{Arrivals, Kind, Load, Stage};
+pub use open::{Arrival, Schedule};

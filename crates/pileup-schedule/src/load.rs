@@ -1,0 +1,148 @@
+//! The load as the engine is told it (docs/engine.md).
+
+use serde::Deserialize;
+
+use crate::law::Law;
+
+/// The shape of a load.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// One iteration.
+    Once,
+    /// So many, one after another.
+    Times,
+    /// So many clients, each begins again when it is free.
+    Closed,
+    /// At a rate, whatever the system answers.
+    Open,
+}
+
+/// Spacing of an open load.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Constant,
+    /// As independent events.
+    Poisson,
+}
+
+/// Part of a load's life by intended start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// It grows.
+    Ramp,
+    /// It is there, the system not yet settled.
+    WarmUp,
+    /// What enters the figures.
+    Measure,
+}
+
+/// One load of one case at one place. Times in ns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// Id of the case.
+    pub case: u32,
+    /// Name of the case.
+    pub name: String,
+    /// Index of the target.
+    pub target: u16,
+    /// Number of the place.
+    pub place: u16,
+    /// Which part of the load this is.
+    pub shard: u64,
+    /// Of how many.
+    pub shards: u64,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// When the load begins, ns since the epoch; 0: as soon as possible.
+    pub start: i64,
+    /// Its shape.
+    pub kind: Kind,
+    /// Iterations in all.
+    pub times: Option<u64>,
+    /// Clients in all, or the most in flight.
+    pub clients: Option<u32>,
+    /// Iterations per second.
+    pub rate: Option<f64>,
+    /// Spacing of an open load.
+    pub arrivals: Arrivals,
+    /// Time over which it grows.
+    pub ramp: u64,
+    /// Time at full load before the measurement.
+    pub warm_up: u64,
+    /// Time measured.
+    #[serde(rename = "for")]
+    pub duration: Option<u64>,
+    /// Pause of a client between its iterations.
+    pub think: Option<Law>,
+    /// Phase of every row, by number, instead of that by time.
+    pub phase: Option<u8>,
+    /// What an iteration may take.
+    pub timeout: u64,
+    /// Precision of starts.
+    pub pacing: String,
+    /// Native worker threads.
+    pub workers: u32,
+    /// Stop after so many iterations that did not pass, one after another.
+    pub errors_in_a_row: Option<u64>,
+    /// Stop after so many iterations.
+    pub operations: Option<u64>,
+}
+
+impl Load {
+    /// When nothing more begins, ns after the start; none for loads without a time.
+    #[must_use]
+    pub fn end(&self) -> Option<u64> {
+        self.duration.map(|duration| self.ramp + self.warm_up + duration)
+    }
+
+    /// Part of the load's life at a time.
+    #[must_use]
+    pub fn stage(&self, time: u64) -> Stage {
+        if time < self.ramp {
+            Stage::Ramp
+        } else if time < self.ramp + self.warm_up {
+            Stage::WarmUp
+        } else {
+            Stage::Measure
+        }
+    }
+
+    /// Iterations in all, as far as their number is bounded.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        if self.kind == Kind::Once { 1 } else { self.times.unwrap_or(u64::MAX) }
+    }
+
+    /// Whether number `k` of the whole belongs to this shard.
+    #[must_use]
+    pub fn mine(&self, k: u64) -> bool {
+        k % self.shards == self.shard
+    }
+
+    /// Check what its types do not say.
+    ///
+    /// # Errors
+    /// In three parts.
+    pub fn check(&self) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("load of {}: {what}", self.name));
+        if self.shards == 0 || self.shard >= self.shards {
+            return wrong("shard is not below shards; expected 0 <= shard < shards");
+        }
+        match self.kind {
+            Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => {
+                wrong("an open load has no rate; expected iterations per second above 0")
+            }
+            Kind::Open | Kind::Closed if self.duration.is_none() && self.times.is_none() => {
+                wrong("it has no end; expected `for` or `times`")
+            }
+            Kind::Closed if self.clients.unwrap_or(0) == 0 => wrong("a closed load has no clients; expected 1 or more"),
+            Kind::Times if self.times.is_none() => wrong("times is missing; expected a number of iterations"),
+            _ => Ok(()),
+        }
+    }
+}

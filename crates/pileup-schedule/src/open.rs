@@ -1,0 +1,82 @@
+//! Open loads: iteration k is due when the integral of the rate has reached k, or the k-th sum of exponential draws.
+
+use crate::draw::unit;
+use crate::load::{Arrivals, Load, Stage};
+
+/// An iteration that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Number over the whole load.
+    pub number: u64,
+    /// When, ns after the start.
+    pub time: u64,
+    /// Part of the load's life.
+    pub stage: Stage,
+}
+
+/// Stream of the draws between arrivals.
+const STREAM: u64 = 0;
+
+/// The arrivals of one shard in order.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    load: Load,
+    next: u64,
+    /// Sum of the exponential draws up to and with `next`.
+    sum: f64,
+}
+
+impl Schedule {
+    /// From the first one on.
+    #[must_use]
+    pub fn new(load: &Load) -> Self {
+        let mut schedule = Self { load: load.clone(), next: 0, sum: 0.0 };
+        schedule.sum = schedule.gap(0);
+        schedule
+    }
+
+    fn gap(&self, k: u64) -> f64 {
+        -unit(self.load.seed, STREAM, k).ln()
+    }
+
+    /// When the integral of the rate reaches `amount`, ns: the inverse of R t^2 / 2 ramp, then of R (t - ramp / 2).
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // exact to below a ns for 50 days
+    fn reached(&self, amount: f64) -> u64 {
+        let rate = self.load.rate.unwrap_or(1.0);
+        let ramp = self.load.ramp as f64 / 1e9;
+        let grown = rate * ramp / 2.0;
+        let seconds = if amount < grown { (2.0 * amount * ramp / rate).sqrt() } else { ramp / 2.0 + amount / rate };
+        (seconds * 1e9).round() as u64
+    }
+
+    #[allow(clippy::cast_precision_loss)] // numbers of arrivals stay below 2^53
+    fn time(&self) -> u64 {
+        match self.load.arrivals {
+            Arrivals::Constant => self.reached(self.next as f64),
+            Arrivals::Poisson => self.reached(self.sum),
+        }
+    }
+
+    fn advance(&mut self) {
+        self.next += 1;
+        if self.load.arrivals == Arrivals::Poisson {
+            self.sum += self.gap(self.next);
+        }
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        while !self.load.mine(self.next) {
+            self.advance();
+        }
+        let (number, time) = (self.next, self.time());
+        if number >= self.load.limit() || self.load.end().is_some_and(|end| time >= end) {
+            return None;
+        }
+        self.advance();
+        Some(Arrival { number, time, stage: self.load.stage(time) })
+    }
+}
