@@ -78,7 +78,7 @@ def options_model(cls: type) -> type[BaseModel]:
         bounds = {key: getattr(declaration, key) for key in ("ge", "gt", "le", "lt", "pattern")}
         given = {key: value for key, value in bounds.items() if value is not None}
         fields[name] = (hint, Field(declaration.default, description=declaration.help or None, **given))
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, validate_default=True)
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, validate_default=True, allow_inf_nan=False)
     return create_model(f"{cls.__name__}Options", __config__=config, **fields)
 
 

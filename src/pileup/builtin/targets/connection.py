@@ -12,28 +12,77 @@ from pileup.builtin.targets.location import Location
 from pileup.plugin import Ambiguous, Failed, Refused
 
 PIECE = 1 << 20
-REFUSALS = frozenset({401, 403, 407, 423, 429, 503, 507})
+REFUSALS = frozenset({401, 403, 429, 503, 507})
 """Statuses with which a server says no, rather than does something wrong."""
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
 LARGEST_ANSWER = 64 << 20
 """Bytes of an answer that is held in memory."""
 
 
+NO_ANSWER = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer whose body has been read."""
 
-    answer: http.client.HTTPResponse
+    head: http.client.HTTPResponse
     body: bytes
 
     @property
     def status(self) -> int:
         """HTTP status."""
-        return self.answer.status
+        return self.head.status
+
+
+class Exchange:
+    """A request that was answered; the connection is its own until the body has been read."""
+
+    def __init__(self, home: Connections, connection: http.client.HTTPConnection, path: str) -> None:
+        self.head = connection.getresponse()
+        self._home = home
+        self._connection = connection
+        self._path = path
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the body in pieces of at most 1 MiB; one that is cut short fails. At its end the connection is kept."""
+        expected, received, whole = self.head.length, 0, False
+        try:
+            while piece := self.head.read(PIECE):
+                received += len(piece)
+                yield piece
+            whole = expected is None or received == expected
+        except TimeoutError as problem:
+            raise Ambiguous(f"{self._path!r}: the answer stopped half-way") from problem
+        except (OSError, http.client.HTTPException) as problem:
+            raise Failed(f"{self._path!r}: the answer broke off ({type(problem).__name__})") from problem
+        finally:
+            if whole:
+                self._home.keep(self._connection)
+            else:
+                self.drop()
+        if not whole:
+            raise Failed(f"{self._path!r}: the answer ended after {received} of {expected} bytes")
+
+    def body(self) -> bytes:
+        """Return the whole body. Raises Failed for one of more than LARGEST_ANSWER."""
+        parts, size = [], 0
+        for piece in self.pieces():
+            parts.append(piece)
+            size += len(piece)
+            if size > LARGEST_ANSWER:
+                self.drop()
+                raise Failed(f"{self._path!r}: the answer is larger than {LARGEST_ANSWER} bytes")
+        return b"".join(parts)
+
+    def drop(self) -> None:
+        """Close the connection, whatever is still to come."""
+        self.head.close()
+        self._connection.close()
 
 
 class Connections:
-    """Connections to one place, one per thread, kept between requests."""
+    """Connections to one place, one per thread kept between requests."""
 
     def __init__(self, location: Location, identity: Identity, headers: dict[str, str], patience: float) -> None:
         self._location = location
@@ -45,86 +94,90 @@ class Connections:
     def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
         """Send a request and read the whole answer.
 
-        Raises Failed when there is no connection, Ambiguous when no whole answer comes after the request has left.
+        Raises Failed when there is no connection, Ambiguous when no answer comes after the request has left.
         """
-        answer = self.begin(method, path, body, headers)
-        return Answer(answer, b"".join(self.pieces(answer, path, LARGEST_ANSWER)))
+        exchange = self.begin(method, path, body, headers)
+        return Answer(exchange.head, exchange.body())
 
     def begin(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> http.client.HTTPResponse:
+    ) -> Exchange:
         """Send a request and return the answer before its body is read."""
-        old = getattr(self._local, "connection", None)
+        kept = self._taken()
+        if kept is not None:
+            try:
+                return self._once(kept, method, path, body, headers)
+            except NO_ANSWER as problem:  # it may have been closed meanwhile: that is no fault of the server
+                if method not in SAFE_TO_REPEAT:
+                    raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         try:
-            return self._once(method, path, body, headers)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as problem:
-            self.close()
-            if old is None or method not in SAFE_TO_REPEAT:
-                raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
-        try:  # a connection kept from before may have been closed meanwhile: that is no fault of the server
-            return self._once(method, path, body, headers)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as problem:
-            self.close()
+            return self._once(self._connected(), method, path, body, headers)
+        except NO_ANSWER as problem:
             raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
 
-    def pieces(self, answer: http.client.HTTPResponse, path: str, largest: int | None = None) -> Iterator[bytes]:
-        """Yield the body of an answer; a body that is cut short fails."""
-        expected, received = answer.length, 0
-        try:
-            while piece := answer.read(PIECE):
-                received += len(piece)
-                if largest is not None and received > largest:
-                    raise Failed(f"{path!r}: the answer is larger than {largest} bytes")
-                yield piece
-            if expected is not None and received != expected:
-                raise Failed(f"{path!r}: the answer ended after {received} of {expected} bytes")
-        except TimeoutError as problem:
-            raise Ambiguous(f"{path!r}: the answer stopped half-way for {self._patience:g} s") from problem
-        except (OSError, http.client.HTTPException) as problem:
-            raise Failed(f"{path!r}: the answer broke off: {type(problem).__name__}") from problem
-        finally:
-            if not answer.isclosed() or (expected is not None and received != expected):
-                self.close()
+    def keep(self, connection: http.client.HTTPConnection) -> None:
+        """Take a connection back for the next request of this thread."""
+        if getattr(self._local, "connection", None) is not None:
+            connection.close()
+        else:
+            self._local.connection = connection
 
     def close(self) -> None:
         """Close the connection of this thread, if there is one."""
-        connection = getattr(self._local, "connection", None)
-        self._local.connection = None
+        connection = self._taken()
         if connection is not None:
             connection.close()
 
+    def _taken(self) -> http.client.HTTPConnection | None:
+        """Take the kept connection of this thread out."""
+        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        self._local.connection = None
+        return connection if connection is None or connection.sock is not None else None
+
     def _once(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str] | None
-    ) -> http.client.HTTPResponse:
-        connection = self._connected()
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str] | None,
+    ) -> Exchange:
         try:
             connection.request(method, self._location.path_of(path), body, {**self._headers, **(headers or {})})
-            return connection.getresponse()
+            return Exchange(self, connection, path)
         except TimeoutError as problem:
-            self.close()
+            connection.close()
             raise Ambiguous(f"no answer to {method} within {self._patience:g} s") from problem
-        except http.client.RemoteDisconnected:
+        except NO_ANSWER:
+            connection.close()
             raise
         except http.client.HTTPException as problem:
-            self.close()
-            raise Failed(f"the server answered {method} with what is no HTTP: {type(problem).__name__}") from problem
+            connection.close()
+            raise Failed(f"the server answered {method} with what is no HTTP ({type(problem).__name__})") from problem
+        except OSError as problem:
+            connection.close()
+            raise Ambiguous(f"no answer to {method}: {problem.strerror or problem}") from problem
 
     def _connected(self) -> http.client.HTTPConnection:
-        kept: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if kept is not None:
-            return kept
-        connection: http.client.HTTPConnection
         host, port = self._location.host, self._location.port
-        if self._tls is None:
-            connection = http.client.HTTPConnection(host, port, timeout=self._patience)
-        else:
-            connection = http.client.HTTPSConnection(host, port, timeout=self._patience, context=self._tls)
+        connection = (
+            http.client.HTTPConnection(host, port, timeout=self._patience)
+            if self._tls is None
+            else http.client.HTTPSConnection(host, port, timeout=self._patience, context=self._tls)
+        )
         try:
             connection.connect()
         except OSError as problem:
-            raise Failed(f"no connection to {self._location.authority}: {problem.strerror or problem}") from problem
-        self._local.connection = connection
+            connection.close()
+            raise Failed(f"no connection to {self._location.authority}: {_said(problem)}") from problem
         return connection
+
+
+def _said(problem: OSError) -> str:
+    """Return what the system or the TLS library says; a wrong certificate tells why in an attribute of its own."""
+    if isinstance(problem, TimeoutError):
+        return "no answer"
+    return str(getattr(problem, "verify_message", "") or problem.strerror or problem)
 
 
 def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: int) -> None:

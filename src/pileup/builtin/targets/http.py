@@ -63,7 +63,7 @@ class HttpTarget(Target):
     def _look(self, method: str) -> http.client.HTTPResponse:
         """Send one request without a body and return the answer. Raises TargetError when none comes."""
         try:
-            return self.connections.send(method, "").answer
+            return self.connections.send(method, "").head
         except (Failed, Ambiguous) as problem:
             raise TargetError(
                 f"{self.url} cannot be reached: {problem.what}", "an answer", "is it up, is the url right?"

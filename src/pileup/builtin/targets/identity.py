@@ -66,6 +66,8 @@ def identity_of(credentials: Credentials, location: Location) -> Identity:
     if (token or credentials.user) and not location.secret:
         what = f"credentials would go to {location.host} over plain HTTP"
         raise TargetError(what, "an https:// url", "pileup sends secrets over TLS or to this machine only")
+    if location.scheme == "http" and (credentials.ca or credentials.certificate):
+        raise TargetError(f"certificates are given, but {location.url} does without TLS", "an https:// url")
     if credentials.key and not credentials.certificate:
         raise TargetError("credentials have a key but no certificate", "both")
     for word in ("ca", "certificate", "key"):

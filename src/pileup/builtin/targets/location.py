@@ -16,7 +16,7 @@ UNTOUCHED = "/~!$&'()*+,;=:@%-._"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an HTTP target is. `path` is percent-encoded and ends in a slash."""
+    """Where an HTTP target is. `path` is percent-encoded, and ends in a slash if it was written so."""
 
     scheme: str
     host: str
@@ -40,8 +40,10 @@ class Location:
         return self.scheme == "https" or _is_loopback(self.host)
 
     def path_of(self, relative: str) -> str:
-        """Return the percent-encoded path of something below the target."""
-        return self.path + quote(relative.lstrip("/"), safe="/~!$&'()*+,;=:@")
+        """Return the percent-encoded path of something below the target; for "" the target's own as written."""
+        if not relative:
+            return self.path or "/"
+        return self.path.rstrip("/") + "/" + quote(relative.lstrip("/"), safe="/~!$&'()*+,;=:@")
 
 
 def locate(url: str) -> Location:
@@ -64,8 +66,7 @@ def locate(url: str) -> Location:
         )
     if parts.query or parts.fragment:
         raise TargetError(f"{url!r} has a query or a fragment", "a url that ends with its path")
-    path = quote(parts.path, safe=UNTOUCHED).rstrip("/") + "/"
-    return Location(scheme, parts.hostname, port or PORTS[scheme], path)
+    return Location(scheme, parts.hostname, port or PORTS[scheme], quote(parts.path, safe=UNTOUCHED))
 
 
 def _is_loopback(host: str) -> bool:

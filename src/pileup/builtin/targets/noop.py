@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pileup.plugin import ClientSpec, Target
 
 
@@ -12,6 +14,7 @@ class NoopTarget(Target):
     """
 
     kind = "noop"
+    needs_url: ClassVar[bool] = False
 
     def client(self) -> ClientSpec:
         """Return the client that does nothing."""

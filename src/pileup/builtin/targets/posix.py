@@ -88,11 +88,12 @@ class PosixTarget(FileTarget):
     def _inside(self, path: str, follow: bool = True) -> Path:
         """Return the absolute path of something below the root. Raises Refused when it leads out."""
         root = self.root.resolve()
-        place = root / path.lstrip("/")
-        resolved = place.resolve() if follow else place.parent.resolve() / place.name
-        if "\0" in path or ".." in Path(path).parts or not resolved.is_relative_to(root):
-            raise Refused(f"{path!r} leads out of {root}", "a path inside the target", "no `..`, no link to elsewhere")
-        return resolved
+        if "\0" not in path and ".." not in Path(path).parts:
+            place = root / path.lstrip("/")
+            place = place.resolve() if follow else place.parent.resolve() / place.name
+            if place.is_relative_to(root):
+                return place
+        raise Refused(f"{path!r} leads out of {root}", "a path inside the target", "no `..`, no link to elsewhere")
 
 
 def _folder_of(url: str) -> Path:

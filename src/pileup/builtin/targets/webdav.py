@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import ClassVar
 
 from pileup.builtin.targets.connection import judge
@@ -14,7 +15,10 @@ ASKED = (
     b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
     b"<D:getcontentlength/></D:prop></D:propfind>"
 )
+OK = 200
 WITHOUT_PROPFIND = (405, 501)
+THERE_ALREADY = 405
+"""What MKCOL says of something that is there (RFC 4918, 9.3.1)."""
 Listing = tuple[Entry, list[Entry]]
 """A folder, and what is in it."""
 
@@ -54,62 +58,69 @@ class WebDavTarget(HttpTarget, FileTarget):
 
     def stat(self, path: str) -> Entry:
         """Return what is at a path; a server without PROPFIND is asked with HEAD, and tells no folders from files."""
-        if not _as_folder(path):
-            return Entry("", 0, True)
         answer = self.connections.send("PROPFIND", path, ASKED, _depth("0"))
         if answer.status not in WITHOUT_PROPFIND:
-            judge(answer.answer, "PROPFIND", path, 207)
+            judge(answer.head, "PROPFIND", path, 207)
             return parse_entries(answer.body, self.location.path_of(path))[0]
         answer = self.connections.send("HEAD", path)
-        judge(answer.answer, "HEAD", path)
-        return Entry(path.rstrip("/").rpartition("/")[2], int(answer.answer.getheader("Content-Length") or 0), False)
+        judge(answer.head, "HEAD", path)
+        return Entry(path.rstrip("/").rpartition("/")[2], int(answer.head.getheader("Content-Length") or 0), False)
 
     def read(self, path: str) -> Iterator[bytes]:
         """Yield the content of a file in pieces of at most 1 MiB."""
-        answer = self.connections.begin("GET", path)
-        if answer.status != 200:
-            b"".join(self.connections.pieces(answer, path, 1 << 20))
-            judge(answer, "GET", path, 200)
-        yield from self.connections.pieces(answer, path)
+        exchange = self.connections.begin("GET", path)
+        if exchange.head.status != OK:
+            exchange.drop()
+        judge(exchange.head, "GET", path, OK)
+        yield from exchange.pieces()
 
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file."""
-        judge(self.connections.send("PUT", path, data).answer, "PUT", path)
+        judge(self.connections.send("PUT", path, data).head, "PUT", path)
 
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder.
 
         DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first.
         """
-        if not _as_folder(path):
+        if _is_root(path):
             raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
         if self.stat(path).folder:
             path = _as_folder(path)
             if entries := self.list(path):
                 raise Failed(f"the folder {path!r} is not empty", "an empty one", f"it holds {entries[0].name!r}")
-        judge(self.connections.send("DELETE", path).answer, "DELETE", path)
+        judge(self.connections.send("DELETE", path).head, "DELETE", path)
 
     def mkdir(self, path: str) -> None:
         """Make a folder; one that is there already is fine."""
+        if _is_root(path):
+            return
         folder = _as_folder(path)
         answer = self.connections.send("MKCOL", folder)
-        if answer.status == 405 and folder and self.stat(folder).folder:  # RFC 4918, 9.3.1: something is there already
-            return
-        if folder:
-            judge(answer.answer, "MKCOL", path)
+        if answer.status != THERE_ALREADY or not self._is_folder(folder):
+            judge(answer.head, "MKCOL", path)
+
+    def _is_folder(self, path: str) -> bool:
+        with suppress(Failed):
+            return self.stat(path).folder
+        return False
 
     def _propfind(self, path: str, depth: str) -> Listing:
         """Ask for a folder: itself, and what is in it."""
         answer = self.connections.send("PROPFIND", path, ASKED, _depth(depth))
-        judge(answer.answer, "PROPFIND", path, 207)
+        judge(answer.head, "PROPFIND", path, 207)
         itself, *entries = parse_entries(answer.body, self.location.path_of(path))
         return itself, entries
 
 
 def _as_folder(path: str) -> str:
-    """Return the path of a folder with the slash that servers want at its end; empty for the target itself."""
+    """Return the path of a folder with the slash that servers want at its end; "/" for the target itself."""
     bare = path.strip("/")
-    return f"{bare}/" if bare else ""
+    return f"{bare}/" if bare else "/"
+
+
+def _is_root(path: str) -> bool:
+    return not path.strip("/")
 
 
 def _depth(depth: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from pileup.plugin import Content, Expect, Keys, Program, Size, Step, Test, option
 
 Status = Annotated[int, Field(ge=100, le=599)]
+PARTIAL_CONTENT = 206
 WITHOUT_BODY = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
@@ -33,7 +34,9 @@ class HttpRequest(Test):
     name = "http.request"
     needs = "http"
 
-    path: str | list[str] = option("", help="path relative to the url of the target; of a list, one after another")
+    path: str | list[str] = option(
+        "", help="path (and ?query) relative to the url of the target; of a list, one after another"
+    )
     method: str = option(
         "GET", pattern=r"^[A-Z]{1,32}$", help="GET, HEAD, PUT, POST, DELETE, PROPFIND, ... in capitals"
     )
@@ -42,7 +45,7 @@ class HttpRequest(Test):
     )
     body: Size = option(0, help="size of the body to send; its content is known and made from the seed of the suite")
     checksum: Literal["none", "adler32"] = option("none", help="checksum to send with the body")
-    statuses: list[Status] = option([], help="HTTP statuses that pass; when empty, any from 200 to 299")
+    statuses: list[Status] = option([], help="HTTP statuses that pass; when empty, 200 to 299, of a range 206 alone")
     contains: str | None = option(None, help="text that must occur in the first MiB of the answer")
     offset: Size = option(0, help="ask for the answer from this byte on (a Range header)")
     length: Size | None = option(
@@ -65,15 +68,24 @@ class HttpRequest(Test):
             "request",
             keys=Keys(names=(self.path,) if isinstance(self.path, str) else tuple(self.path)),
             content=Content(self.context.seed, self.body) if self.body else None,
-            offset=self.offset,
-            length=self.length,
             verify=False,
             checksum=self.checksum,
             method=self.method,
-            headers=tuple(self.headers.items()),
-            expect=Expect(tuple(self.statuses), self.contains),
+            headers=(*self.headers.items(), *self._range()),
+            expect=Expect(self._passing(), self.contains),
         )
         return Program((step,))
+
+    def _range(self) -> tuple[tuple[str, str], ...]:
+        """Return the Range header; its last byte counts (RFC 9110, 14.1.2)."""
+        if not self.offset and self.length is None:
+            return ()
+        last = "" if self.length is None else self.offset + self.length - 1
+        return (("Range", f"bytes={self.offset}-{last}"),)
+
+    def _passing(self) -> tuple[int, ...]:
+        """Return the statuses that pass; a server that does not heed the range answers 200 with all of it."""
+        return tuple(self.statuses) or ((PARTIAL_CONTENT,) if self._range() else ())
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """One operation each; how much comes back is known for HEAD alone."""

@@ -71,8 +71,9 @@ def test_reading_foreign_files_verifies_nothing() -> None:
 
 
 def test_stat_of_named_files() -> None:
-    (step,) = StorageStat(**under({"times": 2}, names=["a"])).program().steps
+    (step,) = StorageStat(**under({"times": 2}, names=["a"], size="2 KiB")).program().steps
     assert (step.verb, step.keys, step.repeat) == ("stat", Keys(names=("data/a",)), 1)
+    assert step.content == Content(7, 2048)
 
 
 def test_list_counts_entries() -> None:
@@ -173,4 +174,7 @@ def test_request_carries_everything() -> None:
 
 def test_ranged_request() -> None:
     (step,) = HttpRequest(path="big", offset="1 KiB", length="2 KiB").program().steps
-    assert (step.operation, step.method, step.offset, step.length, step.content) == ("get", "GET", 1024, 2048, None)
+    assert (step.operation, step.method, step.content) == ("get", "GET", None)
+    assert (step.headers, step.expect.statuses) == ((("Range", "bytes=1024-3071"),), (206,))
+    (step,) = HttpRequest(path="big", offset=5, statuses=[200]).program().steps
+    assert (step.headers, step.expect.statuses) == ((("Range", "bytes=5-"),), (200,))

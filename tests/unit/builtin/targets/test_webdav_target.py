@@ -1,0 +1,221 @@
+"""The `webdav` target: what Python tests can do over it, and what it makes of odd servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.model.program import ClientSpec
+from pileup.model.suite import Credentials
+from pileup.plugin import Ambiguous, Entry, Failed, FileTarget, Refused, TargetError
+
+if TYPE_CHECKING:
+    from dav_server import DavServer
+
+
+@pytest.fixture
+def target(dav: DavServer) -> Iterator[WebDavTarget]:
+    dav.tree["/data/"] = None
+    made = WebDavTarget(f"{dav.url}/data")
+    yield made
+    made.connections.close()
+
+
+def test_it_is_a_file_target(target: WebDavTarget) -> None:
+    assert isinstance(target, FileTarget)
+    assert target.provides == {"any", "files", "http"}
+
+
+def test_a_file_from_begin_to_end(target: WebDavTarget, dav: DavServer) -> None:
+    name = "runs/härte 100%/a+b?#.dat"
+    target.mkdir("runs")
+    target.mkdir("runs/härte 100%/")
+    target.write(name, b"x" * 3_000_000)
+    assert dav.tree["/data/" + name] == b"x" * 3_000_000
+    assert target.stat(name) == Entry("a+b?#.dat", 3_000_000, False)
+    pieces = list(target.read(name))
+    assert (len(pieces), b"".join(pieces)) == (3, b"x" * 3_000_000)
+    assert target.list("runs/härte 100%") == [Entry("a+b?#.dat", 3_000_000, False)]
+    target.delete(name)
+    assert target.list("runs/härte 100%") == []
+    with pytest.raises(Failed, match="there is nothing at"):
+        target.stat(name)
+
+
+def test_listing_is_sorted_and_tells_folders(target: WebDavTarget) -> None:
+    for name in ("b", "a"):
+        target.write(name, b"12")
+    target.mkdir("c")
+    assert target.list("") == [Entry("a", 2, False), Entry("b", 2, False), Entry("c", 0, True)]
+    assert target.stat("c") == target.stat("/c/") == Entry("c", 0, True)
+    with pytest.raises(Failed, match="'a' is no folder"):
+        target.list("a")
+
+
+def test_making_a_folder_that_is_there_is_fine_but_not_over_a_file(target: WebDavTarget) -> None:
+    target.mkdir("a")
+    target.mkdir("a")
+    target.mkdir("")
+    target.write("b", b"")
+    with pytest.raises(Failed, match="MKCOL 'b': 405"):
+        target.mkdir("b")
+
+
+def test_a_folder_that_is_not_empty_is_never_deleted(target: WebDavTarget, dav: DavServer) -> None:
+    target.mkdir("a")
+    target.write("a/precious", b"data")
+    with pytest.raises(Failed, match=r"'a/' is not empty.*precious"):
+        target.delete("a")
+    assert "/data/a/precious" in dav.tree
+    for root in ("", "/"):
+        with pytest.raises(Refused, match="is the target itself"):
+            target.delete(root)
+    target.delete("a/precious")
+    target.delete("a")
+    assert "/data/a/" not in dav.tree
+    assert [method for method, _ in dav.seen].count("DELETE") == 2
+
+
+def test_one_connection_per_thread_is_kept(target: WebDavTarget, dav: DavServer) -> None:
+    target.write("a", b"1")
+    for _ in range(5):
+        target.stat("a")
+    assert dav.connections == 1
+
+    def ask(number: int) -> None:
+        target.write(f"b{number}", b"2")
+        assert target.stat(f"b{number}").size == 1
+        target.connections.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(ask, range(2)))
+    assert dav.connections == 3
+
+
+def test_asking_in_the_middle_of_reading(target: WebDavTarget) -> None:
+    target.write("a", b"x" * 3_000_000)
+    pieces = target.read("a")
+    first = next(pieces)
+    assert target.stat("a").size == 3_000_000
+    assert first + b"".join(pieces) == b"x" * 3_000_000
+    abandoned = target.read("a")
+    next(abandoned)
+    abandoned.close()  # type: ignore[attr-defined]
+    assert target.stat("a").size == 3_000_000
+
+
+def test_a_kept_connection_that_the_server_closed_is_no_fault(target: WebDavTarget, dav: DavServer) -> None:
+    target.write("a", b"1")
+    dav.answers["GET", "/data/last"] = (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"  # then it hangs up without a word
+    )
+    assert b"".join(target.read("last")) == b"ok"
+    assert target.stat("a").size == 1
+
+
+def test_no_answer_at_all_is_ambiguous(target: WebDavTarget, dav: DavServer) -> None:
+    dav.answers["PUT", "/data/a"] = b""
+    with pytest.raises(Ambiguous, match="closed the connection before it answered PUT"):
+        target.write("a", b"1")
+    target.stat("")
+    dav.answers["DELETE", "/data/b"] = b""
+    target.write("b", b"")
+    with pytest.raises(Ambiguous):
+        target.delete("b")
+    assert dav.seen.count(("DELETE", "/data/b")) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", Failed, "ended after 5 of 10 bytes"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nsho", Failed, "broke off"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", Failed, "what is no HTTP"),
+        (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", Refused, "GET 'a': 403 Forbidden"),
+        (b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Refused, "503 Busy"),
+        (b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", Failed, "500 Oops"),
+        (b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", Failed, "302 Found"),
+    ],
+)
+def test_bad_answers(target: WebDavTarget, dav: DavServer, answer: bytes, error: type[Exception], message: str) -> None:
+    dav.answers["GET", "/data/a"] = answer
+    with pytest.raises(error, match=message):
+        list(target.read("a"))
+
+
+def test_a_server_that_never_answers(dav: DavServer) -> None:
+    release = __import__("threading").Event()
+    dav.RequestHandlerClass = type("Silent", (dav.RequestHandlerClass,), {"do_GET": lambda *_: release.wait(10)})
+    target = WebDavTarget(dav.url, patience="100 ms")
+    with pytest.raises(Ambiguous, match=r"no answer to GET within 0\.1 s"):
+        list(target.read("a"))
+    release.set()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"<html>", "is no XML"),
+        (b'<!DOCTYPE a [<!ENTITY b "c">]><D:multistatus xmlns:D="DAV:"/>', "declares a document type"),
+        (b'<D:multistatus xmlns:D="DAV:"/>', "does not speak of '/data'"),
+    ],
+)
+def test_bad_listings(target: WebDavTarget, dav: DavServer, body: bytes, message: str) -> None:
+    head = f"HTTP/1.1 207 Multi-Status\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    dav.answers["PROPFIND", "/data/"] = head + body
+    with pytest.raises(Failed, match=message):
+        target.list("")
+
+
+def test_a_server_without_propfind_is_asked_with_head(target: WebDavTarget, dav: DavServer) -> None:
+    dav.propfind = False
+    target.write("a", b"123")
+    assert target.stat("a") == Entry("a", 3, False)
+
+
+def test_probe_says_what_it_is(target: WebDavTarget, dav: DavServer) -> None:
+    assert target.probe().endswith(", WebDAV class 1, 2")
+    for status, reason in ((401, "Unauthorized"), (403, "Forbidden"), (502, "Bad Gateway")):
+        dav.answers["OPTIONS", "/data"] = f"HTTP/1.1 {status} {reason}\r\nContent-Length: 0\r\n\r\n".encode()
+        with pytest.raises(TargetError, match=f"says {status} {reason}; expected"):
+            target.probe()
+    dav.answers["OPTIONS", "/data"] = b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n"  # nginx
+    assert target.probe() == "a server without a name"
+
+
+def test_probe_of_nobody() -> None:
+    with pytest.raises(
+        TargetError, match=r"cannot be reached: no connection to 127.0.0.1:1: Connection refused; expected"
+    ):
+        WebDavTarget("http://127.0.0.1:1/").probe()
+    with pytest.raises(TargetError, match=r"cannot be reached: no connection to nonsuch.invalid"):
+        WebDavTarget("http://nonsuch.invalid/").probe()
+
+
+def test_headers_and_identity_are_sent(dav: DavServer) -> None:
+    target = WebDavTarget(dav.url, Credentials(token="abc"), headers={"X-Site": "DESY"})
+    target.probe()
+    assert dav.headers_seen[0]["Authorization"] == "Bearer abc"
+    assert dav.headers_seen[0]["X-Site"] == "DESY"
+    WebDavTarget(dav.url, Credentials(user="me", password="secret")).probe()
+    assert dav.headers_seen[1]["Authorization"] == "Basic bWU6c2VjcmV0"
+
+
+def test_the_engine_gets_the_same(dav: DavServer) -> None:
+    target = WebDavTarget("davs://[::1]:8443/data/", Credentials(token="abc"), keep_alive="false", headers={"A": "b"})
+    settings = {
+        "url": "https://[::1]:8443/data/",
+        "keep_alive": False,
+        "headers": [["A", "b"]],
+        "token": "abc",
+        "user": None,
+        "password": None,
+        "ca": None,
+        "certificate": None,
+        "key": None,
+    }
+    assert target.client() == ClientSpec("http", settings)
