@@ -1,1 +1,139 @@
-//! See ARCHITECTURE.md.
+//! The practice storage: an HTTP and WebDAV server of known truth. What a load generator measures against it can be compared with what the
+//! server says that it did.
+//!
+//! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
+//! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
+//! thread, `server` leads a request through, `methods` and `store` do the work, `wire` stamps the first and last byte, `log` writes it down.
+
+mod accept;
+mod body;
+mod dav;
+mod fault;
+mod log;
+mod methods;
+mod pipe;
+mod server;
+mod settings;
+mod slots;
+mod store;
+mod tls;
+mod wire;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::watch;
+
+use crate::log::{Log, Writer};
+use crate::settings::Settings;
+
+/// Why the server cannot start, or could not do what it should. Messages have three parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The settings are wrong.
+    Settings(String),
+    /// The system does not let it: the port is taken, the log cannot be written.
+    System(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Settings(text) | Self::System(text)) = self;
+        formatter.write_str(text)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A running practice storage. Ends with [`Server::stop`], or when dropped.
+pub struct Server {
+    port: u16,
+    stop: watch::Sender<bool>,
+    threads: Mutex<Option<(JoinHandle<()>, Option<Writer>)>>,
+}
+
+impl Server {
+    /// Start with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] when something in them is wrong, [`Error::System`] when the port is taken or the log cannot be made.
+    pub fn start(settings_json: &str) -> Result<Self, Error> {
+        let settings = Settings::read(settings_json)?;
+        let tls = settings.tls.as_ref().map(tls::config).transpose()?.map(Arc::new);
+        let (lines, writer) = match &settings.log {
+            Some(path) => {
+                log::start(path).map(|(lines, writer)| (Some(lines), Some(writer))).map_err(|e| no_log(path, &e))?
+            }
+            None => (None, None),
+        };
+        open_files();
+        let (stop, stopped) = watch::channel(false);
+        let (tell, told) = sync_channel(1);
+        let body = move || {
+            let log = Log::new(lines);
+            accept::run(&settings, tls, &log, &stopped, &tell);
+            log.flush();
+        };
+        let failed = |error: &dyn fmt::Display| {
+            Error::System(format!("the practice storage cannot start: {error}; expected a thread (end other programs)"))
+        };
+        let thread =
+            std::thread::Builder::new().name("practice".to_owned()).spawn(body).map_err(|error| failed(&error))?;
+        let port = told.recv().map_err(|error| failed(&error))??;
+        Ok(Self { port, stop, threads: Mutex::new(Some((thread, writer))) })
+    }
+
+    /// The port it listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Answer what is under way (for at most 5 s), write the log out and end. Later calls do nothing.
+    ///
+    /// # Errors
+    /// When the log could not be written completely.
+    pub fn stop(&self) -> Result<(), Error> {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((thread, writer)) = threads else { return Ok(()) };
+        self.stop.send_replace(true);
+        let broken =
+            |what: &str| Error::System(format!("{what}; expected it to end in good order (report this as a fault)"));
+        thread.join().map_err(|_| broken("the practice storage broke off"))?;
+        let written = writer.map_or(Ok(Ok(())), JoinHandle::join);
+        written.map_err(|_| broken("the log of the practice storage broke off"))?.map_err(|error| {
+            Error::System(format!(
+                "the log of the practice storage is not complete: {error}; expected room for it (free some)"
+            ))
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+fn no_log(path: &Path, error: &io::Error) -> Error {
+    Error::System(format!(
+        "the log {} cannot be made: {error}; expected a file in a folder that is there (correct log)",
+        path.display()
+    ))
+}
+
+/// Let the process have as many connections as the system allows it: the soft limit is there for programs that use select().
+fn open_files() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is valid for both calls; a failure leaves the limit as it was.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The body of an answer, sent at the server's bandwidth, whole or with a fault in it.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use pileup_pacer::{Sleep, clock};
+
+use crate::server::Server;
+use crate::wire::Turn;
+
+/// The connection is closed in the middle of a body, on purpose.
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("cut off on purpose")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// The body.
+pub(crate) struct AnswerBody {
+    server: Rc<Server>,
+    turn: Rc<Turn>,
+    rest: Bytes,
+    /// How much of the rest is still sent; less than it is long: then the connection is cut.
+    sends: usize,
+    /// How far into the rest the wrong byte is.
+    wrong: Option<usize>,
+    /// The piece that has been booked, and the time at which it is through.
+    booked: Option<usize>,
+    sleep: Option<Sleep>,
+}
+
+impl AnswerBody {
+    /// The whole of these bytes.
+    pub(crate) fn new(server: &Rc<Server>, turn: &Rc<Turn>, data: Bytes) -> Self {
+        let sends = data.len();
+        Self {
+            server: Rc::clone(server),
+            turn: Rc::clone(turn),
+            rest: data,
+            sends,
+            wrong: None,
+            booked: None,
+            sleep: None,
+        }
+    }
+
+    /// Only the first half, then the connection is cut.
+    pub(crate) fn cut(mut self) -> Self {
+        self.sends /= 2;
+        self
+    }
+
+    /// With one byte wrong, at a place drawn.
+    pub(crate) fn spoil(mut self, draw: u64) -> Self {
+        self.wrong = Some((draw % self.rest.len().max(1) as u64) as usize);
+        self
+    }
+
+    fn poll_sleep(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(sleep) = &mut self.sleep {
+            ready!(Pin::new(sleep).poll(context));
+            self.sleep = None;
+        }
+        Poll::Ready(())
+    }
+
+    fn piece(&mut self, length: usize) -> Bytes {
+        let mut piece = self.rest.split_to(length);
+        self.sends -= length;
+        match self.wrong {
+            Some(at) if at < length => {
+                let mut spoilt = piece.to_vec();
+                spoilt[at] ^= 0xff;
+                piece = Bytes::from(spoilt);
+                self.wrong = None;
+            }
+            other => self.wrong = other.map(|at| at - length),
+        }
+        self.turn.open.note(|line| line.bytes_out += length as u64);
+        piece
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        loop {
+            ready!(self.poll_sleep(context));
+            if self.sends == 0 {
+                if self.rest.is_empty() {
+                    return Poll::Ready(None);
+                }
+                ready!(self.turn.poll_left(context));
+                return Poll::Ready(Some(Err(Cut)));
+            }
+            if let Some(until) = self.server.faults.frozen_until(clock::now()) {
+                self.sleep = Some(self.server.pacer.sleep_until(until));
+                continue;
+            }
+            if let Some(length) = self.booked.take() {
+                return Poll::Ready(Some(Ok(Frame::data(self.piece(length)))));
+            }
+            let length = self.sends.min(self.server.pipe.piece());
+            self.booked = Some(length);
+            self.sleep = self.server.pipe.book(length);
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        if self.rest.is_empty() {
+            self.turn.complete();
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The methods: what each does to the store and what it answers.
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_RANGES, ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_RANGE, LAST_MODIFIED, RANGE,
+};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+
+use crate::dav;
+use crate::server::Server;
+use crate::store::{Node, Object, Path, Trouble};
+use crate::wire::Turn;
+
+/// Methods that are understood.
+const ALLOWED: &str = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, PROPFIND";
+/// Largest body of a PROPFIND or MKCOL.
+const ASKED: u64 = 1 << 20;
+
+const DAV: HeaderName = HeaderName::from_static("dav");
+const DEPTH: HeaderName = HeaderName::from_static("depth");
+const DIGEST: HeaderName = HeaderName::from_static("digest");
+const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
+
+/// A finished answer: the body still as bytes.
+pub(crate) type Answer = Response<Bytes>;
+
+/// An answer without a body.
+pub(crate) fn plain(status: StatusCode) -> Answer {
+    let mut answer = Response::new(Bytes::new());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// An answer that says in words what is wrong.
+pub(crate) fn says(status: u16, text: &str) -> Answer {
+    let mut answer = Response::new(Bytes::from(format!("{text}\n")));
+    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    answer
+}
+
+/// Do what is asked.
+pub(crate) async fn act(server: &Server, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
+    let Some(path) = Path::parse(request.uri().path()) else { return says(400, "the path cannot be understood") };
+    match request.method().as_str() {
+        "GET" => get(server, &path, request.headers(), false),
+        "HEAD" => get(server, &path, request.headers(), true),
+        "PUT" => put(server, turn, &path, request).await,
+        "DELETE" => delete(server, &path),
+        "MKCOL" => mkcol(server, turn, &path, request).await,
+        "PROPFIND" => propfind(server, turn, &path, request).await,
+        "OPTIONS" => options(),
+        _ => {
+            let mut answer = says(405, "this method is not understood");
+            answer.headers_mut().insert(ALLOW, HeaderValue::from_static(ALLOWED));
+            answer
+        }
+    }
+}
+
+fn options() -> Answer {
+    let mut answer = plain(StatusCode::OK);
+    let headers = answer.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(ALLOWED));
+    headers.insert(DAV, HeaderValue::from_static("1"));
+    headers.insert("ms-author-via", HeaderValue::from_static("DAV"));
+    answer
+}
+
+fn trouble(trouble: Trouble) -> Answer {
+    match trouble {
+        Trouble::Missing => says(404, "there is nothing"),
+        Trouble::NoParent => says(409, "the folder is not there"),
+        Trouble::Exists => says(405, "something is there already"),
+        Trouble::Full => says(507, "no room"),
+        Trouble::Root => says(403, "the root stays"),
+    }
+}
+
+fn get(server: &Server, path: &Path, headers: &HeaderMap, head: bool) -> Answer {
+    let store = server.store.borrow();
+    match store.get(&path.names) {
+        Some(Node::Object(object)) if !path.folder => send(object, headers, head),
+        Some(Node::Folder(folder)) => {
+            let mut answer =
+                says(200, &format!("pileup practice storage: a folder with {} entries", folder.children.len()));
+            if head {
+                let size = answer.body().len();
+                answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(size));
+                *answer.body_mut() = Bytes::new();
+            }
+            answer
+        }
+        _ if head => plain(StatusCode::NOT_FOUND),
+        _ => trouble(Trouble::Missing),
+    }
+}
+
+fn send(object: &Object, asked: &HeaderMap, head: bool) -> Answer {
+    let size = object.data.len();
+    let range = if head { Range::Whole } else { range(asked, object) };
+    let mut answer = match range {
+        Range::Whole if head => plain(StatusCode::OK),
+        Range::Whole => Response::new(object.data.clone()),
+        Range::Part(from, to) => {
+            let mut answer = Response::new(object.data.slice(from..to));
+            *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+            insert(&mut answer, CONTENT_RANGE, &format!("bytes {from}-{}/{size}", to - 1));
+            answer
+        }
+        Range::Nowhere => {
+            let mut answer = plain(StatusCode::RANGE_NOT_SATISFIABLE);
+            insert(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
+            return answer;
+        }
+    };
+    if head {
+        answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(size));
+    }
+    insert(&mut answer, ETAG, &object.tag());
+    insert(&mut answer, LAST_MODIFIED, &httpdate::fmt_http_date(object.modified));
+    answer.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    if text(asked, &WANT_DIGEST).is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32")) {
+        insert(&mut answer, DIGEST, &format!("adler32={:08x}", object.adler32()));
+    }
+    answer
+}
+
+fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        answer.headers_mut().insert(name, value);
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Which part of an object is asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Range {
+    Whole,
+    /// From this byte on, up to before that one.
+    Part(usize, usize),
+    Nowhere,
+}
+
+/// RFC 9110, 14.2: what cannot be understood, and several ranges at once, are answered with the whole.
+fn range(asked: &HeaderMap, object: &Object) -> Range {
+    if text(asked, &IF_RANGE).is_some_and(|tag| tag != object.tag()) {
+        return Range::Whole;
+    }
+    text(asked, &RANGE).and_then(|value| part(value, object.data.len())).unwrap_or(Range::Whole)
+}
+
+fn part(value: &str, size: usize) -> Option<Range> {
+    let (first, last) = value.trim().strip_prefix("bytes=")?.split_once('-')?;
+    if first.is_empty() {
+        let length: usize = last.parse().ok()?;
+        let from = size.saturating_sub(length);
+        return Some(if length == 0 || size == 0 { Range::Nowhere } else { Range::Part(from, size) });
+    }
+    let first: usize = first.parse().ok()?;
+    let last: usize = if last.is_empty() { usize::MAX } else { last.parse().ok()? };
+    if last < first {
+        return None;
+    }
+    Some(if first >= size { Range::Nowhere } else { Range::Part(first, last.saturating_add(1).min(size)) })
+}
+
+/// Room in the store that an upload has set aside; given back unless it is used.
+struct Room<'a> {
+    server: &'a Server,
+    size: u64,
+}
+
+impl Room<'_> {
+    fn grow(&mut self, size: u64) -> Result<(), Trouble> {
+        self.server.store.borrow_mut().reserve(size)?;
+        self.size += size;
+        Ok(())
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.server.store.borrow_mut().release(self.size);
+    }
+}
+
+async fn put(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+    if request.headers().contains_key(CONTENT_RANGE) {
+        return says(400, "only whole objects can be written");
+    }
+    if let Err(cause) = server.store.borrow().may_put(path) {
+        return trouble(cause);
+    }
+    let stated = text(request.headers(), &DIGEST).and_then(adler32_of);
+    let mut room = Room { server, size: 0 };
+    let data = match receive(server, turn, request.body_mut(), &mut room).await {
+        Ok(data) => data,
+        Err(answer) => return answer,
+    };
+    if stated.is_some_and(|stated| stated != simd_adler32::adler32(&data.as_slice())) {
+        return says(400, "the content has another adler32 than the one stated");
+    }
+    let mut store = server.store.borrow_mut();
+    let replaced = store.may_put(path);
+    match (replaced, store.put(path, Bytes::from(data))) {
+        (Ok(replaced), Ok(object)) => {
+            room.size = 0; // it belongs to the object now
+            let mut answer = plain(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED });
+            insert(&mut answer, ETAG, &object.tag());
+            answer
+        }
+        (Err(cause), _) | (_, Err(cause)) => {
+            drop(store);
+            trouble(cause)
+        }
+    }
+}
+
+fn adler32_of(digest: &str) -> Option<u32> {
+    digest.split(',').find_map(|one| {
+        let (name, sum) = one.trim().split_once('=')?;
+        if name.eq_ignore_ascii_case("adler32") { u32::from_str_radix(sum, 16).ok() } else { None }
+    })
+}
+
+/// Take a body in at the server's bandwidth.
+async fn receive(server: &Server, turn: &Turn, body: &mut Incoming, room: &mut Room<'_>) -> Result<Vec<u8>, Answer> {
+    let stated = body.size_hint().exact();
+    room.grow(stated.unwrap_or(0)).map_err(trouble)?;
+    let mut data = Vec::with_capacity(stated.unwrap_or(0) as usize);
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(says(400, "the body ended early")) };
+        let Ok(piece) = frame.into_data() else { continue };
+        if stated.is_none() {
+            room.grow(piece.len() as u64).map_err(trouble)?;
+        }
+        turn.open.note(|line| line.bytes_in += piece.len() as u64);
+        server.pass(piece.len()).await;
+        data.extend_from_slice(&piece);
+    }
+    Ok(data)
+}
+
+/// Take in a body that only asks for something; `None` when it is too long.
+async fn asked(turn: &Turn, body: &mut Incoming) -> Option<u64> {
+    let mut size = 0;
+    while let Some(frame) = body.frame().await {
+        let piece = frame.ok()?.into_data().unwrap_or_default();
+        size += piece.len() as u64;
+        turn.open.note(|line| line.bytes_in += piece.len() as u64);
+        if size > ASKED {
+            return None;
+        }
+    }
+    Some(size)
+}
+
+fn delete(server: &Server, path: &Path) -> Answer {
+    match server.store.borrow_mut().remove(path) {
+        Ok(()) => plain(StatusCode::NO_CONTENT),
+        Err(cause) => trouble(cause),
+    }
+}
+
+async fn mkcol(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+    if asked(turn, request.body_mut()).await != Some(0) {
+        return says(415, "a folder is made without a body");
+    }
+    match server.store.borrow_mut().make_folder(path) {
+        Ok(()) => plain(StatusCode::CREATED),
+        Err(cause) => trouble(cause),
+    }
+}
+
+async fn propfind(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+    // What is asked for does not matter: everything there is is told.
+    if asked(turn, request.body_mut()).await.is_none() {
+        return says(413, "the body is too long");
+    }
+    let deep = match text(request.headers(), &DEPTH).map(str::trim) {
+        Some("0") => false,
+        Some("1") => true,
+        None | Some("infinity") => {
+            let mut answer = says(
+                403,
+                "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>",
+            );
+            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
+            return answer;
+        }
+        Some(_) => return says(400, "depth is neither 0 nor 1"),
+    };
+    let store = server.store.borrow();
+    match store.get(&path.names) {
+        Some(Node::Object(_)) if path.folder => trouble(Trouble::Missing),
+        None => trouble(Trouble::Missing),
+        Some(node) => {
+            let mut answer = Response::new(Bytes::from(dav::multistatus(&path.names, node, deep)));
+            *answer.status_mut() = StatusCode::MULTI_STATUS;
+            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
+            answer
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_as_rfc_9110_says() {
+        for (value, expected) in [
+            ("bytes=0-0", Some(Range::Part(0, 1))),
+            ("bytes=2-", Some(Range::Part(2, 10))),
+            ("bytes=2-99", Some(Range::Part(2, 10))),
+            ("bytes=-3", Some(Range::Part(7, 10))),
+            ("bytes=-30", Some(Range::Part(0, 10))),
+            ("bytes=10-", Some(Range::Nowhere)),
+            ("bytes=-0", Some(Range::Nowhere)),
+            ("bytes=5-4", None),
+            ("bytes=0-1,3-4", None),
+            ("bytes=a-b", None),
+            ("lines=0-1", None),
+            ("bytes=0-18446744073709551615", Some(Range::Part(0, 10))),
+        ] {
+            assert_eq!(part(value, 10), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What is stored: a tree of folders and objects in memory, with a capacity.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+/// Longest path, bytes.
+const LONGEST: usize = 8192;
+
+/// A stored object; never changed, only replaced.
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// Its content.
+    pub(crate) data: Bytes,
+    /// When it was written.
+    pub(crate) modified: SystemTime,
+    /// Number of the write in the life of the server; with the size it is the entity tag.
+    version: u64,
+    sum: OnceCell<u32>,
+}
+
+impl Object {
+    /// Entity tag with its quotes.
+    pub(crate) fn tag(&self) -> String {
+        format!("\"{:x}-{:x}\"", self.version, self.data.len())
+    }
+
+    /// Adler-32 of the content (RFC 1950), made when it is first asked for.
+    pub(crate) fn adler32(&self) -> u32 {
+        *self.sum.get_or_init(|| simd_adler32::adler32(&self.data.as_ref()))
+    }
+}
+
+/// A folder.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    /// What is in it, by name.
+    pub(crate) children: BTreeMap<String, Node>,
+    /// When it was made.
+    pub(crate) modified: SystemTime,
+}
+
+/// What a path leads to.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// An object.
+    Object(Rc<Object>),
+    /// A folder.
+    Folder(Folder),
+}
+
+/// Why something cannot be done to the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Nothing is there.
+    Missing,
+    /// The folder it should be in is not there.
+    NoParent,
+    /// Something is there already that cannot be replaced.
+    Exists,
+    /// The capacity is exceeded.
+    Full,
+    /// The root cannot be removed or made.
+    Root,
+}
+
+/// The path of a request in its parts, decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// Names from the root on; empty: the root.
+    pub(crate) names: Vec<String>,
+    /// Whether a slash at the end says that a folder is meant.
+    pub(crate) folder: bool,
+}
+
+impl Path {
+    /// Read the path of a URL. `None` when it is none: wrong escapes, no UTF-8, `..`, control characters, too long.
+    pub(crate) fn parse(url_path: &str) -> Option<Self> {
+        if url_path.len() > LONGEST {
+            return None;
+        }
+        let mut names = Vec::new();
+        for part in url_path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            let name = decode(part)?;
+            if name == ".." || name == "." || name.contains('/') || name.chars().any(char::is_control) {
+                return None;
+            }
+            names.push(name);
+        }
+        Some(Self { names, folder: url_path.ends_with('/') })
+    }
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16);
+        out.push((digit()? * 16 + digit()?) as u8);
+    }
+    String::from_utf8(out).ok()
+}
+
+/// The tree.
+#[derive(Debug)]
+pub(crate) struct Store {
+    root: Node,
+    capacity: u64,
+    /// Bytes stored, and promised to uploads under way.
+    used: u64,
+    versions: u64,
+}
+
+impl Store {
+    /// An empty one.
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self { root: Node::Folder(Folder::new()), capacity, used: 0, versions: 0 }
+    }
+
+    /// Set bytes aside for an upload.
+    pub(crate) fn reserve(&mut self, size: u64) -> Result<(), Trouble> {
+        match self.used.checked_add(size) {
+            Some(used) if used <= self.capacity => {
+                self.used = used;
+                Ok(())
+            }
+            _ => Err(Trouble::Full),
+        }
+    }
+
+    /// Give back what was set aside.
+    pub(crate) fn release(&mut self, size: u64) {
+        self.used -= size;
+    }
+
+    /// Bytes stored and set aside.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What is at a path.
+    pub(crate) fn get(&self, names: &[String]) -> Option<&Node> {
+        names.iter().try_fold(&self.root, |node, name| match node {
+            Node::Folder(folder) => folder.children.get(name),
+            Node::Object(_) => None,
+        })
+    }
+
+    fn folder(&mut self, names: &[String]) -> Option<&mut Folder> {
+        let found = names.iter().try_fold(&mut self.root, |node, name| match node {
+            Node::Folder(folder) => folder.children.get_mut(name),
+            Node::Object(_) => None,
+        });
+        match found {
+            Some(Node::Folder(folder)) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// Whether an object can be written at a path, and whether one is there already.
+    pub(crate) fn may_put(&self, path: &Path) -> Result<bool, Trouble> {
+        let Some((_, parent)) = path.names.split_last() else { return Err(Trouble::Exists) };
+        match (self.get(parent), self.get(&path.names)) {
+            (Some(Node::Folder(_)), Some(Node::Folder(_))) => Err(Trouble::Exists),
+            (Some(Node::Folder(_)), _) if path.folder => Err(Trouble::NoParent),
+            (Some(Node::Folder(_)), there) => Ok(there.is_some()),
+            _ => Err(Trouble::NoParent),
+        }
+    }
+
+    /// Store an object whose size was set aside; what was there before is given free.
+    pub(crate) fn put(&mut self, path: &Path, data: Bytes) -> Result<Rc<Object>, Trouble> {
+        self.may_put(path)?;
+        self.versions += 1;
+        let object =
+            Rc::new(Object { data, modified: SystemTime::now(), version: self.versions, sum: OnceCell::new() });
+        let Some((name, parent)) = path.names.split_last() else { return Err(Trouble::Root) };
+        let folder = self.folder(parent).ok_or(Trouble::NoParent)?;
+        let before = folder.children.insert(name.clone(), Node::Object(Rc::clone(&object)));
+        self.used -= before.as_ref().map_or(0, weight);
+        Ok(object)
+    }
+
+    /// Make a folder.
+    pub(crate) fn make_folder(&mut self, path: &Path) -> Result<(), Trouble> {
+        let Some((name, parent)) = path.names.split_last() else { return Err(Trouble::Exists) };
+        let folder = self.folder(parent).ok_or(Trouble::NoParent)?;
+        if folder.children.contains_key(name) {
+            return Err(Trouble::Exists);
+        }
+        folder.children.insert(name.clone(), Node::Folder(Folder::new()));
+        Ok(())
+    }
+
+    /// Remove an object, or a folder with everything in it.
+    pub(crate) fn remove(&mut self, path: &Path) -> Result<(), Trouble> {
+        let Some((name, parent)) = path.names.split_last() else { return Err(Trouble::Root) };
+        let folder = self.folder(parent).ok_or(Trouble::Missing)?;
+        if path.folder && matches!(folder.children.get(name), Some(Node::Object(_))) {
+            return Err(Trouble::Missing);
+        }
+        let removed = folder.children.remove(name).ok_or(Trouble::Missing)?;
+        self.used -= weight(&removed);
+        Ok(())
+    }
+}
+
+impl Folder {
+    fn new() -> Self {
+        Self { children: BTreeMap::new(), modified: SystemTime::now() }
+    }
+}
+
+/// Bytes stored below a node.
+fn weight(node: &Node) -> u64 {
+    match node {
+        Node::Object(object) => object.data.len() as u64,
+        Node::Folder(folder) => folder.children.values().map(weight).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        Path::parse(text).unwrap()
+    }
+
+    fn put(store: &mut Store, at: &str, size: usize) -> Result<Rc<Object>, Trouble> {
+        store.reserve(size as u64)?;
+        let done = store.put(&path(at), Bytes::from(vec![7; size]));
+        if done.is_err() {
+            store.release(size as u64);
+        }
+        done
+    }
+
+    #[test]
+    fn paths_are_decoded_and_stay_inside() {
+        assert_eq!(path("/a%20b//c/").names, ["a b", "c"]);
+        assert!(path("/a/").folder && !path("/a").folder);
+        assert_eq!(path("/").names, Vec::<String>::new());
+        for wrong in ["/../x", "/%2e%2e/x", "/a%2Fb", "/a%0Ab", "/%ff", "/%4", "/%zz"] {
+            assert_eq!(Path::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(Path::parse(&"/x".repeat(5000)), None);
+    }
+
+    #[test]
+    fn bytes_are_accounted_exactly() {
+        let mut store = Store::new(100);
+        store.make_folder(&path("/f/")).unwrap();
+        store.make_folder(&path("/f/g")).unwrap();
+        put(&mut store, "/f/a", 40).unwrap();
+        put(&mut store, "/f/g/b", 50).unwrap();
+        assert_eq!(store.used(), 90);
+        assert_eq!(put(&mut store, "/f/c", 11).unwrap_err(), Trouble::Full);
+        put(&mut store, "/f/c", 10).unwrap();
+        assert_eq!(
+            put(&mut store, "/f/c", 1).unwrap_err(),
+            Trouble::Full,
+            "old and new stand side by side for a moment"
+        );
+        store.remove(&path("/f/g")).unwrap();
+        assert_eq!(store.used(), 50);
+        put(&mut store, "/f/a", 5).unwrap();
+        assert_eq!(store.used(), 15);
+        store.remove(&path("/f")).unwrap();
+        assert_eq!(store.used(), 0);
+        assert_eq!(store.reserve(u64::MAX), Err(Trouble::Full));
+    }
+
+    #[test]
+    fn the_tree_keeps_its_order() {
+        let mut store = Store::new(100);
+        assert_eq!(put(&mut store, "/no/a", 1).unwrap_err(), Trouble::NoParent);
+        assert_eq!(store.make_folder(&path("/no/f")), Err(Trouble::NoParent));
+        store.make_folder(&path("/f")).unwrap();
+        assert_eq!(store.make_folder(&path("/f")), Err(Trouble::Exists));
+        assert_eq!(put(&mut store, "/f", 1).unwrap_err(), Trouble::Exists);
+        put(&mut store, "/f/a", 1).unwrap();
+        assert_eq!(store.may_put(&path("/f/a")), Ok(true));
+        assert_eq!(store.make_folder(&path("/f/a")), Err(Trouble::Exists));
+        assert_eq!(put(&mut store, "/f/a/b", 1).unwrap_err(), Trouble::NoParent);
+        assert_eq!(store.remove(&path("/f/a/")), Err(Trouble::Missing));
+        assert_eq!(store.remove(&path("/f/z")), Err(Trouble::Missing));
+        assert_eq!(store.remove(&path("/")), Err(Trouble::Root));
+        assert_eq!(store.used(), 1);
+    }
+
+    #[test]
+    fn a_new_version_has_a_new_tag() {
+        let mut store = Store::new(100);
+        let first = put(&mut store, "/a", 3).unwrap();
+        let second = put(&mut store, "/a", 3).unwrap();
+        assert_ne!(first.tag(), second.tag());
+        assert_eq!(first.adler32(), second.adler32());
+        assert_eq!(first.adler32(), 0x002d_0016, "1 + 3 x 7 = 22; 8 + 15 + 22 = 45");
+    }
+}
