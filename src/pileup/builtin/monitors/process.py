@@ -13,6 +13,8 @@ from pileup.plugin import Monitor, Sample, option
 
 Identity = tuple[int, float]
 """Number and time of birth: numbers are given again, the pair is not."""
+BIRTH_ERROR = 1.0
+"""Seconds: times of birth follow from the time of boot, which the kernel tells in whole seconds."""
 REFUSED = (psutil.AccessDenied, PermissionError)
 
 
@@ -114,7 +116,7 @@ class Process(Monitor):
             return 0.0
 
         complete = _each(chosen, measure, refused) is not None
-        before, passed, began = self._cpu, moment - (self._moment or moment), self._wall
+        before, passed, began = self._cpu, moment - (self._moment or moment), self._wall - BIRTH_ERROR
         first = self._moment is None
         self._cpu, self._moment, self._wall = spent, moment, wall
         if first or passed <= 0 or not complete:
