@@ -15,16 +15,16 @@ class Law(BaseModel):
     All times in nanoseconds. Draws below zero count as zero.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", title="time law")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, title="time law")
 
     fixed: Duration | None = Field(None, description="always this time")
     uniform: tuple[Duration, Duration] | None = Field(None, description="[from, to], every time in between as likely")
     exponential: Duration | None = Field(None, description="mean of an exponential law")
     normal: tuple[Duration, Duration] | None = Field(None, description="[mean, standard deviation], cut at zero")
-    lognormal: tuple[Duration, float] | None = Field(
+    lognormal: tuple[Duration, Annotated[float, Field(ge=0, le=10)]] | None = Field(
         None, description="[median, sigma]: the logarithm is normal with standard deviation sigma"
     )
-    bimodal: tuple[Duration, Duration, float] | None = Field(
+    bimodal: tuple[Duration, Duration, Annotated[float, Field(ge=0, le=1)]] | None = Field(
         None, description="[fast, slow, share of slow]: one of two times, the second in this share of the draws"
     )
 
@@ -32,7 +32,7 @@ class Law(BaseModel):
     def _exactly_one(self) -> Self:
         given = sorted(self.model_fields_set)
         if len(given) != 1:
-            raise ValueError(f"{len(given)} laws given {given}; expected exactly one of {sorted(type(self).model_fields)}")
+            raise ValueError(f"{len(given)} laws given {given}; expected one of {sorted(type(self).model_fields)}")
         if self.uniform is not None and self.uniform[0] > self.uniform[1]:
             raise ValueError("uniform goes from a larger to a smaller time; expected [from, to] with from <= to")
         return self

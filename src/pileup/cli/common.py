@@ -1,0 +1,85 @@
+"""What several commands share: arguments made into paths, values and mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pileup.model.errors import SuiteError, UsageError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+SHIPPED = "suite:"
+Model = TypeVar("Model", bound="BaseModel")
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the suites that come with pileup: in the package, else `examples/` of the repository."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "suites"
+    return installed if installed.is_dir() else package.parent.parent / "examples"
+
+
+def suite_path(suite: str) -> Path:
+    """Return the file of a suite: a path, or `suite:NAME` for a shipped one. Raises UsageError when there is none."""
+    if not suite.startswith(SHIPPED):
+        path = Path(suite)
+        if "\0" in suite or not path.is_file():
+            raise UsageError(f"there is no file {suite!r}", "a suite, or suite:NAME for one that comes with pileup")
+        return path
+    known = {path.stem: path for path in sorted(shipped_folder().glob("*.yaml"))}
+    name = suite.removeprefix(SHIPPED)
+    if name not in known:
+        raise UsageError(f"there is no shipped suite {name!r}", f"one of {', '.join(known) or '(none is installed)'}")
+    return known[name]
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, str]:
+    """Return `NAME=VALUE` words as a dictionary; the last of a name counts. Raises UsageError."""
+    values = {}
+    for word in settings:
+        name, sign, value = word.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f"--set {word!r} sets nothing", "NAME=VALUE, e.g. clients=10 or targets.se.url=https://…")
+        values[name.strip()] = value
+    return values
+
+
+def parse_mapping(text: str, option: str) -> dict[str, Any]:
+    """Return a YAML mapping given on the command line as plain data whose scalars are text. Raises UsageError."""
+    from pileup.suite.bind import plain
+    from pileup.suite.faults import Faults
+    from pileup.suite.tree import Mapping
+    from pileup.suite.yaml_reader import read_yaml
+
+    faults = Faults(option)
+    tree = read_yaml(text.encode("utf-8", "replace"), faults, option, 1)
+    if faults:
+        fault = faults.error().faults[0]
+        raise UsageError(f"{option}: {fault.what}", fault.expected, fault.hint)
+    if not isinstance(tree, Mapping):
+        raise UsageError(f"{option} {text[:60]!r} is no mapping", "e.g. '{threads: 8, service: 20 ms}'")
+    data: dict[str, Any] = plain(tree)
+    return data
+
+
+def validated(model: type[Model], data: dict[str, Any]) -> Model:
+    """Return data from the command line as a model. Raises UsageError that names every wrong word."""
+    from pydantic import ValidationError
+
+    from pileup.suite.bind import tree_of
+    from pileup.suite.faults import Faults
+    from pileup.suite.messages import report
+
+    try:
+        return model.model_validate(data)
+    except ValidationError as problem:
+        faults = Faults("")
+        report(problem, tree_of(data), model, faults)
+        raise UsageError(_joined(faults.error()), "", "see --help") from problem
+
+
+def _joined(problem: SuiteError) -> str:
+    return "; ".join(str(fault).partition(": ")[2] for fault in problem.faults)

@@ -1,0 +1,67 @@
+"""Options of plug-ins in words: type with unit, default, bounds."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any
+
+from pileup.model.units import DIMENSIONS, format_quantity
+from pileup.plugin.options import REQUIRED, Option, declared
+from pileup.suite.messages import dimension_of
+
+PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list", dict: "mapping"}
+COLLECTIONS = {list: "list of", tuple: "list of", set: "list of", frozenset: "list of", dict: "mapping of names to"}
+SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+def option_rows(cls: type) -> list[tuple[str, str, str, str, str]]:
+    """Return (name, type, default, bounds, help) for each option of a plug-in."""
+    return [
+        (name, type_words(hint), _default(hint, option), _bounds(hint, option), option.help)
+        for name, (hint, option) in declared(cls).items()
+    ]
+
+
+def type_words(hint: Any) -> str:
+    """Return a type as users write it: `time, e.g. 30 s`, `one of a, b`, `list of text`."""
+    dimension = dimension_of(hint)
+    if dimension:
+        return f"{dimension}, e.g. {DIMENSIONS[dimension].example}"
+    arguments = [each for each in typing.get_args(hint) if each not in (type(None), Ellipsis)]
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return type_words(arguments[0])
+    if origin is typing.Literal:
+        return "one of " + ", ".join(str(each) for each in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_words(each) for each in arguments)
+    if origin in COLLECTIONS:
+        return f"{COLLECTIONS[origin]} {type_words(arguments[-1])}"
+    return PLAIN.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _default(hint: Any, option: Option) -> str:
+    value = option.default
+    if value is REQUIRED:
+        return "required"
+    if value is None:
+        return "none"
+    dimension = dimension_of(hint)
+    if dimension and isinstance(value, (int, float)):
+        return format_quantity(value, dimension)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return '""' if value == "" else str(value)
+
+
+def _bounds(hint: Any, option: Option) -> str:
+    dimension = dimension_of(hint)
+    found = []
+    for word, sign in SIGNS.items():
+        bound = getattr(option, word)
+        if bound is not None:
+            found.append(f"{sign} {format_quantity(bound, dimension) if dimension else f'{bound:g}'}")
+    if option.pattern:
+        found.append(f"matches {option.pattern}")
+    return ", ".join(found)

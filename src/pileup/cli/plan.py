@@ -1,0 +1,113 @@
+"""pileup plan: what a run of the suite would do, in order, and how much of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from pileup.model.plan import Case, Plan
+
+UNKNOWN = "not bounded"
+
+
+@click.command("plan")
+@click.argument("suite")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: times in ns, sizes in bytes, null where there is no bound."
+)
+def command(suite: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Show the cases of SUITE in order, with the longest possible time, operations and bytes of each.
+
+    The longest time counts every time-out that may pass. A suite whose own `limits` forbid its plan is refused.
+    """
+    from pileup.cli.common import parse_settings, suite_path
+    from pileup.suite import load
+
+    plan = load(suite_path(suite), parse_settings(settings))
+    if as_json:
+        click.echo(json.dumps(as_data(plan), indent=2))
+    else:
+        print_table(plan)
+
+
+def as_data(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain data."""
+    cases = [{**_case(case), "after": [plan.case(number).name for number in case.after]} for case in plan.cases]
+    return {
+        "title": plan.suite.title,
+        "source": plan.source,
+        "digest": plan.digest,
+        "cases": cases,
+        "totals": plan.totals(),
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    from pileup.model.words import load_words
+
+    return {
+        "id": case.id,
+        "name": case.name,
+        "use": case.test.use,
+        "target": case.test.target,
+        "load": load_words(case.load),
+        "after": [],
+        "longest": case.longest,
+        "operations": case.operations,
+        "bytes": case.bytes,
+    }
+
+
+def print_table(plan: Plan) -> None:
+    """Print the cases as a table, and their totals."""
+    import shutil
+
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=plan.suite.title, show_footer=True, title_justify="left")
+    totals = plan.totals()
+    table.add_column("", justify="right")
+    table.add_column("case", f"{len(plan.cases)} cases" if len(plan.cases) != 1 else "1 case")
+    for name in ("test", "target", "load", "after"):
+        table.add_column(name)
+    for name, footer in zip(("longest", "operations", "bytes"), _amounts(totals), strict=True):
+        table.add_column(name, footer, justify="right")
+    for case in plan.cases:
+        data, after = _case(case), ", ".join(plan.case(number).name for number in case.after)
+        table.add_row(
+            str(case.id), case.name, case.test.use, case.test.target or "", data["load"], after, *_amounts(data)
+        )
+    terminal = sys.stdout.isatty()
+    console = Console(width=shutil.get_terminal_size().columns if terminal else 200)
+    console.print(table)
+    for line in _remarks(plan):
+        console.print(line)
+
+
+def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
+    from pileup.model.units import format_count, format_size, format_time
+
+    operations, size = data["operations"], data["bytes"]
+    return (
+        format_time(data["longest"]),
+        UNKNOWN if operations is None else format_count(operations),
+        UNKNOWN if size is None else format_size(size),
+    )
+
+
+def _remarks(plan: Plan) -> list[str]:
+    """Say what the guard rails may do to this plan."""
+    from pileup.model.units import format_time
+
+    limit = plan.suite.limits.duration
+    if limit is not None and plan.totals()["longest"] > limit:
+        return [f"The limit of {format_time(limit)} may end the run early if time-outs pass."]
+    return []

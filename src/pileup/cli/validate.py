@@ -1,0 +1,33 @@
+"""pileup validate: is the suite right, and if not, every fault."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("validate")
+@click.argument("suite")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
+)
+def command(suite: str, settings: tuple[str, ...]) -> None:
+    """Check SUITE (a file, or suite:NAME) and tell every fault with its line. Nothing is run.
+
+    Plug-ins that the suite names are loaded, also those from files beside it.
+    """
+    from pileup.cli.common import parse_settings, suite_path
+    from pileup.suite import load
+
+    plan = load(suite_path(suite), parse_settings(settings))
+    parts = [
+        counted(len(plan.suite.tests), "test", "tests"),
+        counted(len(plan.suite.targets), "target", "targets"),
+        counted(len(plan.suite.monitors), "monitor", "monitors"),
+        counted(len(plan.suite.criteria), "criterion", "criteria"),
+    ]
+    click.echo(f"valid: {', '.join(parts)}")
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return `1 test` or `2 tests`."""
+    return f"{number} {one if number == 1 else many}"

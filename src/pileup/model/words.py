@@ -1,0 +1,60 @@
+"""A load in words, as plans and reports show it."""
+
+from __future__ import annotations
+
+from pileup.model.law import Law
+from pileup.model.suite import Load
+from pileup.model.units import format_count, format_rate, format_time
+
+
+def load_words(load: Load) -> str:
+    """Return e.g. `closed, 100 clients for 10 s after 5 s ramp`."""
+    before = [f"{format_time(time)} {name}" for time, name in ((load.ramp, "ramp"), (load.warm_up, "warm-up")) if time]
+    press = _press(load) + (" after " + " and ".join(before) if before else "")
+    return ", ".join([press, *_pauses(load)])
+
+
+def _press(load: Load) -> str:
+    match load.kind:
+        case "once":
+            return "once"
+        case "times":
+            return _number(load.times or 1, "time")
+        case "closed":
+            return f"closed, {_number(load.clients or 1, 'client')}{_end(load)}"
+        case _:
+            spacing = " poisson" if load.arrivals == "poisson" else ""
+            most = f" with at most {load.clients} in flight" if load.clients else ""
+            return f"open, {format_rate(load.rate or 0)}{spacing}{_end(load)}{most}"
+
+
+def _end(load: Load) -> str:
+    times = "" if load.times is None else " " + _number(load.times, "time")
+    return times + ("" if load.for_ is None else f" for {format_time(load.for_)}")
+
+
+def _number(count: int, name: str) -> str:
+    return f"{format_count(count)} {name}{'' if count == 1 else 's'}"
+
+
+def _pauses(load: Load) -> list[str]:
+    pauses = (("think time", load.think), ("delay", load.delay))
+    return [f"{name} {law_words(law)}" for name, law in pauses if law is not None]
+
+
+def law_words(law: Law) -> str:
+    """Return e.g. `uniform 1 s to 5 s`."""
+    match law.kind, getattr(law, law.kind):
+        case "fixed", time:
+            return format_time(time)
+        case "uniform", (low, high):
+            return f"uniform {format_time(low)} to {format_time(high)}"
+        case "exponential", mean:
+            return f"exponential around {format_time(mean)}"
+        case "normal", (mean, deviation):
+            return f"normal {format_time(mean)} ± {format_time(deviation)}"
+        case "lognormal", (median, sigma):
+            return f"log-normal, median {format_time(median)}, sigma {sigma:g}"
+        case _, (fast, slow, share):
+            return f"{format_time(fast)}, or {format_time(slow)} in {share:.3g} of the draws"
+    raise AssertionError(law.kind)

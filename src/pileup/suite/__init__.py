@@ -1,0 +1,109 @@
+"""From a suite file to a plan: reading, variables, schema, rules, order. All faults are told at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping as Values
+from pathlib import Path
+
+from pileup.model.plan import Plan
+from pileup.model.suite import Suite, TestSpec
+from pileup.suite import instances, overrides
+from pileup.suite.bind import bind
+from pileup.suite.check import check, monitor_name
+from pileup.suite.faults import START, Faults, TooManyFaultsError
+from pileup.suite.plan import check_limits, make_plan
+from pileup.suite.schema import suite_schema
+from pileup.suite.secrets import Secrets
+from pileup.suite.tree import Mapping, kind_of
+from pileup.suite.variables import Variables
+from pileup.suite.yaml_reader import LARGEST, read_yaml
+
+__all__ = ["load", "suite_schema"]
+
+
+def load(path: Path, values: Values[str, str] | None = None) -> Plan:
+    """Return the plan of the suite in a file, changed by what `--set` gave (name to value).
+
+    Raises SuiteError with every fault found.
+    """
+    faults = Faults(str(path))
+    try:
+        plan = _load(path, values or {}, faults)
+    except TooManyFaultsError:
+        plan = None
+    if faults or plan is None:
+        raise faults.error()
+    return plan
+
+
+def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
+    data = _read_file(path, faults)
+    tree = None if data is None else _read_tree(data, faults)
+    if data is None or tree is None:
+        return None
+    overrides.apply(tree, values, faults)
+    Variables(tree, faults).fill(tree)
+    secrets = Secrets(tree)
+    folder = path.absolute().parent
+    draft = bind(tree, faults)
+    check(draft, folder, faults)
+    if faults or draft.suite is None:
+        return None
+    text = secrets.hide(data.decode("utf-8-sig"))
+    suite = _complete(draft.suite, folder)
+    plan = make_plan(Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values)))
+    check_limits(plan, tree, faults)
+    return plan
+
+
+def _read_file(path: Path, faults: Faults) -> bytes | None:
+    """Return the file's bytes, never more than a suite may have."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as problem:
+        faults.add(
+            START, f"the suite cannot be read: {problem.strerror or problem}", "a file", "see its path and permissions"
+        )
+        return None
+    if len(data) > LARGEST:
+        faults.add(START, "the file is too large for a suite", f"at most {LARGEST // 1024 // 1024} MiB")
+        return None
+    return data
+
+
+def _read_tree(data: bytes, faults: Faults) -> Mapping | None:
+    node = read_yaml(data, faults)
+    if isinstance(node, Mapping):
+        return node
+    if not faults:
+        what = "the file is empty" if node is None else f"the file holds {kind_of(node)}"
+        faults.add(
+            START if node is None else node.at,
+            what,
+            "a mapping that begins with `pileup: 1`",
+            "see examples/first-run.yaml",
+        )
+    return None
+
+
+def _complete(suite: Suite, folder: Path) -> Suite:
+    """Write out what may be left out: the target when there is just one, and the names of monitors."""
+    monitors = tuple(each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
+    return suite.model_copy(
+        update={"tests": tuple(_aimed(each, suite, folder) for each in suite.tests), "monitors": monitors}
+    )
+
+
+def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
+    if test.target is not None or not instances.class_of_test(test.use, folder).needs:
+        return test
+    return test.model_copy(update={"target": next(iter(suite.targets))})
+
+
+def _digest(data: bytes, values: Values[str, str]) -> str:
+    """SHA-256 of the file's bytes and the values set."""
+    given = json.dumps(dict(sorted(values.items()))).encode()
+    return hashlib.sha256(data + b"\0" + given).hexdigest()

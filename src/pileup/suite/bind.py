@@ -1,0 +1,171 @@
+"""A tree to the frozen objects of `model.suite`: every word known, every value of its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from pileup.model.suite import NOT_YET, CriterionSpec, MonitorSpec, Suite, TargetSpec, TestSpec
+from pileup.suite.faults import START, Faults, Position, near, shown
+from pileup.suite.messages import fields_of, model_in, report
+from pileup.suite.tree import Mapping, Node, Scalar, Sequence
+
+Spec = TypeVar("Spec", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Generic[Spec]):
+    """One part of the suite: where it stands and what it says. `left_out` are words at fault, not in `spec`."""
+
+    node: Mapping
+    spec: Spec
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Draft:
+    """What could be understood of a suite; `suite` only when every word was right."""
+
+    tree: Mapping
+    suite: Suite | None
+    targets: dict[str, Bound[TargetSpec]] = field(default_factory=dict)
+    tests: list[Bound[TestSpec]] = field(default_factory=list)
+    monitors: list[Bound[MonitorSpec]] = field(default_factory=list)
+    criteria: list[Bound[CriterionSpec]] = field(default_factory=list)
+
+    def names(self, word: str) -> list[str]:
+        """Return the names that the file gives under `targets` or `tests`, whether those are right or not."""
+        node = self.tree.entries.get(word)
+        if isinstance(node, Mapping):
+            return list(node.entries)
+        items = node.items if isinstance(node, Sequence) else []
+        found = [item.entries.get("name") for item in items if isinstance(item, Mapping)]
+        return [name.text for name in found if isinstance(name, Scalar)]
+
+
+def bind(tree: Mapping, faults: Faults) -> Draft:
+    """Return what the tree says; unknown and reserved words and wrong values become faults."""
+    data = _words(tree, Suite, faults)
+    suite = None
+    try:
+        suite = Suite.model_validate(data)
+    except ValidationError as problem:
+        report(problem, tree, Suite, faults)
+    draft = Draft(tree, suite)
+    draft.targets = {str(name): part for name, part in _parts(tree, data, "targets", TargetSpec)}
+    draft.tests = [part for _, part in _parts(tree, data, "tests", TestSpec)]
+    draft.monitors = [part for _, part in _parts(tree, data, "monitors", MonitorSpec)]
+    draft.criteria = [part for _, part in _parts(tree, data, "criteria", CriterionSpec)]
+    return draft
+
+
+def plain(node: Node) -> Any:
+    """Return a tree as plain data: texts stay texts, so that the schema gives them their types."""
+    match node:
+        case Scalar():
+            return None if node.empty else node.text
+        case Sequence():
+            return [plain(item) for item in node.items]
+        case Mapping():
+            return {key: plain(value) for key, value in node.entries.items()}
+
+
+def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, Any]:
+    """Return a mapping as plain data without the words that its model does not know or has only reserved."""
+    fields = fields_of(model)
+    data = {}
+    for word, value in node.entries.items():
+        known = fields.get(word)
+        if known is None and model.model_config.get("extra") == "allow":
+            data[word] = plain(value)
+        elif known is None:
+            faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, fields))
+        elif _reserved(known):
+            faults.add(node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known))
+        else:
+            data[word] = _below(value, known, faults)
+    return data
+
+
+def _reserved(known: FieldInfo) -> bool:
+    return isinstance(known.json_schema_extra, dict) and bool(known.json_schema_extra.get(NOT_YET))
+
+
+def _purpose(known: FieldInfo) -> str:
+    return (known.description or "").removeprefix("Not yet: ")
+
+
+def _below(value: Node, known: FieldInfo, faults: Faults) -> Any:
+    inner = model_in(known.annotation)
+    if inner is None:
+        return _number_of_format(value, known) or plain(value)
+
+    def one(node: Node) -> Any:
+        return _words(node, inner, faults) if isinstance(node, Mapping) else plain(node)
+
+    return _each(value, known.annotation, one)
+
+
+def _each(value: Node, annotation: Any, one: Callable[[Node], Any]) -> Any:
+    """Apply `one` to the value, or to each of its parts where the word takes many."""
+    origin = get_origin(annotation)
+    if origin is dict and isinstance(value, Mapping):
+        return {key: one(part) for key, part in value.entries.items()}
+    if origin is tuple and isinstance(value, Sequence):
+        return [one(part) for part in value.items]
+    return one(value)
+
+
+def _number_of_format(value: Node, known: FieldInfo) -> int | None:
+    """Return the number that a word takes literally (`pileup: 1`): pydantic compares literals by type."""
+    if get_origin(known.annotation) is not Literal or not isinstance(value, Scalar):
+        return None
+    return next(
+        (each for each in get_args(known.annotation) if isinstance(each, int) and str(each) == value.text), None
+    )
+
+
+def _parts(
+    tree: Mapping, data: dict[str, Any], word: str, model: type[Spec]
+) -> Iterator[tuple[str | int, Bound[Spec]]]:
+    """Yield the parts under a word that can be understood, with words at fault left out."""
+    node: Node | None = tree.entries.get(word)
+    values: Any = data.get(word)
+    found: list[tuple[str | int, Node]] = []
+    if isinstance(node, Mapping) and isinstance(values, dict):
+        found = list(node.entries.items())
+    elif isinstance(node, Sequence) and isinstance(values, list):
+        found = list(enumerate(node.items))
+    for key, part in found:
+        if isinstance(part, Mapping):
+            understood = _understand(part, values[key], model)
+            if understood is not None:
+                yield key, understood
+
+
+def _understand(node: Mapping, values: dict[str, Any], model: type[Spec]) -> Bound[Spec] | None:
+    unknown = frozenset(node.entries) - frozenset(values)
+    try:
+        return Bound(node, model.model_validate(values), unknown)
+    except ValidationError as problem:
+        wrong = frozenset(str(error["loc"][0]) for error in problem.errors() if error["loc"])
+    try:
+        left = {word: value for word, value in values.items() if word not in wrong}
+        return Bound(node, model.model_validate(left), unknown | wrong)
+    except ValidationError:
+        return None
+
+
+def tree_of(data: Any, at: Position = START) -> Node:
+    """Return plain data as a tree whose parts all stand at one place: for what is not from a file."""
+    if isinstance(data, dict):
+        return Mapping(
+            {str(key): tree_of(value, at) for key, value in data.items()}, at, {str(key): at for key in data}
+        )
+    if isinstance(data, (list, tuple)):
+        return Sequence([tree_of(value, at) for value in data], at)
+    return Scalar("" if data is None else str(data), data is not None, at)

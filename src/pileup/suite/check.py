@@ -1,0 +1,126 @@
+"""Rules between the parts of a suite: names, dependencies, references, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pileup.model import check as checks
+from pileup.model.errors import PluginError
+from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.suite import instances
+from pileup.suite.bind import Draft
+from pileup.suite.check_plugins import PluginRules
+from pileup.suite.faults import Faults, Position, near, parts, shown
+from pileup.suite.order import circles
+from pileup.suite.tree import Mapping, where
+
+
+def check(draft: Draft, folder: Path, faults: Faults) -> None:
+    """Add every fault that lies between the parts of the suite, or between it and its plug-ins."""
+    _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], faults)
+    _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], faults)
+    _check_monitor_names(draft, faults)
+    _check_after(draft, faults)
+    PluginRules(draft, folder, faults).check()
+    _check_checks(draft, folder, faults)
+
+
+def monitor_name(spec: MonitorSpec) -> str:
+    """Return the name of a monitor in checks and charts: its own, that of the plug-in, or that of its class."""
+    return spec.name or spec.use.rpartition(":")[2]
+
+
+def _unique(what: str, names: Iterable[tuple[str, Position]], faults: Faults, hint: str = "") -> None:
+    first: dict[str, Position] = {}
+    for name, at in names:
+        if name in first:
+            before = first[name]
+            told = f"the first stands in line {before.line}" if before.line != at.line else ""
+            faults.add(at, f"a second {what} {shown(name)}", "names that differ", hint or told)
+        first.setdefault(name, at)
+
+
+def _check_monitor_names(draft: Draft, faults: Faults) -> None:
+    names = [
+        (monitor_name(part.spec), where(part.node, ("name",) if part.spec.name else ("use",)))
+        for part in draft.monitors
+    ]
+    _unique("monitor", names, faults, "give each a `name`")
+    tests = set(draft.names("tests"))
+    for name, at in names:
+        if name in tests:
+            faults.add(
+                at,
+                f"{shown(name)} is a monitor and a test",
+                "names that differ, for checks",
+                "give the monitor a `name`",
+            )
+
+
+def _check_after(draft: Draft, faults: Faults) -> None:
+    names = draft.names("tests")
+    needs = {part.spec.name: part.spec.after for part in draft.tests}
+    nodes = {part.spec.name: part.node for part in draft.tests}
+    for part in draft.tests:
+        for number, name in enumerate(part.spec.after):
+            if name not in names:
+                others = [each for each in names if each != part.spec.name]
+                faults.add(where(part.node, ("after", number)), f"there is no test {shown(name)}", near(name, others))
+    for circle in circles(needs):
+        at = where(nodes[circle[0]], ("after",))
+        if len(circle) == 2:
+            faults.add(at, f"{shown(circle[0])} needs itself", "another test, or no `after`")
+        else:
+            told = " -> ".join(circle)
+            faults.add(at, f"tests that need each other: {told}", "an order", "remove one `after` (a -> b: a needs b)")
+
+
+def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
+    names = _Names(
+        tuple(draft.names("tests")),
+        tuple(monitor_name(part.spec) for part in draft.monitors),
+        tuple(part.spec.name for part in draft.tests if _reports(part.spec, folder)),
+    )
+    for test in draft.tests:
+        if test.spec.fail_when is not None:
+            _check_one(test.spec.fail_when, test.node, "fail_when", names, faults)
+    for criterion in draft.criteria:
+        if criterion.spec.check is not None:
+            _check_one(criterion.spec.check, criterion.node, "check", names, faults)
+
+
+def _reports(spec: TestSpec, folder: Path) -> bool:
+    try:
+        return not instances.class_of_test(spec.use, folder).native()
+    except PluginError:
+        return False
+
+
+def _check_one(text: str, node: Mapping, word: str, names: _Names, faults: Faults) -> None:
+    try:
+        checks.resolve(checks.parse(text), names.tests, names.monitors)
+    except ValueError as problem:
+        if not _is_reported(text, names):
+            what, expected = parts(str(problem))
+            faults.add(node.entries[word].at, f"`{word}`: {what}", expected)
+
+
+def _is_reported(text: str, names: _Names) -> bool:
+    """Whether a check speaks of a number that a Python test reports: `min(copy.speed) > 200`."""
+    try:
+        parsed = checks.parse(text)
+        checks.resolve(parsed, (), (*names.monitors, *names.reporting))
+    except ValueError:
+        return False
+    return parsed.path[-1] not in checks.FIELDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a check may speak of. `reporting`: tests that may report numbers of their own."""
+
+    tests: tuple[str, ...]
+    monitors: tuple[str, ...]
+    reporting: tuple[str, ...]

@@ -1,0 +1,75 @@
+"""Rules between a suite and its tests and monitors: which exist, what options they take, what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.plugin.options import declared
+from pileup.suite import instances
+from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.check_targets import TargetRules
+from pileup.suite.faults import Faults, near, shown
+from pileup.suite.plugin_rules import Plugins
+from pileup.suite.tree import Mapping
+
+
+class PluginRules:
+    """Checks every part of a draft against the plug-in that it uses."""
+
+    def __init__(self, draft: Draft, folder: Path, faults: Faults) -> None:
+        self._draft = draft
+        self._plugins = Plugins(folder, faults)
+        self._targets = TargetRules(draft, self._plugins)
+        self._known: set[str] = set()
+        """Options that some test has."""
+        self._complete = len(draft.tests) == len(draft.names("tests"))
+        """Whether every test was understood and its class found."""
+        common = draft.tree.entries.get("options")
+        self._common = common if isinstance(common, Mapping) else Mapping({}, draft.tree.at)
+
+    def check(self) -> None:
+        """Add every fault found."""
+        self._targets.check()
+        for test in self._draft.tests:
+            self._check_test(test)
+        self._check_common_options()
+        for monitor in self._draft.monitors:
+            self._check_monitor(monitor)
+
+    def _check_test(self, test: Bound[TestSpec]) -> None:
+        cls = self._plugins.find(instances.class_of_test, test.spec.use, test.node, "use")
+        self._targets.check_target_of(test, cls)
+        if cls is None:
+            self._complete = False
+            return
+        self._known.update(declared(cls))
+        options = self._merged(test, cls)
+        if self._plugins.check_options(cls, options, test.node.at):
+            seed = self._draft.suite.seed if self._draft.suite else 1
+            context = instances.context_of(str(self._plugins.folder), seed, test.spec)
+            self._plugins.attempt(cls, lambda: cls(None, context, **plain(options)), options)
+
+    def _merged(self, test: Bound[TestSpec], cls: type) -> Mapping:
+        """Return the options of a test as instances.merged_options merges them, with their places."""
+        given = test.node.entries.get("options")
+        own = given if isinstance(given, Mapping) else Mapping({}, test.node.at)
+        entries = instances.merged_options(cls, dict(self._common.entries), dict(own.entries))
+        return Mapping(entries, own.at, {**self._common.keys, **own.keys})
+
+    def _check_common_options(self) -> None:
+        """Find options of the suite that no test has: slips of the pen."""
+        for name, at in self._common.keys.items():
+            if self._complete and name not in self._known:
+                expected = near(name, self._known, "an option of a test")
+                self._plugins.faults.add(at, f"no test has an option {shown(name)}", expected)
+
+    def _check_monitor(self, monitor: Bound[MonitorSpec]) -> None:
+        cls = self._plugins.find(instances.class_of_monitor, monitor.spec.use, monitor.node, "use")
+        if cls is None:
+            return
+        node = monitor.node
+        own = {name: value for name, value in node.entries.items() if name not in MonitorSpec.model_fields}
+        options = Mapping(own, node.at, node.keys)
+        if self._plugins.check_options(cls, options, node.at, MonitorSpec.model_fields):
+            self._plugins.attempt(cls, lambda: cls(**plain(options)), options)

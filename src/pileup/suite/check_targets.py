@@ -1,0 +1,96 @@
+"""Rules about targets: kinds, addresses, options, settings of launched servers, and what tests need of them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pileup.model.suite import TargetSpec, TestSpec
+from pileup.plugin import Target, Test
+from pileup.suite import instances
+from pileup.suite.bind import Bound, Draft
+from pileup.suite.faults import near, shown
+from pileup.suite.plugin_rules import Plugins
+from pileup.suite.tree import Mapping, where
+
+
+class TargetRules:
+    """Checks the targets of a draft, then tests against them."""
+
+    def __init__(self, draft: Draft, plugins: Plugins) -> None:
+        self._draft = draft
+        self._plugins = plugins
+        self._faults = plugins.faults
+        self._classes: dict[str, type[Target]] = {}
+
+    def check(self) -> None:
+        """Add every fault of the targets."""
+        for name, target in self._draft.targets.items():
+            cls = self._plugins.find(instances.class_of_target, target.spec.kind, target.node, "kind")
+            if cls is None:
+                continue
+            self._classes[name] = cls
+            self._check_address(name, target, cls)
+            given = target.node.entries.get("options")
+            options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
+            self._plugins.check_options(cls, options, target.node.at)
+            self._check_launch(target, cls)
+
+    def _check_address(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
+        spec, node = target.spec, target.node
+        if spec.url is not None and spec.launch is not None:
+            self._faults.add(node.keys["launch"], f"target {shown(name)} has a url and is launched", "one of the two")
+        nowhere = spec.url is None and spec.launch is None and not {"url", "launch"} & target.left_out
+        if nowhere and cls.needs_url and not cls.scratch:
+            self._faults.add(
+                node.at, f"target {shown(name)} has no url", "`url`, or `launch` where pileup can start it"
+            )
+        if spec.url is not None and _has_password(spec.url):
+            expected = "credentials: {user: …, password: …}"
+            self._faults.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
+
+    def _check_launch(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
+        settings = target.spec.launch
+        node = target.node.entries.get("launch")
+        if settings is None or not isinstance(node, Mapping):
+            return
+
+        def start() -> None:
+            if cls.launcher(settings, self._plugins.folder) is None:
+                raise ValueError(f"kind {shown(target.spec.kind)} cannot be started by pileup; expected a url")
+
+        self._plugins.attempt(cls, start, node, "launch")
+
+    def check_target_of(self, test: Bound[TestSpec], cls: type[Test] | None) -> None:
+        """Check that a test has a target, and one that it can use."""
+        names = self._draft.names("targets")
+        wanted = test.spec.target
+        if wanted is not None and wanted not in names:
+            expected = near(wanted, names, "" if names else "`targets` in the suite")
+            self._faults.add(where(test.node, ("target",)), f"there is no target {shown(wanted)}", expected)
+        if cls is None or not cls.needs or "target" in test.left_out:
+            return
+        if wanted is None and len(names) != 1:
+            expected = f"`target`, one of {', '.join(names)}" if names else "`targets` in the suite"
+            self._faults.add(test.node.at, f"test {shown(test.spec.name)} names no target", expected)
+            return
+        self._check_fit(test, cls, wanted or names[0])
+
+    def _check_fit(self, test: Bound[TestSpec], cls: type[Test], name: str) -> None:
+        if name not in self._classes or cls.needs in self._offers(name):
+            return
+        kind = self._draft.targets[name].spec.kind
+        what = f"test {shown(test.spec.use)} needs {shown(cls.needs)}, {shown(name)} of kind {shown(kind)} has it not"
+        fitting = [each for each in self._classes if cls.needs in self._offers(each)]
+        at = where(test.node, ("target",)) if test.spec.target else test.node.at
+        self._faults.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
+
+    def _offers(self, name: str) -> set[str]:
+        cls = self._classes[name]
+        return {*cls.provides, cls.kind, self._draft.targets[name].spec.kind}
+
+
+def _has_password(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).password)
+    except ValueError:
+        return False

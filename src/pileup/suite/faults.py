@@ -1,0 +1,79 @@
+"""Collects every fault of a suite with its position, so that all of them are told at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pileup.model.errors import Fault, SuiteError
+
+MOST = 200
+"""Faults told of one suite; a file with more of them is something else than a suite."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """Where something stands: `rank` 0 is the file, from 1 on the `--set` values, whose words are in `origin`."""
+
+    rank: int
+    line: int
+    column: int
+    origin: str = ""
+
+    def show(self, source: str) -> str:
+        """Return `file:line:column`, or `--set NAME`."""
+        return self.origin or f"{source}:{self.line}:{self.column}"
+
+
+START = Position(0, 1, 1)
+
+
+class TooManyFaultsError(Exception):
+    """Ends the search when MOST faults are found; never leaves this package."""
+
+
+class Faults:
+    """The faults found so far in one suite."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: dict[tuple[Position, str], Fault] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
+        """Keep one fault; the same one twice counts once. Raises TooManyFaultsError at the last that is kept."""
+        self._found.setdefault((at, what), Fault(at.show(self._source), what, expected, hint))
+        if len(self._found) >= MOST:
+            raise TooManyFaultsError
+
+    def error(self) -> SuiteError:
+        """Return them all in the order of the file, those of `--set` last."""
+        faults = [self._found[key] for key in sorted(self._found)]
+        if len(faults) >= MOST:
+            faults.append(Fault(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
+        return SuiteError(tuple(faults))
+
+
+def near(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return what was expected in the place of `word`: the nearest names known, else all when few, else `otherwise`."""
+    names = [name for name in known if name]
+    close = difflib.get_close_matches(word[:100], names, 3, 0.6)
+    if close:
+        return " or ".join(repr(name) for name in close)
+    if otherwise or not names:
+        return otherwise
+    return "one of " + ", ".join(sorted(names)) if len(names) > 1 else repr(names[0])
+
+
+def shown(text: str) -> str:
+    """Return a text as it is quoted in messages, cut when long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def parts(message: str) -> tuple[str, str]:
+    """Split `what; expected this` as errors of the model are written."""
+    what, _, expected = message.partition("; expected ")
+    return what, expected

@@ -1,0 +1,72 @@
+"""Plug-ins made from what a suite says of them: the one place where options are merged and classes are found."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pileup.model.plan import Case, Plan
+from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.plugin import Context, Launcher, Monitor, Target, Test
+from pileup.plugin.options import declared
+from pileup.plugin.registry import load
+
+
+@cache
+def plugin_class(kind: str, name: str, folder: Path) -> Any:
+    """Return the class of a plug-in, looked up once; PluginError when there is none."""
+    return load(kind, name, folder)
+
+
+def class_of_test(use: str, folder: Path) -> type[Test]:
+    """Return the class of a test; PluginError when there is none."""
+    found: type[Test] = plugin_class("tests", use, folder)
+    return found
+
+
+def class_of_target(kind: str, folder: Path) -> type[Target]:
+    """Return the class of a kind of target; PluginError when there is none."""
+    found: type[Target] = plugin_class("targets", kind, folder)
+    return found
+
+
+def class_of_monitor(use: str, folder: Path) -> type[Monitor]:
+    """Return the class of a monitor; PluginError when there is none."""
+    found: type[Monitor] = plugin_class("monitors", use, folder)
+    return found
+
+
+def merged_options(cls: type[Test], common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return a test's options: those of the suite that the test has, then its own."""
+    known = declared(cls)
+    return {**{name: value for name, value in common.items() if name in known}, **own}
+
+
+def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0) -> Context:
+    """Return what a test may know of its case."""
+    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client)
+
+
+def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Test:
+    """Return the test of a case for one client. Raises PluginError, or ValueError for options that do not fit."""
+    cls = class_of_test(case.test.use, Path(plan.folder))
+    options = merged_options(cls, plan.suite.options, case.test.options)
+    return cls(target, context_of(plan.folder, plan.suite.seed, case.test, client), **options)
+
+
+def make_target(plan: Plan, name: str, url: str) -> Target:
+    """Return the target of that name at an address, which the plan need not know (launched, scratch)."""
+    spec = plan.suite.targets[name]
+    return class_of_target(spec.kind, Path(plan.folder))(url, spec.credentials, **spec.options)
+
+
+def make_launcher(plan: Plan, name: str, folder: Path) -> Launcher | None:
+    """Return how to start the private server of a target, None when the suite asks for none."""
+    spec = plan.suite.targets[name]
+    return None if spec.launch is None else class_of_target(spec.kind, Path(plan.folder)).launcher(spec.launch, folder)
+
+
+def make_monitor(plan: Plan, spec: MonitorSpec) -> Monitor:
+    """Return a monitor of the suite."""
+    return class_of_monitor(spec.use, Path(plan.folder))(**spec.options)

@@ -1,0 +1,201 @@
+"""Pydantic's errors in our three parts, at the place in the file that they speak of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from pileup.model.suite import Name
+from pileup.model.units import DIMENSIONS, format_quantity
+from pileup.suite.faults import Faults, Position, near, parts, shown
+from pileup.suite.secrets import HIDDEN, WORDS
+from pileup.suite.tree import Node, Path, Scalar, Sequence, child, kind_of, where
+
+KINDS = {
+    "string_type": "text",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "tuple_type": "a list, e.g. [a, b]",
+    "list_type": "a list, e.g. [a, b]",
+    "set_type": "a list, e.g. [a, b]",
+    "frozen_set_type": "a list, e.g. [a, b]",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number that fits in 64 bits",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+}
+BOUNDS = {
+    "greater_than": ("gt", "more than "),
+    "greater_than_equal": ("ge", "at least "),
+    "less_than": ("lt", "less than "),
+    "less_than_equal": ("le", "at most "),
+}
+NAME_PATTERN = next(each.pattern for each in get_args(Name) if hasattr(each, "pattern"))
+NAME_RULE = "a name: letters, digits, _ and -, beginning with a letter or _, at most 64"
+
+
+def report(
+    problem: ValidationError,
+    node: Node,
+    model: type[BaseModel] | None,
+    faults: Faults,
+    missing_at: Position | None = None,
+) -> None:
+    """Add every error of a validation of `node` to the faults; `missing_at` is where missing words are told."""
+    for error in problem.errors(include_url=False, include_input=False):
+        path = _existing(node, error["loc"])
+        if _follows_from_another(error, node, path):
+            continue
+        key = error["loc"][-1:] == ("[key]",) or error["type"] == "extra_forbidden"
+        at = (
+            missing_at if missing_at is not None and error["type"] == "missing" and not path else where(node, path, key)
+        )
+        faults.add(at, *translate(error, _value(node, path), model))
+
+
+def _existing(node: Node, loc: Path) -> Path:
+    """Return the part of an error's location that leads to something in the file."""
+    found: list[str | int] = []
+    current: Node | None = node
+    for step in loc:
+        below = child(current, step)
+        if below is not None:
+            found.append(step)
+            current = below
+    return tuple(found)
+
+
+def _value(node: Node, path: Path) -> Node | None:
+    current: Node | None = node
+    for step in path:
+        current = child(current, step)
+    return current
+
+
+def _follows_from_another(error: Any, node: Node, path: Path) -> bool:
+    """Whether pydantic only counts items short because they were at fault themselves."""
+    value = _value(node, path)
+    return (
+        error["type"] == "too_short"
+        and isinstance(value, Sequence)
+        and len(value.items) > error["ctx"]["actual_length"]
+    )
+
+
+def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> tuple[str, str]:
+    """Return what was found and what was expected."""
+    loc, kind, context = error["loc"], error["type"], error.get("ctx", {})
+    word = next((str(step) for step in reversed(loc) if isinstance(step, str) and step != "[key]"), "")
+    found = HIDDEN if word in WORDS else found_words(value)
+    field = field_at(model, loc)
+    if kind == "missing":
+        return _missing(loc, field)
+    if kind == "extra_forbidden":
+        return f"unknown word {shown(word)}", near(word, words_of(model_at(model, loc[:-1])))
+    if kind in ("value_error", "assertion_error"):
+        what, expected = parts(str(context["error"]))
+        return (f"`{word}`: {what}" if word else what), expected
+    if loc[-1:] == ("[key]",):
+        return f"{shown(word)} is no name", NAME_RULE
+    expected = _expected(kind, context, error["msg"], value, field)
+    return (f"`{word}` is {found}" if word else f"{found} was given"), expected
+
+
+def _missing(loc: Path, field: FieldInfo | None) -> tuple[str, str]:
+    if loc and isinstance(loc[-1], int):
+        return f"item {loc[-1] + 1} is missing", f"at least {loc[-1] + 1} items"
+    return f"the word `{loc[-1] if loc else ''}` is missing", (field.description or "") if field else ""
+
+
+def found_words(value: Node | None) -> str:
+    """Return what stands in the file, as messages show it."""
+    if isinstance(value, Scalar) and not value.empty:
+        return shown(value.text)
+    return kind_of(value)
+
+
+def _expected(kind: str, context: dict[str, Any], message: str, value: Node | None, field: FieldInfo | None) -> str:
+    text = kind.startswith("string")
+    match kind:
+        case _ if kind in KINDS:
+            expected = KINDS[kind]
+        case _ if kind in BOUNDS:
+            bound, words = BOUNDS[kind]
+            expected = words + _bound(context[bound], field)
+        case "literal_error":
+            expected = _choice(context["expected"], value)
+        case "string_pattern_mismatch":
+            own = context["pattern"] == NAME_PATTERN
+            expected = NAME_RULE if own else f"text that matches {context['pattern']}"
+        case "too_short" | "string_too_short":
+            expected = f"at least {context['min_length']} {'character' if text else 'item'}(s)"
+        case "too_long" | "string_too_long":
+            expected = f"at most {context['max_length']} {'characters' if text else 'items'}"
+        case _:
+            expected = message.removeprefix("Input should be ").removeprefix("Value should be ")
+    return expected
+
+
+def _choice(expected: str, value: Node | None) -> str:
+    names = re.findall(r"'([^']*)'", expected)
+    return near(value.text, names) if isinstance(value, Scalar) and names else expected
+
+
+def _bound(value: float, field: FieldInfo | None) -> str:
+    dimension = dimension_of(field.annotation, field) if field else None
+    return format_quantity(value, dimension) if dimension else f"{value:,}".replace(",", " ")
+
+
+def dimension_of(annotation: Any, field: FieldInfo | None = None) -> str | None:
+    """Return the dimension that a field's type carries (a key of DIMENSIONS), None when it is no quantity."""
+    for each in (field, *getattr(annotation, "__metadata__", ())):
+        extra = getattr(each, "json_schema_extra", None)
+        if isinstance(extra, dict) and extra.get("x-dimension") in DIMENSIONS:
+            return str(extra["x-dimension"])
+    return next((found for part in get_args(annotation) if (found := dimension_of(part))), None)
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the model inside an annotation such as `tuple[TestSpec, ...]` or `Law | None`, if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := model_in(part))), None)
+
+
+def fields_of(model: type[BaseModel] | None) -> dict[str, FieldInfo]:
+    """Return the fields of a model by the words of the file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()} if model else {}
+
+
+def words_of(model: type[BaseModel] | None) -> Iterable[str]:
+    """Return the words that may stand in a mapping of that model."""
+    return fields_of(model)
+
+
+def model_at(model: type[BaseModel] | None, loc: Path) -> type[BaseModel] | None:
+    """Return the model of the mapping at a location."""
+    for step in loc:
+        field = fields_of(model).get(str(step))
+        if field is not None:
+            model = model_in(field.annotation)
+    return model
+
+
+def field_at(model: type[BaseModel] | None, loc: Path) -> FieldInfo | None:
+    """Return the declaration of the last word of a location that has one."""
+    found = None
+    for step in loc:
+        field = fields_of(model).get(str(step))
+        if field is not None:
+            found, model = field, model_in(field.annotation)
+    return found

@@ -1,0 +1,153 @@
+"""What `--set NAME=VALUE` changes: a variable of that name, else a word of the suite by its dotted path.
+
+A path goes through mappings by word and through lists by the item's `name`, `id` or `use`, or its number from 0:
+`targets.se.url`, `tests.copy.load.clients`, `monitors.0.every`. A url set for a target takes the place of its `launch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Values
+
+from pileup.model.suite import Suite
+from pileup.suite.faults import Faults, Position, near, shown
+from pileup.suite.tree import Mapping, Node, Scalar, Sequence, kind_of
+from pileup.suite.yaml_reader import UNPRINTABLE, read_yaml
+
+LONGEST_PATH = 20
+"""Words of a path; the schema is less deep."""
+NAMING = ("name", "id", "use")
+
+
+def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
+    """Change the tree as the values say; what cannot be applied is a fault."""
+    for rank, (name, text) in enumerate(values.items(), 1):
+        at = Position(rank, 1, 1, f"--set {name}")
+        value = _read(text, at, faults)
+        if value is not None:
+            _set(tree, name, value, at, faults)
+
+
+def _read(text: str, at: Position, faults: Faults) -> Node | None:
+    """Read a value: flow lists, mappings and quoted texts are YAML, everything else is the text itself."""
+    if UNPRINTABLE.search(text + at.origin):
+        faults.add(at, "a control character or a byte that is not UTF-8", "printable text")
+        return None
+    if text.strip()[:1] not in ("{", "[", '"', "'"):
+        return Scalar(text.strip(), False, at)
+    node = read_yaml(text.strip().encode("utf-8", "replace"), faults, at.origin, at.rank)
+    if node is not None:
+        _place(node, at)
+    return node
+
+
+def _place(node: Node, at: Position) -> None:
+    """Give every part of a value the same position: there are no lines on a command line."""
+    node.at = at
+    if isinstance(node, Sequence):
+        for item in node.items:
+            _place(item, at)
+    if isinstance(node, Mapping):
+        node.keys = dict.fromkeys(node.keys, at)
+        for item in node.entries.values():
+            _place(item, at)
+
+
+def _set(tree: Mapping, name: str, value: Node, at: Position, faults: Faults) -> None:
+    variables = tree.entries.get("variables")
+    if isinstance(variables, Mapping) and name in variables.entries:
+        _set_variable(variables, name, value, at, faults)
+        return
+    steps = name.split(".")
+    if "" in steps or len(steps) > LONGEST_PATH:
+        faults.add(at, f"{shown(name)} is no path", "a variable, or words joined by dots like targets.se.url")
+    elif len(steps) == 1 and name not in Suite.model_fields:
+        known = list(variables.entries) if isinstance(variables, Mapping) else []
+        faults.add(
+            at,
+            f"there is no variable {shown(name)}",
+            near(name, [*known, *Suite.model_fields], "a variable of the suite"),
+        )
+    else:
+        _set_path(tree, steps, value, at, faults)
+
+
+def _set_variable(variables: Mapping, name: str, value: Node, at: Position, faults: Faults) -> None:
+    if isinstance(value, Scalar):
+        variables.entries[name] = Scalar(value.text, True, at)
+    else:
+        faults.add(
+            at, f"{kind_of(value)} for a variable", "one value", "lists and mappings are set by their dotted path"
+        )
+
+
+def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, faults: Faults) -> None:
+    node: Node = tree
+    for step in steps[:-1]:
+        below = _enter(node, step, at, faults)
+        if below is None:
+            return
+        node = below
+    _put(node, steps[-1], value, at, faults)
+    if steps[0] == "targets" and len(steps) == 3 and steps[2] == "url" and isinstance(node, Mapping):
+        node.entries.pop("launch", None)
+
+
+def _enter(node: Node, step: str, at: Position, faults: Faults) -> Node | None:
+    """Return what stands below; a mapping is made where there is nothing yet."""
+    if isinstance(node, Sequence):
+        number = _item(node, step, at, faults)
+        return None if number is None else node.items[number]
+    if isinstance(node, Scalar):
+        faults.add(
+            at,
+            f"{shown(step)} goes into text",
+            "a path through mappings and lists",
+            f"{shown(node.text)} has no words in it",
+        )
+        return None
+    below = node.entries.get(step)
+    if below is None or (isinstance(below, Scalar) and below.empty):
+        below = Mapping({}, at)
+        node.put(step, at, below)
+    return below
+
+
+def _put(node: Node, step: str, value: Node, at: Position, faults: Faults) -> None:
+    if isinstance(node, Mapping):
+        node.put(step, at, value)
+    elif isinstance(node, Sequence):
+        number = _item(node, step, at, faults)
+        if number is not None:
+            node.items[number] = value
+    else:
+        faults.add(
+            at,
+            f"{shown(step)} goes into text",
+            "a path through mappings and lists",
+            f"{shown(node.text)} has no words in it",
+        )
+
+
+def _item(node: Sequence, step: str, at: Position, faults: Faults) -> int | None:
+    names = [_names(item) for item in node.items]
+    found = [number for number, own in enumerate(names) if step in own]
+    if len(found) > 1:
+        faults.add(
+            at, f"{len(found)} items are called {shown(step)}", "one", f"take its number: {', '.join(map(str, found))}"
+        )
+        return None
+    if found:
+        return found[0]
+    if step.isdecimal() and len(step) < 10 and int(step) < len(node.items):
+        return int(step)
+    known = [name for own in names for name in own]
+    faults.add(at, f"there is no item {shown(step)}", near(step, known, f"a name, or a number below {len(node.items)}"))
+    return None
+
+
+def _names(item: Node) -> list[str]:
+    """Return what an item of a list goes by: the first of its name, id or use."""
+    if not isinstance(item, Mapping):
+        return []
+    found = [item.entries.get(word) for word in NAMING]
+    return next(([node.text] for node in found if isinstance(node, Scalar)), [])

@@ -1,0 +1,112 @@
+"""A suite made into a plan: cases in order with bounds on time, operations and bytes, held against its own limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from pileup.model.plan import Case, Plan
+from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.units import format_quantity
+from pileup.suite import instances
+from pileup.suite.faults import Faults
+from pileup.suite.order import order
+from pileup.suite.tree import Mapping, where
+
+SIGMAS = 6
+"""Poisson arrivals: a number of iterations that is practically never exceeded is mean + 6 sqrt(mean)."""
+
+
+def make_plan(empty: Plan) -> Plan:
+    """Return a plan with its cases; the suite in it was found right."""
+    suite = empty.suite
+    tests = {test.name: test for test in suite.tests}
+    names = order({name: test.after for name, test in tests.items()})
+    ids = {name: number for number, name in enumerate(names, 1)}
+    cases = tuple(
+        Case(ids[name], name, tests[name], tuple(sorted(ids[each] for each in set(tests[name].after))))
+        for name in names
+    )
+    return replace(empty, cases=tuple(_bounded(empty, case) for case in cases))
+
+
+def _bounded(plan: Plan, case: Case) -> Case:
+    number = iterations(case.load)
+    operations = size = None
+    if number is not None:
+        operations, size = instances.make_test(plan, case, None, 0).bounds(number)
+    return replace(case, longest=longest(case.test, plan.suite), operations=operations, bytes=size)
+
+
+def iterations(load: Load) -> int | None:
+    """Return the largest number of iterations of a load, None when nothing but the system bounds it."""
+    bounds = [load.times] if load.times is not None else []
+    if load.kind == "once":
+        bounds.append(1)
+    if load.rate is not None and load.for_ is not None:
+        bounds.append(_arrivals(load.rate, load.ramp, load.warm_up + load.for_, load.arrivals == "poisson"))
+    return min(bounds, default=None)
+
+
+def _arrivals(rate: float, ramp: int, full: int, poisson: bool) -> int:
+    """Integral of the rate: it grows linearly over the ramp (half of it counts), then stays."""
+    mean = rate * (ramp / 2 + full) / 1e9
+    return math.ceil(mean + SIGMAS * math.sqrt(mean)) if poisson else math.ceil(mean)
+
+
+def pressed(load: Load) -> int | None:
+    """Return how long a load is pressed by its own words, ns; None when its end depends on the system."""
+    if load.for_ is not None and load.times is None:
+        return load.ramp + load.warm_up + load.for_
+    return None
+
+
+def longest(test: TestSpec, suite: Suite) -> int:
+    """Return the longest possible time of a case, ns: delay, load, and the time-outs that may pass."""
+    law = test.load.delay or suite.delay
+    bounds = [bound for bound in (_by_time(test), _by_number(test)) if bound is not None]
+    return (law.longest if law else 0) + min(bounds)
+
+
+def _by_time(test: TestSpec) -> int | None:
+    load = test.load
+    if load.for_ is None:
+        return None
+    return load.ramp + load.warm_up + load.for_ + test.timeout
+
+
+def _by_number(test: TestSpec) -> int | None:
+    """Every iteration takes its time-out and its think time; an open load begins them at its rate."""
+    load, number = test.load, test.load.times or 1
+    if load.times is None and load.sustained:
+        return None
+    if load.rate is not None:
+        spread = number + SIGMAS * math.sqrt(number) if load.arrivals == "poisson" else number
+        return load.ramp + load.warm_up + math.ceil(spread / load.rate * 1e9) + test.timeout
+    each = test.timeout + (load.think.longest if load.think else 0)
+    return load.ramp + load.warm_up + -(-number // (load.clients or 1)) * each
+
+
+def check_limits(plan: Plan, tree: Mapping, faults: Faults) -> None:
+    """Add a fault for each limit that the plan is bound to pass."""
+    for word, amount, dimension in planned(plan):
+        limit = getattr(plan.suite.limits, word)
+        if limit is not None and amount > limit:
+            most = format_quantity(limit, dimension)
+            what = f"the plan takes {format_quantity(amount, dimension)}, its limit `{word}` is {most}"
+            faults.add(where(tree, ("limits", word)), what, "a larger limit or a smaller plan")
+
+
+def planned(plan: Plan) -> list[tuple[str, int, str]]:
+    """Return (limit, amount, dimension) for what the plan is known to take: cases without a bound count nothing.
+
+    Of time only what the loads say themselves counts, not the time-outs that may pass.
+    """
+    amounts: dict[str, Any] = {
+        "bytes": sum(case.bytes or 0 for case in plan.cases),
+        "operations": sum(case.operations or 0 for case in plan.cases),
+        "duration": sum(pressed(case.load) or 0 for case in plan.cases),
+    }
+    dimensions = {"bytes": "size", "operations": "count", "duration": "time"}
+    return [(word, amount, dimensions[word]) for word, amount in amounts.items()]

@@ -1,0 +1,49 @@
+"""Which values of a suite are secret, and its text without them: what reaches the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Values
+
+from pileup.suite.tree import Mapping, Path, walk
+
+HIDDEN = "(secret)"
+WORDS = frozenset({"token", "password", "passphrase", "secret"})
+"""Words whose values are secret wherever they stand, and names of variables that are."""
+SHORTEST = 4
+"""A secret of fewer characters is hidden where it is defined; elsewhere it would blot out common letters."""
+
+
+class Secrets:
+    """The secret scalars of a tree whose variables are filled in."""
+
+    def __init__(self, tree: Mapping) -> None:
+        found = [scalar for path, scalar in walk(tree) if _secret(path) and not scalar.empty]
+        names = {name for scalar in found for name in scalar.variables}
+        self.variables = frozenset(names)
+        """Names of the variables that secrets are made from."""
+        found += [scalar for path, scalar in walk(tree) if path[0] == "variables" and path[-1] in names]
+        self._spans = sorted({scalar.span for scalar in found if scalar.span != (0, 0)}, reverse=True)
+        self._texts = sorted({scalar.text for scalar in found if len(scalar.text) >= SHORTEST}, key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """Return the file's text with every secret replaced."""
+        for start, end in self._spans:
+            text = text[:start] + HIDDEN + text[end:]
+        return self._blot(text)
+
+    def hide_values(self, values: Values[str, str]) -> dict[str, str]:
+        """Return what `--set` gave with every secret replaced."""
+        return {name: HIDDEN if self._hidden(name) else self._blot(value) for name, value in values.items()}
+
+    def _hidden(self, name: str) -> bool:
+        steps = name.split(".")
+        return name in self.variables or "credentials" in steps or steps[-1] in WORDS
+
+    def _blot(self, text: str) -> str:
+        for secret in self._texts:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+
+def _secret(path: Path) -> bool:
+    return bool(path) and path[-1] in WORDS

@@ -1,0 +1,96 @@
+"""Variables: `$name` or `${name}` in any text of the suite; `$$` is a dollar.
+
+A variable may use those that stand before it. A variable with no value must be set with `--set`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pileup.suite.faults import Faults, near, shown
+from pileup.suite.tree import Mapping, Node, Scalar, walk
+
+LONGEST = 100_000
+"""Characters of one text with its variables filled in."""
+LARGEST = 4 * 1024 * 1024
+"""Characters of all such texts."""
+
+_USE = re.compile(r"\$(?:(\$)|([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\}|(\{))")
+
+
+@dataclass(slots=True)
+class _Variable:
+    value: Scalar | None
+    """None: what was given is no text, which the schema tells."""
+    usable: bool = False
+    """Whether the place in the file is after its definition."""
+
+
+class Variables:
+    """Fills variables into the texts of a tree, in place."""
+
+    def __init__(self, tree: Mapping, faults: Faults) -> None:
+        self._faults = faults
+        self._length = 0
+        self._known: dict[str, _Variable] = {}
+        node = tree.entries.get("variables")
+        for name, value in (node.entries if isinstance(node, Mapping) else {}).items():
+            self._known[name] = _Variable(value if isinstance(value, Scalar) else None)
+
+    def fill(self, tree: Mapping) -> None:
+        """Replace every use in the tree; the variables first, in their order."""
+        for known in self._known.values():
+            if known.value is not None:
+                self._fill(known.value)
+            known.usable = True
+        for word, node in tree.entries.items():
+            if word != "variables":
+                self._fill_all(node)
+
+    def _fill_all(self, node: Node) -> None:
+        for _, scalar in walk(node):
+            self._fill(scalar)
+
+    def _fill(self, scalar: Scalar) -> None:
+        if "$" not in scalar.text:
+            return
+        used: set[str] = set()
+        text = _USE.sub(self._replacer(scalar, used), scalar.text)
+        self._length += len(text)
+        if len(text) > LONGEST or self._length > LARGEST:
+            self._faults.add(
+                scalar.at, "the text is too long with its variables filled in", f"at most {LONGEST} characters"
+            )
+            text = ""
+        scalar.text, scalar.quoted, scalar.variables = text, True, frozenset(used)
+
+    def _replacer(self, scalar: Scalar, used: set[str]) -> Callable[[re.Match[str]], str]:
+        def replace(match: re.Match[str]) -> str:
+            if match[1]:
+                return "$"
+            name = match[2] or match[3] or ""
+            value = self._value(name, scalar, match[0])
+            if value is None:
+                return ""
+            used.update({name, *value.variables})
+            return value.text
+
+        return replace
+
+    def _value(self, name: str, scalar: Scalar, written: str) -> Scalar | None:
+        known = self._known.get(name)
+        if known is None:
+            names = [f"${each}" for each in self._known]
+            expected = near(f"${name}", names, "a name from `variables`")
+            self._faults.add(scalar.at, f"there is no variable {shown(written)}", expected, "write $$ for a dollar")
+        elif not known.usable:
+            self._faults.add(
+                scalar.at, f"the variable {shown(name)} is used before it has a value", "one that stands before"
+            )
+        elif known.value is not None and known.value.empty:
+            self._faults.add(scalar.at, f"the variable {shown(name)} has no value", "one", f"--set {name}=VALUE")
+        else:
+            return known.value
+        return None
