@@ -10,6 +10,7 @@ A field without a default is required. Fields whose name begins with `_` and Cla
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, get_origin, get_type_hints
@@ -78,8 +79,16 @@ def options_model(cls: type) -> type[BaseModel]:
         bounds = {key: getattr(declaration, key) for key in ("ge", "gt", "le", "lt", "pattern")}
         given = {key: value for key, value in bounds.items() if value is not None}
         fields[name] = (hint, Field(declaration.default, description=declaration.help or None, **given))
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, validate_default=True, allow_inf_nan=False)
-    return create_model(f"{cls.__name__}Options", __config__=config, **fields)
+    config = ConfigDict(
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        validate_default=True,
+        allow_inf_nan=False,
+        protected_namespaces=(),
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*shadows an attribute")  # an option may be called `copy` or `json`
+        return create_model(f"{cls.__name__}Options", __config__=config, **fields)
 
 
 def assign(plugin: object, values: dict[str, Any]) -> None:

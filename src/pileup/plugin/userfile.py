@@ -63,20 +63,23 @@ def _import_file(path: Path) -> ModuleType:
 def _inspect(cls: type, base: type, path: Path) -> None:
     """Find the mistakes that Python itself would tell only in the middle of a run."""
     try:
-        declared(cls)
-    except Exception as problem:  # an annotation that names nothing
-        raise PluginError(
-            _at(cls, path, f"{type(problem).__name__}: {problem}"), "types of options that are imported", MEND
-        ) from problem
-    try:
+        names = list(declared(cls))
         faults = _wrong_defaults(cls)
-    except Exception as problem:
-        raise PluginError(_at(cls, path, f"options: {problem}"), "types that pydantic can check", MEND) from problem
+    except Exception as problem:  # an annotation that names nothing, or no type
+        message = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
+        raise PluginError(_at(cls, path, message), "options annotated with types that are imported", MEND) from problem
+    for name in names:
+        if name in _taken(base):
+            what = f"option {name!r} has the name of something that every {base.__name__} has"
+            raise PluginError(_at(cls, path, what, name), "another name", MEND)
     for name, message in faults:
         raise PluginError(_at(cls, path, f"the default of option {name!r} is wrong: {message}", name), hint=MEND)
-    missing = _missing(cls, base)
-    if missing:
-        raise PluginError(_at(cls, path, f"{cls.__name__} has no {missing[0]}"), f"`def {missing[0]}(self, ...)`", MEND)
+    for name in _missing(cls, base):
+        raise PluginError(_at(cls, path, f"{cls.__name__} has no {name}"), f"`def {name}(self, ...)` in it", MEND)
+
+
+def _taken(base: type) -> set[str]:
+    return {name for name in (*dir(base), *inspect.get_annotations(base)) if not name.startswith("_")}
 
 
 def _wrong_defaults(cls: type) -> list[tuple[str, str]]:

@@ -16,7 +16,10 @@ def sample(command: str | list[str], **options: Any) -> list[Sample]:
 
 
 def test_every_line_with_a_number() -> None:
-    text = 'queue 12 files\nload=0.5\n free: 1e3 MB \nqueue[pool=tape,host="a b"] 3\nno number here\nstate OK\nnegative -4\n'
+    text = (
+        'queue 12 files\nload=0.5\n free: 1e3 MB \nqueue[pool=tape,host="a b"] 3\n'
+        "no number here\nstate OK\nnegative -4\n"
+    )
     assert sample(["printf", "%s", text]) == [
         Sample("queue", 12, "files"),
         Sample("load", 0.5),

@@ -16,7 +16,8 @@ from pileup.builtin.monitors.process import Process
 from pileup.model.record import Sample
 
 PARENT = """
-import subprocess, sys
+import subprocess, sys, time
+while time.process_time() < 0.1: pass
 child = subprocess.Popen([sys.executable, "-c", "print('up', flush=True); input()", sys.argv[1]], stdin=sys.stdin)
 child.wait()
 """

@@ -1,0 +1,112 @@
+"""The helpers for unit tests of plug-ins."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pileup.builtin.tests.noop import Noop
+from pileup.model.record import Outcome, Sample
+from pileup.plugin import Ambiguous, Context, Failed, Op, Refused, Test, option
+from pileup.plugin.testing import run_async, run_once
+
+
+class Steps(Test):
+    """Two operations; the second raises what it is told."""
+
+    raises: Any = option(None)
+
+    def setup(self) -> None:
+        self.log = ["setup"]
+
+    def run(self, op: Op) -> None:
+        with op("open", "a.root") as opening:
+            opening.calls = 2
+            opening.first_byte()
+        with op("read") as reading:
+            reading.bytes = 4096
+            if self.raises is not None:
+                raise self.raises
+        self.report("events", 12.0, "/s")
+
+
+class Later(Test):
+    """An asynchronous one."""
+
+    async def run(self, op: Op) -> object:
+        with op("wait", f"{op.client}.{op.number}"):
+            await asyncio.sleep(0)
+        return op.number != 7
+
+
+class Forever(Test):
+    """One that never ends."""
+
+    async def run(self, op: Op) -> None:
+        await asyncio.Event().wait()
+
+
+def test_what_passed() -> None:
+    result = run_once(Steps)
+    assert (result.outcome, result.error, result.passed) == (Outcome.PASSED, "", True)
+    opening, reading = result.operations
+    assert (opening.name, opening.key, opening.calls, opening.outcome) == ("open", "a.root", 2, Outcome.PASSED)
+    assert (reading.name, reading.key, reading.bytes, reading.first_byte_after) == ("read", "", 4096, None)
+    assert opening.first_byte_after is not None
+    assert 0 <= opening.first_byte_after <= opening.seconds <= result.seconds
+    assert result.numbers == (Sample("events", 12.0, "/s"),)
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcome", "error"),
+    [
+        (Failed("wrong size", "3 B"), Outcome.FAILED, "wrong size; expected 3 B"),
+        (Refused("no"), Outcome.REFUSED, "no"),
+        (Ambiguous("silence"), Outcome.AMBIGUOUS, "silence"),
+        (TimeoutError(), Outcome.AMBIGUOUS, "no answer in time"),
+        (AssertionError(), Outcome.FAILED, "the test failed without a reason"),
+        (KeyError("size"), Outcome.FAILED, "KeyError: 'size'"),
+    ],
+)
+def test_what_did_not(raised: Exception, outcome: Outcome, error: str) -> None:
+    result = run_once(Steps, raises=raised)
+    assert (result.outcome, result.error, result.problem) == (outcome, error, raised)
+    assert [each.outcome for each in result.operations] == [Outcome.PASSED, outcome]
+    assert result.operations[1].error == error
+    assert result.numbers == ()
+
+
+def test_async_ones_too() -> None:
+    result = run_once(Later, context=Context(client=3), number=5)
+    assert (result.passed, [each.key for each in result.operations]) == (True, ["3.5"])
+    assert run_once(Later, number=7).error == "the test returned False"
+    assert asyncio.run(run_async(Later)).passed
+
+
+def test_an_async_one_that_never_ends_is_cut_off() -> None:
+    result = run_once(Forever, context=Context(timeout=10**6))
+    assert (result.outcome, result.error) == (Outcome.AMBIGUOUS, "no answer in time")
+
+
+def test_teardown_is_done_whatever_happens() -> None:
+    log: list[str] = []
+
+    class Careful(Test):
+        def run(self, op: Op) -> None:
+            raise Failed("x")
+
+        def teardown(self) -> None:
+            log.append("teardown")
+
+    run_once(Careful)
+    assert log == ["teardown"]
+
+
+def test_wrong_options_and_native_tests_are_told() -> None:
+    with pytest.raises(ValidationError, match="speed"):
+        run_once(Steps, speed=1)
+    with pytest.raises(TypeError, match=r"Noop has a program, .* call program\(\)"):
+        run_once(Noop)
