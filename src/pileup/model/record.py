@@ -48,6 +48,10 @@ ITERATION = "iteration"
 """Operation name of the parent row when an iteration has several operations."""
 
 
+Encoded = bytes
+"""A histogram (HDR V2), or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class FrameRow:
     """What one place saw of one operation in one phase since its last frame. Counters are increments."""
@@ -64,9 +68,9 @@ class FrameRow:
     lost: int
     bytes: int
     calls: int
-    response: bytes
+    response: Encoded
     """HDR histogram (V2) of response times in ns, from the intended start, of what passed; empty when nothing did."""
-    service: bytes
+    service: Encoded
     """The same of service times, from the start."""
 
 

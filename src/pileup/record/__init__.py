@@ -1,0 +1,12 @@
+"""The run folder: write, read, convert. Nobody else knows a file name in it (docs/record.md).
+
+May import `model` only.
+"""
+
+from pileup.record.folder import RunFolder
+from pileup.record.operations import Operations
+from pileup.record.output import Output
+from pileup.record.tables import TableReader, TableWriter
+from pileup.record.tail import Position
+
+__all__ = ["Operations", "Output", "Position", "RunFolder", "TableReader", "TableWriter"]

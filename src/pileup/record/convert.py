@@ -1,0 +1,69 @@
+"""Raw tables to Parquet (DuckDB, Parquet V2, zstd). The raw tables go only when the Parquet is complete on the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pileup.record import operations, samples
+from pileup.record.tables import TableReader
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+IN_MEMORY = 256 << 20
+"""Raw tables up to this size, bytes, are converted in memory; larger ones by way of a database file."""
+OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
+
+
+def convert_operations(parquet: Path, tables: list[Path], info: dict[str, Any]) -> None:
+    """Write operations.parquet out of raw tables, then remove these."""
+    if not tables or parquet.exists():
+        _remove(tables)
+        return
+    size = sum(path.stat().st_size for path in tables)
+    with _database(parquet, in_memory=size <= IN_MEMORY) as connection:
+        operations.load(connection, tables, info)
+        _write(connection, "operations", parquet)
+    _remove(tables)
+
+
+def convert_samples(parquet: Path, tables: list[Path]) -> None:
+    """Write samples.parquet out of the raw table, then remove it."""
+    if not tables or parquet.exists():
+        _remove(tables)
+        return
+    with _database(parquet, in_memory=True) as connection:
+        samples.load(connection, [TableReader(path, samples.COLUMNS) for path in tables])
+        _write(connection, "samples", parquet)
+    _remove(tables)
+
+
+@contextmanager
+def _database(parquet: Path, in_memory: bool) -> Iterator[DuckDBPyConnection]:
+    """Give a connection for one conversion; its files stand beside the Parquet file and go at the end."""
+    path = parquet.with_suffix(".duckdb")
+    path.unlink(missing_ok=True)
+    connection = operations.connect(":memory:" if in_memory else str(path))
+    try:
+        yield connection
+    finally:
+        connection.close()
+        for left in (path, path.with_suffix(".duckdb.wal")):
+            left.unlink(missing_ok=True)
+
+
+def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:
+    part = parquet.with_suffix(".part")
+    connection.execute(f"COPY {table} TO {operations.quoted(part)} ({OPTIONS})")
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.replace(parquet)
+
+
+def _remove(tables: list[Path]) -> None:
+    for path in tables:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,245 @@
+"""The run folder: the one place that knows which file holds what."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pileup.model.errors import RecordError
+from pileup.model.record import Frame, SampleRow
+from pileup.record import convert, frames, operations, samples
+from pileup.record.journal import Lines
+from pileup.record.operations import Operations
+from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
+from pileup.record.tables import TableReader, TableWriter
+from pileup.record.tail import LazyFrames, Position
+
+FORMAT = 1
+SUBFOLDERS = ("operations", "frames", "samples", "events", "output")
+SHOWN_OUTPUT = 256 << 10
+"""Bytes of each output file that reports get."""
+
+
+class RunFolder:
+    """One run on the disk. Writing and reading may go on at once, from several threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._frames: dict[int, TableWriter] = {}
+        self._samples: TableWriter | None = None
+        self._journal = Lines(path / "journal.jsonl", synced=True)
+        self._events = Lines(path / "events" / "events.jsonl", synced=False)
+
+    @classmethod
+    def create(cls, base: Path, title: str, started_ns: int) -> RunFolder:
+        """Make the folder `base/2026-11-21T10-15-03Z-title`, numbered when there is one of that name.
+
+        Raises RecordError when it cannot be made.
+        """
+        moment = datetime.fromtimestamp(started_ns / 1e9, UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        slug = re.sub(r"[^a-z0-9]+", "-", title.lower())[:60].strip("-") or "run"
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            path = _first_free(base, f"{moment}-{slug}")
+            for name in SUBFOLDERS:
+                (path / name).mkdir()
+        except OSError as problem:
+            raise RecordError(
+                f"no run folder can be made in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
+            ) from problem
+        return cls(path.resolve())
+
+    @classmethod
+    def open(cls, path: Path | str) -> RunFolder:
+        """Open the folder of a run that goes on, has ended or has crashed. Raises RecordError when it is none."""
+        folder = cls(Path(path).resolve())
+        if not folder.path.is_dir():
+            raise RecordError(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
+        folder.info()
+        return folder
+
+    def info(self) -> dict[str, Any]:
+        """Return run.json. Raises RecordError when it is not there or not ours."""
+        path = self.path / "run.json"
+        try:
+            info = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise RecordError(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
+        except (OSError, ValueError) as problem:
+            raise RecordError(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
+        found = info.get("format") if isinstance(info, dict) else None
+        if found != FORMAT:
+            hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
+            raise RecordError(f"{path} has format {found!r}", f"format {FORMAT}", hint)
+        return dict(info)
+
+    def save(self, info: dict[str, Any]) -> None:
+        """Replace run.json at once: readers see the old one or the new one, never a part. Raises RecordError."""
+        text = json.dumps({"format": FORMAT, **info}, indent=1, default=str)
+        self._replace(self.path / "run.json", text.encode(errors="replace"))
+
+    def journal(self, what: str, state: str, **fields: Any) -> int:
+        """Note an intent or that it is done; on the disk before this returns. Return the number of the entry."""
+        return self._journal.append({"what": what, "state": state, **fields})
+
+    def journal_entries(self) -> Iterator[dict[str, Any]]:
+        """Yield the entries of the journal."""
+        return self._journal.read()
+
+    def event(self, kind: str, text: str, **fields: Any) -> None:
+        """Note something that happened to the run."""
+        self._events.append({"kind": kind, "text": text, **fields})
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Yield what happened: number, time (ns since the epoch), kind, text and more."""
+        return self._events.read()
+
+    def operations_path(self, place: int) -> Path:
+        """Return the file that the recorder of a place begins."""
+        return self.path / "operations" / f"{place}.table"
+
+    def operations(self) -> Operations:
+        """Return the operations for questions, converted or not."""
+        return Operations(self._operations_parquet, self._tables("operations"), self.info())
+
+    def append_frame(self, frame: Frame) -> None:
+        """Append a frame to the table of its place."""
+        with self._lock:
+            writer = self._frames.get(frame.place)
+            if writer is None:
+                path = _unused(self.path / "frames", str(frame.place))
+                writer = self._frames[frame.place] = TableWriter(path, "frames", frames.COLUMNS, frame.place)
+        rows, texts = frames.to_rows(frame)
+        writer.append(rows, texts, frames.STRINGS)
+
+    def frames(self, case: int | None = None) -> Iterator[Frame]:
+        """Yield the frames of a case, or of all: place by place, each in the order of time."""
+        for path in self._tables("frames"):
+            yield from (
+                frame for frame, _ in frames.read(TableReader(path, frames.COLUMNS)) if case in (None, frame.case)
+            )
+
+    def tail_frames(self, position: Position | None) -> tuple[Sequence[Frame], Position]:
+        """Return the frames since a position (None: since the beginning) and the position of the end.
+
+        The frames are read when they are looked at: with None this is a cheap way to ask for the position alone.
+        """
+        known = position or {}
+        end: Position = {}
+        for path in self._tables("frames"):
+            begin = known.get(path.name, 0)
+            writer = next((each for each in self._frames.values() if each.path == path), None)
+            end[path.name] = writer.length if writer else TableReader(path).end(begin)
+        return LazyFrames(self.path / "frames", dict(known), dict(end)), end
+
+    def append_samples(self, rows: Sequence[SampleRow]) -> None:
+        """Append samples of monitors."""
+        if not rows:
+            return
+        with self._lock:
+            if self._samples is None:
+                path = _unused(self.path / "samples", "samples")
+                self._samples = TableWriter(path, "samples", samples.COLUMNS)
+        table, texts = samples.to_rows(rows)
+        self._samples.append(table, texts, samples.STRINGS)
+
+    def samples(self) -> Iterator[SampleRow]:
+        """Yield all samples."""
+        parquet = self._samples_parquet
+        if parquet.exists():
+            with operations.connect() as connection:
+                yield from samples.read_parquet(connection, operations.quoted(parquet))
+            return
+        for path in self._tables("samples"):
+            yield from (row for row, _ in samples.read(TableReader(path, samples.COLUMNS)))
+
+    def tail_samples(self, position: Position | None) -> tuple[list[SampleRow], Position]:
+        """Return the samples since a position (None: since the beginning) and the position of the end."""
+        end: Position = dict(position or {})
+        rows: list[SampleRow] = []
+        for path in self._tables("samples"):
+            for row, behind in samples.read(TableReader(path, samples.COLUMNS), end.get(path.name, 0)):
+                rows.append(row)
+                end[path.name] = behind
+        return rows, end
+
+    def output(self, case_name: str) -> Output:
+        """Return where the output of a case goes."""
+        return Output(self.path / "output" / folder_name(case_name))
+
+    def output_paths(self, case_name: str) -> dict[str, str]:
+        """Return stream -> path inside the run folder, empty when the case printed nothing there."""
+        folder = self.path / "output" / folder_name(case_name)
+        paths = {stream: stream_path(folder, stream) for stream in STREAMS}
+        return {stream: str(path.relative_to(self.path)) if path.exists() else "" for stream, path in paths.items()}
+
+    def outputs(self, limit: int = SHOWN_OUTPUT) -> dict[str, str]:
+        """Return path inside the run folder -> text for every output file; large ones without their middle."""
+        found = sorted((self.path / "output").glob("*/*.txt"))
+        return {str(path.relative_to(self.path)): read_bounded(path, limit) for path in found}
+
+    def convert(self) -> None:
+        """Turn the raw tables of operations and samples into Parquet; their writers must have ended."""
+        with self._lock:
+            if self._samples is not None:
+                self._samples.close()
+                self._samples = None
+        convert.convert_operations(self._operations_parquet, self._tables("operations"), self.info())
+        convert.convert_samples(self._samples_parquet, self._tables("samples"))
+
+    def write_report(self, name: str, data: bytes) -> None:
+        """Write a report into the folder, in the place of an older one."""
+        self._replace(self.path / name, data)
+
+    def close(self) -> None:
+        """End all writing."""
+        with self._lock:
+            for writer in (*self._frames.values(), *([self._samples] if self._samples else [])):
+                writer.close()
+            self._frames, self._samples = {}, None
+
+    @property
+    def _operations_parquet(self) -> Path:
+        return self.path / "operations" / "operations.parquet"
+
+    @property
+    def _samples_parquet(self) -> Path:
+        return self.path / "samples" / "samples.parquet"
+
+    def _tables(self, name: str) -> list[Path]:
+        return sorted((self.path / name).glob("*.table"))
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        part = path.with_name(f".{path.name}.part")
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except OSError as problem:
+            raise RecordError(f"{path} cannot be written: {problem.strerror}", "room on the disk") from problem
+
+
+def _first_free(base: Path, name: str) -> Path:
+    for number in range(1, 10_000):
+        path = base / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return path
+    raise FileExistsError(17, f"{name} and 9999 more are there already")
+
+
+def _unused(folder: Path, name: str) -> Path:
+    """Return a table file that is not there yet: a run that is taken up again begins a new one."""
+    names = [folder / f"{name}.table", *(folder / f"{name}-{number}.table" for number in range(2, 10_000))]
+    return next(path for path in names if not path.exists())

@@ -1,0 +1,184 @@
+"""The operations of a run for questions: a DuckDB connection with a view, or numpy arrays."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pileup.model.record import Outcome, Phase, Side
+from pileup.record.tables import ROWS, Rows, TableReader
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CHUNK = 1_000_000
+"""Rows handled at once."""
+KEPT = 70_000
+"""Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
+remember: the rows that use them stand right behind, but for names of operations, which stay known too."""
+TEXTS = ("key", "error", "operation")
+ROW = np.dtype(
+    [
+        *((name, "<u8") for name in ("id", "parent")),
+        *((name, "<i8") for name in ("intended", "start", "first_byte", "end")),
+        ("bytes", "<u8"),
+        *((name, "<u4") for name in ("key", "error", "operation", "case", "client", "calls")),
+        *((name, "<u2") for name in ("target", "place")),
+        *((name, "u1") for name in ("side", "phase", "outcome", "pad")),
+    ]
+)
+"""Columns of the raw table, as the recorder writes it."""
+NUMBERS = ("id", "parent", "intended", "start", "first_byte", "end", "bytes", "client", "calls", "place")
+COLUMNS = (
+    *NUMBERS[:7], "key", "error", "operation", "case", "case_id", "client", "calls", "test", "target", "place",
+    "side", "phase", "outcome",
+)  # fmt: skip
+_TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "UINTEGER", "client": "UINTEGER"} | {
+    "calls": "UINTEGER",
+    "place": "USMALLINT",
+    **dict.fromkeys(("intended", "start", "first_byte", "end"), "BIGINT"),
+}
+OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+
+def connect(path: str = ":memory:") -> DuckDBPyConnection:
+    """Return a connection that never goes to the network."""
+    import duckdb  # noqa: PLC0415  slow to import, and not every use of a record needs it
+
+    return duckdb.connect(path, config=dict(OFFLINE))
+
+
+def quoted(path: Path) -> str:
+    """Return a path as a SQL text."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+class Operations:
+    """Iterations and operations of a run folder, converted or not."""
+
+    def __init__(self, parquet: Path, tables: list[Path], info: dict[str, Any]) -> None:
+        self._parquet = parquet
+        self._tables = tables
+        self._info = info
+
+    def connect(self) -> DuckDBPyConnection:
+        """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
+        if self._parquet.exists():
+            connection = connect()
+            source = f"read_parquet({quoted(self._parquet)})"
+            connection.execute(f"CREATE VIEW operations AS SELECT * FROM {source}")  # noqa: S608
+            return connection
+        connection = connect()
+        spill = Path(tempfile.gettempdir()) / "pileup-spill"
+        connection.execute(f"SET temp_directory = {quoted(spill)}")
+        load(connection, self._tables, self._info)
+        return connection
+
+    def arrays(self, *columns: str, where: str = "TRUE") -> dict[str, NDArray[Any]]:
+        """Return columns as numpy arrays (all when none are named) of the rows where a SQL condition holds."""
+        names = ", ".join(f'"{name}"' for name in columns or COLUMNS)
+        with self.connect() as connection:
+            found = connection.execute(f"SELECT {names} FROM operations WHERE {where}").fetchnumpy()  # noqa: S608
+        return {name: np.asarray(array) for name, array in found.items()}
+
+    def rows(self) -> Iterator[tuple[Rows, dict[int, str]]]:
+        """Yield the raw rows in chunks with their texts, in the order of the tables; nothing when converted."""
+        for path in self._tables:
+            yield from chunks(TableReader(path, ROW))
+
+
+def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
+    """Yield the rows of an operations table in chunks of about `most` rows, each with the texts that it names."""
+    texts: dict[int, str] = {0: ""}
+    waiting: list[Rows] = []
+    count = 0
+    for block in reader.blocks():
+        if block.kind != ROWS:
+            texts.update((number, text.decode(errors="replace")) for number, text in reader.strings(block))
+            continue
+        waiting.append(reader.rows(block))
+        count += block.count
+        if count >= most:
+            rows = np.concatenate(waiting)
+            yield rows, texts
+            texts = _still_known(texts, rows)
+            waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting), texts
+
+
+def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
+    if len(texts) <= 2 * KEPT:
+        return texts
+    names = set(np.unique(rows["operation"]).tolist())
+    recent = int(max(texts)) - KEPT
+    return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
+
+
+def load(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any]) -> None:
+    """Make a table `operations` in a connection out of raw tables, chunk by chunk."""
+    columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in COLUMNS)
+    connection.execute(f"CREATE TABLE operations ({columns})")
+    _register_names(connection, info)
+    for path in tables:
+        for rows, texts in chunks(TableReader(path, ROW)):
+            _insert(connection, rows, texts)
+
+
+def _insert(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -> None:
+    used = np.unique(np.concatenate([np.unique(rows[name]) for name in TEXTS]))
+    known = [texts.get(number, "") for number in used.tolist()]
+    connection.register("_texts", {"number": used, "text": np.array(known, dtype=object)})
+    connection.register("_rows", {name: rows[name] for name in rows.dtype.names or () if name != "pad"})
+    numbers = ", ".join(f'r."{name}"' for name in NUMBERS)
+    names = ", ".join(f'"{name}"' for name in NUMBERS)
+    connection.execute(
+        f"""INSERT INTO operations ({names}, key, error, operation, "case", case_id, test, target, side, phase, outcome)
+        SELECT {numbers}, k.text, e.text, o.text, coalesce(c.name, ''), r."case", coalesce(c.test, ''),
+               coalesce(c.target, t.text, ''), coalesce(s.text, '?'), coalesce(p.text, '?'), coalesce(u.text, '?')
+        FROM _rows r
+        LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
+        LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
+        LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
+        LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number"""  # noqa: S608
+    )
+    connection.unregister("_rows")
+    connection.unregister("_texts")
+
+
+def _register_names(connection: DuckDBPyConnection, info: dict[str, Any]) -> None:
+    targets = [str(target.get("name", "")) for target in info.get("targets", [])]
+    words = {
+        "_targets": list(enumerate(targets)),
+        "_sides": [(int(side), side.name.lower()) for side in Side],
+        "_phases": [(int(phase), word_of_phase(phase)) for phase in Phase],
+        "_outcomes": [(int(outcome), outcome.name.lower()) for outcome in Outcome],
+    }
+    for table, rows in words.items():
+        connection.execute(f"CREATE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")
+        if rows:
+            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
+    connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
+    cases = [[case["id"], case["name"], case.get("test", ""), case.get("target")] for case in info.get("cases", [])]
+    if cases:
+        connection.executemany("INSERT INTO _cases VALUES (?, ?, ?, ?)", cases)
+
+
+def word_of_phase(phase: Phase) -> str:
+    """Return the word of a phase in Parquet and exports."""
+    return _PHASE_WORDS[phase]
+
+
+_PHASE_WORDS = {
+    Phase.SETUP: "set-up",
+    Phase.RAMP: "ramp",
+    Phase.WARM_UP: "warm-up",
+    Phase.MEASURE: "measure",
+    Phase.COOLDOWN: "cool-down",
+    Phase.CLEANUP: "clean-up",
+}

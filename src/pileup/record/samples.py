@@ -1,0 +1,86 @@
+"""Samples of monitors in the record: one table file while running, then Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pileup.model.record import Sample, SampleRow
+from pileup.record.tables import ROWS, Rows, TableReader
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CHUNK = 100_000
+STRINGS = ("monitor", "metric", "unit", "labels", "host")
+COLUMNS = np.dtype([("time", "<i8"), ("value", "<f8"), *((name, "<u4") for name in (*STRINGS, "pad"))])
+
+
+def to_rows(samples: Sequence[SampleRow]) -> tuple[Rows, list[bytes]]:
+    """Return the rows of samples, and the strings that they name by position."""
+    numbers: dict[str, int] = {"": 0}
+    rows = np.zeros(len(samples), COLUMNS)
+    for place, row in enumerate(samples):
+        sample = row.sample
+        texts = (row.monitor, sample.metric, sample.unit, sample.labels, row.host)
+        rows[place] = (row.time, sample.value, *(numbers.setdefault(text, len(numbers)) for text in texts), 0)
+    return rows, [text.encode(errors="replace") for text in numbers if text]
+
+
+def read(reader: TableReader, position: int = 0) -> Iterator[tuple[SampleRow, int]]:
+    """Yield each sample of a table with the position behind its block."""
+    texts: dict[int, str] = {0: ""}
+    for block in reader.blocks(position):
+        if block.kind != ROWS:
+            texts.update((number, text.decode(errors="replace")) for number, text in reader.strings(block))
+            continue
+        for time, value, monitor, metric, unit, labels, host, _pad in reader.rows(block).tolist():
+            sample = Sample(texts.get(metric, ""), value, texts.get(unit, ""), texts.get(labels, ""))
+            yield SampleRow(time, texts.get(monitor, ""), texts.get(host, ""), sample), block.end
+        texts = {0: ""}
+
+
+def load(connection: DuckDBPyConnection, readers: list[TableReader]) -> None:
+    """Make a table `samples` in a connection: time, value, monitor, metric, unit, labels, host."""
+    texts = ", ".join(f"{name} VARCHAR" for name in STRINGS)
+    connection.execute(f"CREATE TABLE samples (time BIGINT, value DOUBLE, {texts})")
+    for reader in readers:
+        waiting: list[SampleRow] = []
+        for row, _ in read(reader):
+            waiting.append(row)
+            if len(waiting) >= CHUNK:
+                _insert(connection, waiting)
+                waiting = []
+        if waiting:
+            _insert(connection, waiting)
+
+
+def _insert(connection: DuckDBPyConnection, rows: list[SampleRow]) -> None:
+    columns: dict[str, NDArray[Any]] = {
+        "time": np.array([row.time for row in rows], dtype=np.int64),
+        "value": np.array([row.sample.value for row in rows], dtype=np.float64),
+        "monitor": _texts(row.monitor for row in rows),
+        "metric": _texts(row.sample.metric for row in rows),
+        "unit": _texts(row.sample.unit for row in rows),
+        "labels": _texts(row.sample.labels for row in rows),
+        "host": _texts(row.host for row in rows),
+    }
+    connection.register("_samples", columns)
+    connection.execute("INSERT INTO samples SELECT * FROM _samples")
+    connection.unregister("_samples")
+
+
+def _texts(texts: Iterable[str]) -> NDArray[Any]:
+    return np.array(list(texts), dtype=object)
+
+
+def read_parquet(connection: DuckDBPyConnection, parquet: str) -> Iterator[SampleRow]:
+    """Yield each sample of a Parquet file (its path as SQL text) in the order of the times."""
+    names = ", ".join(("time", "value", *STRINGS))
+    query = connection.execute(f"SELECT {names} FROM read_parquet({parquet}) ORDER BY time")  # noqa: S608
+    while rows := query.fetchmany(CHUNK):
+        for time, value, monitor, metric, unit, labels, host in rows:
+            yield SampleRow(time, monitor, host, Sample(metric, value, unit, labels))
