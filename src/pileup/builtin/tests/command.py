@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 
 from pileup.builtin.commands import Finished, Stream, execute, split_command
 from pileup.builtin.numbers import Patterns, find_number
+from pileup.model.check import FIELDS
 from pileup.model.units import format_time
 from pileup.plugin import Ambiguous, Failed, Op, Test, option
 
@@ -60,6 +61,10 @@ class Command(Test):
         """Refuse a command that cannot be split, and bounds or units of numbers that are not picked."""
         self._words = split_command(self.command, self.shell)
         unknown = sorted((self.units.keys() | self.at_least.keys() | self.at_most.keys()) - self.numbers.keys())
+        hidden = sorted(self.numbers.keys() & set(FIELDS))
+        if hidden:
+            what = f"a number is called {hidden[0]!r}, as a field of every test is"
+            raise ValueError(f"{what}; expected another name, so that checks can speak of it")
         if unknown:
             raise ValueError(
                 f"no number is called {unknown[0]!r}; expected one of {sorted(self.numbers)} (see `numbers`)"

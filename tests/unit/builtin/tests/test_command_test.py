@@ -183,6 +183,7 @@ def test_a_number_that_is_not_there_fails() -> None:
         ({"command": "true", "numbers": {"x": "no group"}}, "0 groups"),
         ({"command": "true", "numbers": {"x": "("}}, "no regular expression"),
         ({"command": "true", "numbers": {"a b": "(1)"}}, "no name of a number"),
+        ({"command": "true", "numbers": {"bytes": "(1)"}}, "a number is called 'bytes', as a field of every test is"),
         ({"command": "true", "at_least": {"speed": 1}}, "no number is called 'speed'"),
         ({"command": "true", "environment": {"A=B": "c"}}, "no name of a variable"),
         ({"command": "true", "exit_kode": 1}, "exit_kode"),

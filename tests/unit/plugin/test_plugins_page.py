@@ -1,0 +1,99 @@
+"""The page for authors of plug-ins says what is true: each of its files is written out and used."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+from pileup.builtin.targets.posix import PosixTarget
+from pileup.model.exits import ExitCode
+from pileup.model.results import RunResults
+from pileup.plugin.registry import load
+from pileup.plugin.testing import run_once
+
+PAGE = Path(__file__).parents[3] / "docs" / "plugins.md"
+FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with every file of the page."""
+    files = dict(FILE.findall(PAGE.read_text()))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in files:
+        sys.modules.pop(Path(name).stem, None)
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
+    assert {path.name for path in folder.glob("*.py")} == {
+        "mytests.py",
+        "native.py",
+        "test_mytests.py",
+        "mytargets.py",
+        "mymonitors.py",
+        "myreports.py",
+    }
+    assert PAGE.read_text().count("```python") == 6
+
+
+def test_the_test_of_the_test_passes(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    module("test_mytests").test_entries_are_counted(tmp_path_factory.mktemp("data"))
+
+
+def test_the_test_refuses_what_it_says(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    data = tmp_path_factory.mktemp("data")
+    (data / "LOCKED").touch()
+    cls = load("tests", "./mytests.py:ListFolder", folder)
+    assert run_once(cls, PosixTarget(str(data))).error == "the folder '' is locked"
+
+
+def test_the_suite_names_classes_that_load(folder: Path) -> None:
+    suite = yaml.safe_load((folder / "suite.yaml").read_text())
+    for test in suite["tests"]:
+        cls = load("tests", test["use"], folder)
+        assert cls(None, **test.get("options", {})).needs == "files"
+
+
+def test_the_native_test_has_a_program(folder: Path) -> None:
+    cls = load("tests", "./native.py:StatReadme", folder)
+    assert cls.native()
+    assert cls().program().steps[0].keys.name(0) == "README"
+
+
+def test_the_target(folder: Path) -> None:
+    cls = load("targets", "./mytargets.py:Catalogue", folder)
+    assert cls("http://host/api", version="2").client().settings == {"url": "http://host/api/v2"}
+    with pytest.raises(Exception, match="cannot be reached"):
+        cls("http://127.0.0.1:1").probe()
+
+
+def test_the_monitor(folder: Path) -> None:
+    cls = load("monitors", "./mymonitors.py:Temperature", folder)
+    monitor = cls(zone=0)
+    (folder / "temp").write_text("41500\n")
+    monitor._file = folder / "temp"
+    assert [(each.metric, each.value, each.unit, each.labels) for each in monitor.sample()] == [
+        ("core", 41.5, "degC", "zone=0")
+    ]
+    with pytest.raises(Exception, match="there is no thermal zone 999; expected one below"):
+        cls(zone=999).open()
+
+
+def test_the_report(folder: Path) -> None:
+    cls = load("reports", "./myreports.py:Summary", folder)
+    results = RunResults("", {"title": "Copies"}, (), (), (), (), ExitCode.PASSED, "passed", "")
+    assert cls().render(results, {}) == b"Copies: passed\n"
