@@ -1,6 +1,12 @@
 //! The compiled module `pileup._core._native`: the engine as Python sees it. Its types are in `src/pileup/_core/_native.pyi`.
 
+mod arithmetic;
 mod histogram;
+mod op;
+mod outcome;
+mod practice;
+mod press;
+mod protocols;
 mod recorder;
 
 use pyo3::prelude::*;
@@ -18,7 +24,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCE_HASH", env!("PILEUP_SOURCE_HASH"))?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(now, module)?)?;
+    module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;
+    module.add_function(wrap_pyfunction!(arithmetic::adler32, module)?)?;
+    module.add_function(wrap_pyfunction!(arithmetic::known_content, module)?)?;
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<recorder::Recorder>()?;
+    module.add_class::<press::Press>()?;
+    module.add_class::<press::Seat>()?;
+    module.add_class::<op::Op>()?;
+    module.add_class::<op::Operation>()?;
+    module.add_class::<practice::PracticeStorage>()?;
     Ok(())
 }

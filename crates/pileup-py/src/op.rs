@@ -1,0 +1,254 @@
+//! One iteration as a Python test sees it: `Op`, and `Operation` for what it times inside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use pileup_engine::press::{Ended, Press, Start};
+use pileup_pacer::clock;
+use pileup_record::{Outcome, Row};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::outcome;
+
+/// Marks a number that the test has not set.
+const UNSET: u64 = u64::MAX;
+
+/// A number of the iteration: what the test set, else the sum over the operations inside.
+struct Sum {
+    set: AtomicU64,
+    inside: AtomicU64,
+}
+
+impl Sum {
+    const fn new() -> Self {
+        Self { set: AtomicU64::new(UNSET), inside: AtomicU64::new(0) }
+    }
+
+    fn get(&self) -> u64 {
+        let set = self.set.load(Relaxed);
+        if set == UNSET { self.inside.load(Relaxed) } else { set }
+    }
+}
+
+/// A number set by a test.
+fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract::<u64>().ok().filter(|value| *value <= i64::MAX as u64).ok_or_else(|| {
+        let found = value.repr().map(|text| text.to_string()).unwrap_or_default();
+        PyValueError::new_err(format!(
+            "{name} is {found}; expected a whole number from 0 (set it to how many were moved or made)"
+        ))
+    })
+}
+
+fn calls(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// An iteration under way, shared by its `Op` and the operations inside it.
+pub struct Iteration {
+    press: Arc<Press>,
+    start: Start,
+    bytes: Sum,
+    calls: Sum,
+}
+
+impl Iteration {
+    /// An iteration that has just started.
+    #[must_use]
+    pub fn new(press: Arc<Press>, start: Start) -> Arc<Self> {
+        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new() })
+    }
+
+    /// End it; does nothing when it has ended, by the test or from outside.
+    pub fn finish(&self, outcome: Outcome, error: &str) {
+        let ended = Ended {
+            end: clock::now(),
+            outcome,
+            error: outcome::cut(error).to_owned(),
+            bytes: self.bytes.get(),
+            calls: calls(self.calls.get()),
+            ..Ended::default()
+        };
+        self.press.finish(&self.start, &ended);
+    }
+}
+
+/// One iteration under way, as a Python test sees it (plugin.Op).
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct Op(pub Arc<Iteration>);
+
+#[pymethods]
+impl Op {
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.start.number
+    }
+
+    #[getter]
+    fn client(&self) -> u32 {
+        self.0.start.client
+    }
+
+    #[getter]
+    fn intended(&self) -> i64 {
+        self.0.start.intended
+    }
+
+    #[getter]
+    fn start(&self) -> i64 {
+        self.0.start.start
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes.get()
+    }
+
+    #[setter]
+    fn set_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.bytes.set.store(number("bytes", value)?, Relaxed);
+        Ok(())
+    }
+
+    #[getter]
+    fn calls(&self) -> u64 {
+        self.0.calls.get()
+    }
+
+    #[setter]
+    fn set_calls(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.calls.set.store(number("calls", value)?, Relaxed);
+        Ok(())
+    }
+
+    #[pyo3(signature = (name, key = ""))]
+    fn __call__(&self, name: &str, key: &str) -> PyResult<Operation> {
+        let iteration = &self.0;
+        if iteration.press.has_ended(&iteration.start) {
+            return Err(PyRuntimeError::new_err(format!(
+                "operation {name:?} begins after its iteration has ended; expected operations inside of the iteration only \
+                 (the load was stopped, or the test kept its op)"
+            )));
+        }
+        if name.is_empty() {
+            return Err(PyValueError::new_err("an operation has an empty name; expected a word (like op(\"read\"))"));
+        }
+        let recorder = iteration.press.recorder();
+        Ok(Operation {
+            iteration: Arc::clone(iteration),
+            name: recorder.name(name),
+            key: recorder.string(key),
+            begun: AtomicI64::new(0),
+            first_byte: AtomicI64::new(0),
+            bytes: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            done: AtomicBool::new(false),
+        })
+    }
+
+    #[pyo3(signature = (outcome, error = ""))]
+    fn finish(&self, outcome: i64, error: &str) -> PyResult<()> {
+        let known = u8::try_from(outcome).ok().and_then(Outcome::of).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "outcome {outcome} is none; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
+            ))
+        })?;
+        self.0.finish(known, error);
+        Ok(())
+    }
+}
+
+/// One timed act inside an iteration, from the beginning of its `with` block to the end.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct Operation {
+    iteration: Arc<Iteration>,
+    name: u32,
+    key: u32,
+    begun: AtomicI64,
+    first_byte: AtomicI64,
+    bytes: AtomicU64,
+    calls: AtomicU64,
+    done: AtomicBool,
+}
+
+impl Operation {
+    fn record(&self, outcome: Outcome, error: &str) {
+        let (iteration, end) = (&self.iteration, clock::now());
+        if self.done.swap(true, Relaxed) {
+            return;
+        }
+        let (bytes, made) = (self.bytes.load(Relaxed), self.calls.load(Relaxed));
+        let begun = self.begun.load(Relaxed);
+        let row = Row {
+            intended: begun,
+            start: begun,
+            first_byte: self.first_byte.load(Relaxed),
+            end,
+            bytes,
+            key: self.key,
+            error: if error.is_empty() { 0 } else { iteration.press.recorder().string(error) },
+            operation: self.name,
+            calls: calls(made),
+            outcome,
+            ..Row::default()
+        };
+        if iteration.press.operation(&iteration.start, row) {
+            iteration.bytes.inside.fetch_add(bytes, Relaxed);
+            iteration.calls.inside.fetch_add(made, Relaxed);
+        }
+    }
+}
+
+#[pymethods]
+impl Operation {
+    fn __enter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
+        if slf.begun.swap(clock::now(), Relaxed) != 0 {
+            return Err(PyRuntimeError::new_err(
+                "an operation begins twice; expected one `with` block each (call op(...) anew for the next)",
+            ));
+        }
+        Ok(slf)
+    }
+
+    fn __exit__(
+        &self,
+        _class: &Bound<'_, PyAny>,
+        problem: &Bound<'_, PyAny>,
+        _trace: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        if problem.is_none() {
+            self.record(Outcome::Passed, "");
+        } else {
+            let (outcome, error) = outcome::of_exception(problem)?;
+            self.record(outcome, &error);
+        }
+        Ok(false)
+    }
+
+    fn first_byte(&self) {
+        let _ = self.first_byte.compare_exchange(0, clock::now(), Relaxed, Relaxed);
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
+    #[setter]
+    fn set_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.bytes.store(number("bytes", value)?, Relaxed);
+        Ok(())
+    }
+
+    #[getter]
+    fn calls(&self) -> u64 {
+        self.calls.load(Relaxed)
+    }
+
+    #[setter]
+    fn set_calls(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.calls.store(number("calls", value)?, Relaxed);
+        Ok(())
+    }
+}

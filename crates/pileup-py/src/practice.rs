@@ -1,0 +1,33 @@
+//! `PracticeStorage` for Python.
+
+use pileup_practice::{Error, Server};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+/// The practice storage server, running in threads of its own from the moment it is made.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct PracticeStorage(Server);
+
+fn raised(error: Error) -> PyErr {
+    match error {
+        Error::Settings(text) => PyValueError::new_err(text),
+        Error::System(text) => PyOSError::new_err(text),
+    }
+}
+
+#[pymethods]
+impl PracticeStorage {
+    #[new]
+    fn new(py: Python<'_>, settings: &str) -> PyResult<Self> {
+        py.detach(|| Server::start(settings)).map(Self).map_err(raised)
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.stop()).map_err(raised)
+    }
+}

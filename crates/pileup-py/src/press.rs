@@ -1,0 +1,134 @@
+//! `Press` and `Seat` for Python: one load, and the place of one client thread in it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pileup_engine::press::{Next, Press as Inner};
+use pileup_record::{Outcome, TallyRow};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::op::{Iteration, Op};
+use crate::protocols;
+use crate::recorder::Recorder;
+
+/// One load of one case at one place: the pull state machine with its recorder.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct Press(Arc<Inner>);
+
+#[pymethods]
+impl Press {
+    #[new]
+    fn new(recorder: &Recorder, load: &str) -> PyResult<Self> {
+        Ok(Self(Inner::new(Arc::clone(&recorder.0), load).map_err(PyValueError::new_err)?))
+    }
+
+    fn native(&self, py: Python<'_>, client: &str, program: &str) -> PyResult<()> {
+        py.detach(|| protocols::start(&self.0, client, program)).map_err(PyValueError::new_err)
+    }
+
+    fn spawn(&self, py: Python<'_>) -> Option<u32> {
+        py.detach(|| self.0.spawn())
+    }
+
+    fn seat(&self, client: u32) -> Seat {
+        Seat { press: Arc::clone(&self.0), client, last: Mutex::new(None) }
+    }
+
+    fn fileno(&self) -> i32 {
+        self.0.fileno()
+    }
+
+    fn ready(&self) -> Vec<(u32, Op)> {
+        let op = |start| Op(Iteration::new(Arc::clone(&self.0), start));
+        self.0.ready().into_iter().map(|start| (start.client, op(start))).collect()
+    }
+
+    #[getter]
+    fn over(&self) -> bool {
+        self.0.over()
+    }
+
+    #[getter]
+    fn reason(&self) -> String {
+        self.0.reason()
+    }
+
+    fn stop(&self, py: Python<'_>, now: bool) {
+        py.detach(|| self.0.stop(now));
+    }
+
+    fn wait(&self, py: Python<'_>, timeout: f64) -> PyResult<bool> {
+        let time = Duration::try_from_secs_f64(timeout).map_err(|_| {
+            PyValueError::new_err(format!("timeout {timeout} is no time; expected seconds from 0 (0 only looks)"))
+        })?;
+        Ok(py.detach(|| self.0.wait(time)))
+    }
+
+    fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let frame = py.detach(|| self.0.frame());
+        let plain = PyDict::new(py);
+        plain.set_item("phase", frame.phase as u8)?;
+        plain.set_item("started", frame.started)?;
+        plain.set_item("missed", frame.missed)?;
+        plain.set_item("in_flight", frame.in_flight)?;
+        plain.set_item("clients", frame.clients)?;
+        plain.set_item("late", PyBytes::new(py, &frame.late))?;
+        let rows = frame.rows.iter().map(|row| self.row(py, row)).collect::<PyResult<Vec<_>>>()?;
+        plain.set_item("rows", PyList::new(py, rows)?)?;
+        Ok(plain)
+    }
+}
+
+impl Press {
+    fn row<'py>(&self, py: Python<'py>, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
+        let plain = PyDict::new(py);
+        let name = self.0.recorder().name_of(row.operation);
+        plain.set_item("operation", name.as_deref().unwrap_or_default())?;
+        plain.set_item("iteration", row.iteration)?;
+        plain.set_item("phase", row.phase as u8)?;
+        for (word, count) in ["passed", "failed", "refused", "ambiguous", "unfinished", "lost"].iter().zip(row.outcomes)
+        {
+            plain.set_item(word, count)?;
+        }
+        plain.set_item("bytes", row.bytes)?;
+        plain.set_item("calls", row.calls)?;
+        plain.set_item("response", PyBytes::new(py, &row.response))?;
+        plain.set_item("service", PyBytes::new(py, &row.service))?;
+        Ok(plain)
+    }
+}
+
+/// The place of one client thread.
+#[pyclass(frozen, module = "pileup._core._native")]
+pub struct Seat {
+    press: Arc<Inner>,
+    client: u32,
+    last: Mutex<Option<Arc<Iteration>>>,
+}
+
+impl Seat {
+    fn keep(&self, next: Option<&Arc<Iteration>>) -> Option<Arc<Iteration>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *last, next.map(Arc::clone))
+    }
+}
+
+#[pymethods]
+impl Seat {
+    fn next(&self, py: Python<'_>) -> Option<Op> {
+        if let Some(previous) = self.keep(None) {
+            previous.finish(Outcome::Passed, ""); // nothing, when the test has said how it ended
+        }
+        // Letting the GIL go and taking it again costs more than a short iteration: only who has to wait does.
+        let start = match self.press.try_next(self.client) {
+            Next::Start(start) => Some(start),
+            Next::Over => None,
+            Next::Wait => py.detach(|| self.press.next(self.client)),
+        };
+        let iteration = Iteration::new(Arc::clone(&self.press), start?);
+        self.keep(Some(&iteration));
+        Some(Op(iteration))
+    }
+}

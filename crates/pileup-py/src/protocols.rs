@@ -1,0 +1,40 @@
+//! The table of protocols: the one place that knows them all.
+
+use std::sync::Arc;
+
+use pileup_engine::press::Press;
+use pileup_engine::program::Program;
+use pileup_engine::{noop, posix};
+use pileup_http::HttpFactory;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// `ClientSpec` of the plug-ins: a protocol and its settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spec<'a> {
+    protocol: String,
+    #[serde(borrow)]
+    settings: &'a RawValue,
+}
+
+/// Start native workers with the client that `client` (JSON) names.
+///
+/// # Errors
+/// What is wrong with client or program, in three parts.
+pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), String> {
+    let spec: Spec<'_> = serde_json::from_str(client).map_err(|error| {
+        format!("a client for the engine: {error}; expected protocol and settings (see model.program.ClientSpec)")
+    })?;
+    let program: Program = serde_json::from_str(program)
+        .map_err(|error| format!("a program for the engine: {error}; expected steps (see model.program.Program)"))?;
+    let settings = spec.settings.get();
+    match spec.protocol.as_str() {
+        "noop" => press.native(noop::NoopFactory, program),
+        "posix" => press.native(posix::PosixFactory::new(settings)?, program),
+        "http" => press.native(HttpFactory::new(settings)?, program),
+        other => {
+            Err(format!("the engine knows no protocol {other:?}; expected noop, posix or http (a target names it)"))
+        }
+    }
+}
