@@ -1,4 +1,18 @@
-//! The engine: the pull state machine, workers, the client trait, noop and posix clients.
+//! The engine: the pull state machine and what carries it out. It names no protocol; clients come through the seam in `client`.
+//!
+//! `puller` says who begins what when; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
+//! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `press` is the face of it all.
 
+mod blocking;
+mod checked;
 pub mod client;
+pub mod content;
+mod iteration;
+pub mod noop;
+pub mod posix;
+pub mod press;
 pub mod program;
+pub mod puller;
+pub mod shard;
+pub mod turnstile;
+mod worker;

@@ -1,5 +1,7 @@
 //! A test as data: the steps of one iteration, as `model/program.py` writes them. Neutral of any protocol.
 
+use std::fmt::Write;
+
 use serde::Deserialize;
 
 /// What a step does to its object.
@@ -49,6 +51,25 @@ pub struct Keys {
     pub names: Vec<String>,
     /// How they are taken.
     pub order: Order,
+}
+
+impl Keys {
+    /// Number of objects, at least 1.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        if self.names.is_empty() { self.count.max(1) } else { self.names.len() as u64 }
+    }
+
+    /// Write the name of object `number` into `name`.
+    pub fn write_name(&self, number: u64, name: &mut String) {
+        name.clear();
+        if let Some(known) = usize::try_from(number).ok().and_then(|number| self.names.get(number)) {
+            name.push_str(known);
+            return;
+        }
+        // writing into a String cannot fail
+        let _ = write!(name, "{}{number:0width$}", self.prefix, width = self.width);
+    }
 }
 
 /// Known content: a function of (seed, object number, offset). See docs/engine.md.
@@ -126,4 +147,39 @@ pub struct Step {
 pub struct Program {
     /// In this order.
     pub steps: Vec<Step>,
+}
+
+impl Program {
+    /// Check what its types do not say.
+    ///
+    /// # Errors
+    /// In three parts.
+    pub fn check(&self) -> Result<(), String> {
+        if self.steps.is_empty() {
+            return Err("the program has no steps; expected one or more (correct the test)".to_owned());
+        }
+        match self.steps.iter().find(|step| step.repeat == 0 || step.operation.is_empty()) {
+            Some(step) => Err(format!(
+                "step {:?} is done {} times; expected a name and one time or more (correct the test)",
+                step.operation, step.repeat
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_names() {
+        let mut name = String::new();
+        let keys = Keys { prefix: "d/f".into(), count: 10, width: 6, ..Keys::default() };
+        keys.write_name(7, &mut name);
+        assert_eq!((name.as_str(), keys.count()), ("d/f000007", 10));
+        let keys = Keys { names: vec!["a".into(), "b".into()], ..Keys::default() };
+        keys.write_name(1, &mut name);
+        assert_eq!((name.as_str(), keys.count()), ("b", 2));
+    }
 }

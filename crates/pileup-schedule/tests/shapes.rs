@@ -1,4 +1,5 @@
 //! Every load shape with exact instants; shards add up to the whole.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
 
 use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think};
 use proptest::prelude::*;

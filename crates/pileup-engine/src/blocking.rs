@@ -1,0 +1,60 @@
+//! Clients that block their thread: one thread each, made when wanted, pulling over the turnstile.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use crate::checked::Checked;
+use crate::client::Factory;
+use crate::iteration::{Iteration, Prepared};
+use crate::press::Press;
+use crate::program::Program;
+
+/// Stack of a client's thread, bytes: there may be a thousand of them.
+const STACK: usize = 256 << 10;
+
+/// Begin to give threads to clients; returns at once.
+pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
+    let press = Arc::clone(press);
+    let prepared = Arc::new(Prepared::new(program, press.turnstile().shard()));
+    let factory = Arc::new(factory);
+    let spawner = move || {
+        while let Some(client) = press.spawn() {
+            let (own, prepared, factory) = (Arc::clone(&press), Arc::clone(&prepared), Arc::clone(&factory));
+            let name = format!("client {client}");
+            let serve = move || serve(&own, &prepared, factory.as_ref(), client);
+            if let Err(error) = std::thread::Builder::new().name(name).stack_size(STACK).spawn(serve) {
+                press.stop_for(&format!("no thread can be made for client {client}: {error}"), true);
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("clients".to_owned()).stack_size(STACK).spawn(spawner);
+    thread
+        .map(drop)
+        .map_err(|error| format!("no thread can be made: {error}; expected room for one (use fewer clients)"))
+}
+
+fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u32) {
+    let shard = press.turnstile().shard();
+    let mut served = Checked::new(factory.make(client));
+    let mut key = String::new();
+    // what cannot be opened shows at its first operation, where it is counted
+    let _ = block_on(served.open());
+    while let Some(start) = press.next(client) {
+        block_on(Iteration::new(shard, prepared, start, &mut key).run(&mut served));
+        press.turnstile().ended();
+    }
+    block_on(served.close());
+}
+
+/// Drive a future that does its waiting inside of system calls: it is ready at once.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return value;
+        }
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,233 @@
+//! Known content: what is written can be made again at any offset, so what is read can be checked without having been kept.
+//!
+//! A pool of pseudo-random bytes is repeated from a place that depends on the object, and every page of 4096 bytes begins with the object's
+//! number and the page's: a page at the wrong place or of the wrong object shows.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pileup_schedule::mix;
+
+/// Length of the pool: a prime, so that the pool never stays in step with pages.
+pub const POOL: usize = 1_048_573;
+/// Bytes between stamps.
+pub const PAGE: u64 = 4096;
+const STAMP: u64 = 16;
+
+/// The content of one object, ready to be filled in or compared.
+#[derive(Clone)]
+pub struct Maker {
+    pool: Arc<[u8]>,
+    number: u64,
+    begin: u64,
+}
+
+/// Pools are shared: a suite has one seed.
+fn pool(seed: u64) -> Arc<[u8]> {
+    static POOLS: OnceLock<Mutex<HashMap<u64, Arc<[u8]>>>> = OnceLock::new();
+    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if pools.len() > 16 {
+        pools.clear();
+    }
+    Arc::clone(pools.entry(seed).or_insert_with(|| {
+        let words = (0..=POOL as u64 / 8).flat_map(|k| mix(mix(seed).wrapping_add(k)).to_le_bytes());
+        words.take(POOL).collect()
+    }))
+}
+
+impl Maker {
+    /// For object `number` with this seed.
+    #[must_use]
+    pub fn new(seed: u64, number: u64) -> Self {
+        Self { pool: pool(seed), number, begin: mix(seed ^ number) % POOL as u64 }
+    }
+
+    /// Walk over the plain pieces of `length` bytes at `offset`: calls `act(position in the range, bytes)` until it returns false.
+    fn pieces(&self, offset: u64, length: usize, mut act: impl FnMut(usize, &[u8]) -> bool) {
+        let mut done = 0;
+        while done < length {
+            let at = offset + done as u64;
+            let (page, inside) = (at / PAGE, at % PAGE);
+            let left = length - done;
+            let go_on = if inside < STAMP {
+                let mut stamp = [0; STAMP as usize];
+                stamp[..8].copy_from_slice(&self.number.to_le_bytes());
+                stamp[8..].copy_from_slice(&page.to_le_bytes());
+                let piece = &stamp[to_usize(inside)..];
+                let piece = &piece[..piece.len().min(left)];
+                let go_on = act(done, piece);
+                done += piece.len();
+                go_on
+            } else {
+                let from = to_usize((self.begin + at) % POOL as u64);
+                let size = left.min(to_usize(PAGE - inside)).min(POOL - from);
+                let go_on = act(done, &self.pool[from..from + size]);
+                done += size;
+                go_on
+            };
+            if !go_on {
+                return;
+            }
+        }
+    }
+
+    /// Write the content at `offset` into `buffer`.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        let length = buffer.len();
+        self.pieces(offset, length, |at, piece| {
+            buffer[at..at + piece.len()].copy_from_slice(piece);
+            true
+        });
+    }
+
+    /// Compare `data`, read at `offset`; returns the offset in the object of the first byte that is wrong.
+    #[must_use]
+    pub fn first_wrong(&self, offset: u64, data: &[u8]) -> Option<u64> {
+        let mut wrong = None;
+        self.pieces(offset, data.len(), |at, piece| {
+            let found = &data[at..at + piece.len()];
+            if found != piece {
+                let inside = found.iter().zip(piece).position(|(have, want)| have != want).unwrap_or(0);
+                wrong = Some(offset + (at + inside) as u64);
+            }
+            wrong.is_none()
+        });
+        wrong
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)] // positions in a page or the pool
+const fn to_usize(value: u64) -> usize {
+    value as usize
+}
+
+/// Write the content of an object at `offset` into `buffer`.
+pub fn fill(seed: u64, number: u64, offset: u64, buffer: &mut [u8]) {
+    Maker::new(seed, number).fill(offset, buffer);
+}
+
+/// Adler-32 of a whole object of `size` bytes.
+#[must_use]
+pub fn adler32(seed: u64, number: u64, size: u64) -> u32 {
+    let maker = Maker::new(seed, number);
+    let mut sum = Adler32::default();
+    let mut buffer = vec![0; 1 << 16];
+    let mut at = 0;
+    while at < size {
+        let piece = to_usize((size - at).min(buffer.len() as u64));
+        maker.fill(at, &mut buffer[..piece]);
+        sum.update(&buffer[..piece]);
+        at += piece as u64;
+    }
+    sum.value()
+}
+
+/// The checksum of RFC 1950, piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Adler32 {
+    low: u32,
+    high: u32,
+}
+
+impl Default for Adler32 {
+    fn default() -> Self {
+        Self { low: 1, high: 0 }
+    }
+}
+
+impl Adler32 {
+    /// Largest prime below 2^16 (RFC 1950).
+    const MODULUS: u32 = 65_521;
+    /// Most bytes before the sums may overflow 32 bits (zlib's NMAX), rounded down to blocks of 16.
+    const STRIDE: usize = 5552;
+
+    /// Take more bytes.
+    pub fn update(&mut self, data: &[u8]) {
+        for stride in data.chunks(Self::STRIDE) {
+            let mut blocks = stride.chunks_exact(16);
+            for block in &mut blocks {
+                // the block's own sums are independent of what was before: the compiler turns them into vectors
+                let plain: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+                let weighted: u32 =
+                    block.iter().zip((1..=16).rev()).map(|(byte, weight)| u32::from(*byte) * weight).sum();
+                self.high += 16 * self.low + weighted;
+                self.low += plain;
+            }
+            for byte in blocks.remainder() {
+                self.low += u32::from(*byte);
+                self.high += self.low;
+            }
+            self.low %= Self::MODULUS;
+            self.high %= Self::MODULUS;
+        }
+    }
+
+    /// The sum so far.
+    #[must_use]
+    pub const fn value(self) -> u32 {
+        self.high << 16 | self.low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(number: u64, size: usize) -> Vec<u8> {
+        let mut data = vec![0; size];
+        fill(7, number, 0, &mut data);
+        data
+    }
+
+    #[test]
+    fn any_part_is_the_part_of_the_whole() {
+        let all = whole(3, 3 * POOL);
+        for (offset, length) in [(0, 1), (5, 20), (4090, 30), (POOL - 7, 9000), (2 * POOL + 11, 100_000)] {
+            let mut part = vec![0; length];
+            fill(7, 3, offset as u64, &mut part);
+            assert!(part == all[offset..offset + length]);
+            assert_eq!(Maker::new(7, 3).first_wrong(offset as u64, &part), None);
+        }
+    }
+
+    #[test]
+    fn one_wrong_bit_is_found_where_it_is() {
+        for at in [0, 8, 15, 16, 4095, 4096, 4111, 70_000] {
+            let mut data = whole(3, 100_000);
+            data[at] ^= 4;
+            assert_eq!(Maker::new(7, 3).first_wrong(0, &data), Some(at as u64));
+        }
+    }
+
+    #[test]
+    fn other_objects_seeds_and_places_differ() {
+        let data = whole(3, 20_000);
+        assert!(Maker::new(7, 4).first_wrong(0, &data).is_some());
+        assert!(Maker::new(8, 3).first_wrong(0, &data).is_some());
+        assert!(Maker::new(7, 3).first_wrong(4096, &data[..4096]).is_some());
+        let shifted = &whole(3, 2 * POOL)[..4096];
+        assert!(Maker::new(7, 3).first_wrong(POOL as u64, shifted).is_some());
+    }
+
+    #[test]
+    fn adler_is_that_of_the_rfc() {
+        let of = |data: &[u8]| {
+            let mut sum = Adler32::default();
+            data.chunks(7).for_each(|piece| sum.update(piece));
+            sum.value()
+        };
+        assert_eq!(of(b""), 1);
+        assert_eq!(of(b"Wikipedia"), 0x11E6_0398);
+        let mut sum = Adler32::default();
+        sum.update(&[255; 1_000_000]);
+        let (mut low, mut high) = (1u64, 0u64);
+        (0..1_000_000).for_each(|_| {
+            low = (low + 255) % 65_521;
+            high = (high + low) % 65_521;
+        });
+        assert_eq!(u64::from(sum.value()), high << 16 | low);
+        let mut sum = Adler32::default();
+        sum.update(&whole(9, 300_001));
+        assert_eq!(adler32(7, 9, 300_001), sum.value());
+    }
+}

@@ -1,0 +1,179 @@
+//! One iteration of a program: its steps with their objects, each timed and recorded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pileup_pacer::clock;
+use pileup_record::{Outcome, Row};
+use pileup_schedule::bits;
+
+use crate::checked::Checked;
+use crate::client::{Act, Call, Client, Fault, Kind};
+use crate::program::{Order, Program, Step};
+use crate::shard::{Ended, Shard, Start};
+
+/// Stream of the draws of random objects.
+const STREAM: u64 = u64::MAX;
+
+/// A program with the numbers of its operations' names.
+pub struct Prepared {
+    program: Program,
+    names: Vec<u32>,
+    /// Whether an iteration is one operation, which then needs one row only.
+    single: bool,
+    timeout: u64,
+}
+
+impl Prepared {
+    /// For a shard's recorder and timeout.
+    #[must_use]
+    pub fn new(program: Program, shard: &Shard) -> Self {
+        let names = program.steps.iter().map(|step| shard.recorder().name(&step.operation)).collect();
+        let single = program.steps.len() == 1 && program.steps[0].repeat == 1;
+        if single {
+            shard.name_single(&program.steps[0].operation);
+        }
+        Self { program, names, single, timeout: shard.load().timeout }
+    }
+
+    /// What an iteration may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_nanos(self.timeout)
+    }
+}
+
+/// The operation under way.
+struct Open {
+    id: u64,
+    name: u32,
+    key: u32,
+    begun: i64,
+}
+
+/// One iteration under way. When the future of `run` is dropped, `cut_off` records what it had got to.
+pub struct Iteration<'a> {
+    shard: &'a Arc<Shard>,
+    prepared: &'a Prepared,
+    start: Start,
+    act: Act,
+    open: Option<Open>,
+    bytes: u64,
+    calls: u32,
+    key: &'a mut String,
+}
+
+impl<'a> Iteration<'a> {
+    /// Begin; `key` is a buffer for names of objects.
+    pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, key: &'a mut String) -> Self {
+        Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key }
+    }
+
+    /// Do all steps; the first that does not pass ends the iteration.
+    pub async fn run<C: Client>(&mut self, client: &mut Checked<C>) {
+        let prepared = self.prepared;
+        for (step, name) in prepared.program.steps.iter().zip(&prepared.names) {
+            for turn in 0..step.repeat {
+                let number = self.object(step, turn);
+                step.keys.write_name(number, self.key);
+                let id = self.begin(*name);
+                let call = Call { id, step, number, key: self.key.as_str() };
+                let result = client.act(&call, &mut self.act).await;
+                if let Err(fault) = self.end(result) {
+                    self.finish(fault);
+                    return;
+                }
+            }
+        }
+        self.finish(None);
+    }
+
+    /// Number of the object that a step acts on.
+    fn object(&self, step: &Step, turn: u64) -> u64 {
+        let turn = self.start.number.wrapping_mul(step.repeat).wrapping_add(turn);
+        let count = step.keys.count();
+        match step.keys.order {
+            Order::Sequential => turn % count,
+            Order::Random => bits(self.shard.load().seed, STREAM, turn) % count,
+        }
+    }
+
+    fn begin(&mut self, name: u32) -> u64 {
+        let key = self.shard.recorder().string(self.key);
+        let single = self.prepared.single;
+        let id = if single { self.start.id } else { self.shard.next_id() };
+        let begun = if single { self.start.start } else { clock::now() };
+        self.act = Act::default();
+        self.open = Some(Open { id, name, key, begun });
+        id
+    }
+
+    /// Record the operation under way; an error says that the iteration ends with it.
+    fn end(&mut self, result: Result<(), Fault>) -> Result<(), Option<Fault>> {
+        self.bytes += self.act.bytes;
+        self.calls = self.calls.saturating_add(self.act.calls);
+        if self.prepared.single {
+            return result.map_err(Some);
+        }
+        let (outcome, error) = match &result {
+            Ok(()) => (Outcome::Passed, 0),
+            Err(fault) => (outcome(fault.kind), self.shard.recorder().string(&fault.message)),
+        };
+        if let Some(open) = self.open.take() {
+            let row = Row {
+                id: open.id,
+                intended: open.begun,
+                start: open.begun,
+                first_byte: self.act.first_byte,
+                end: clock::now(),
+                bytes: self.act.bytes,
+                key: open.key,
+                error,
+                operation: open.name,
+                calls: self.act.calls,
+                outcome,
+                ..Row::default()
+            };
+            self.shard.operation(&self.start, row);
+        }
+        result.map_err(Some)
+    }
+
+    fn finish(&mut self, fault: Option<Fault>) {
+        let mut ended = Ended { end: clock::now(), bytes: self.bytes, calls: self.calls, ..Ended::default() };
+        if let Some(fault) = fault {
+            ended.outcome = outcome(fault.kind);
+            ended.error = fault.message;
+        }
+        if let Some(open) = self.open.as_ref().filter(|_| self.prepared.single) {
+            (ended.operation, ended.key, ended.first_byte) = (open.name, open.key, self.act.first_byte);
+        }
+        self.shard.finish(&self.start, &ended);
+    }
+
+    /// End it by its timeout: ambiguous when a request had left, failed when none had.
+    pub fn cut_off(&mut self) {
+        let limit = words(self.prepared.timeout);
+        let fault = if self.act.sent {
+            Fault::ambiguous(format!("no answer within {limit}"))
+        } else {
+            Fault::failed(format!("could not be sent within {limit}"))
+        };
+        let ended = self.end(Err(fault.clone())).err().flatten();
+        self.finish(Some(ended.unwrap_or(fault)));
+    }
+}
+
+/// A time for messages.
+fn words(nanoseconds: u64) -> String {
+    let time = Duration::from_nanos(nanoseconds);
+    if time.as_millis() < 1000 { format!("{} ms", time.as_millis()) } else { format!("{} s", time.as_secs_f64()) }
+}
+
+const fn outcome(kind: Kind) -> Outcome {
+    match kind {
+        Kind::Failed => Outcome::Failed,
+        Kind::Refused => Outcome::Refused,
+        Kind::Ambiguous => Outcome::Ambiguous,
+    }
+}

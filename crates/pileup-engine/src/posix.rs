@@ -1,0 +1,232 @@
+//! Files below a folder, through the plain system calls.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+
+use pileup_pacer::clock;
+use serde::Deserialize;
+
+use crate::client::{Act, Call, Client, Factory, Fault};
+use crate::content::{self, Adler32, Maker};
+use crate::program::{Checksum, Step, Verb};
+
+/// Settings of a target, as `ClientSpec.settings` of protocol `posix` writes them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    root: PathBuf,
+}
+
+/// Makes the clients of one folder.
+pub struct PosixFactory {
+    root: PathBuf,
+}
+
+impl PosixFactory {
+    /// Read the settings (JSON).
+    ///
+    /// # Errors
+    /// What is wrong, in three parts.
+    pub fn new(settings: &str) -> Result<Self, String> {
+        let settings: Settings = serde_json::from_str(settings).map_err(|error| {
+            format!("settings of a posix target: {error}; expected root, a folder (correct the target)")
+        })?;
+        Ok(Self { root: settings.root })
+    }
+}
+
+impl Factory for PosixFactory {
+    type Client = PosixClient;
+    const BLOCKING: bool = true;
+
+    fn make(&self, _client: u32) -> PosixClient {
+        PosixClient { root: self.root.clone(), buffer: Vec::new() }
+    }
+}
+
+/// One client of a folder, with a buffer of its own.
+pub struct PosixClient {
+    root: PathBuf,
+    buffer: Vec<u8>,
+}
+
+impl Client for PosixClient {
+    async fn open(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let path = self.path(call.key)?;
+        match call.step.verb {
+            Verb::Write => self.write(&path, call, act),
+            Verb::Read => self.read(&path, call, act),
+            Verb::Stat => stat(&path, call.step, act),
+            Verb::List => list(&path, call.step, act),
+            Verb::Delete => made(act, || remove(&path), call.step, io::ErrorKind::NotFound),
+            Verb::Mkdir => made(act, || fs::create_dir(&path), call.step, io::ErrorKind::AlreadyExists),
+            Verb::Noop | Verb::Request => Err(Fault::failed("a folder takes no requests; expected a storage test")),
+        }
+    }
+
+    async fn close(&mut self) {}
+}
+
+impl PosixClient {
+    /// The path of an object, never outside of the root.
+    fn path(&self, key: &str) -> Result<PathBuf, Fault> {
+        let relative = Path::new(key.trim_start_matches('/'));
+        if relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Ok(self.root.join(relative));
+        }
+        Err(Fault::failed("the path leaves the target's folder; expected one without .."))
+    }
+
+    fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let (seed, size) = call.step.content.map_or((0, 0), |content| (content.seed, content.size));
+        let maker = Maker::new(seed, call.number);
+        self.resize(call.step.buffer);
+        act.calls = 1;
+        let mut file = File::create(path).map_err(|error| fault("create", &error))?;
+        let mut at = 0;
+        while at < size {
+            let piece = &mut self.buffer[..length(call.step.buffer, size - at)];
+            maker.fill(at, piece);
+            act.calls += 1;
+            let written = file.write(piece).map_err(|error| fault("write", &error))?;
+            at += written as u64;
+            act.bytes = at;
+        }
+        if call.step.checksum == Checksum::Adler32 {
+            drop(file);
+            return self.compare_sum(path, content::adler32(seed, call.number, size), call.step, act);
+        }
+        Ok(())
+    }
+
+    /// Read back what was written and compare its checksum.
+    fn compare_sum(&mut self, path: &Path, expected: u32, step: &Step, act: &mut Act) -> Result<(), Fault> {
+        let mut file = File::open(path).map_err(|error| fault("open", &error))?;
+        let mut sum = Adler32::default();
+        loop {
+            let piece = &mut self.buffer[..length(step.buffer, u64::MAX)];
+            act.calls += 1;
+            let read = file.read(piece).map_err(|error| fault("read", &error))?;
+            if read == 0 {
+                break;
+            }
+            sum.update(&piece[..read]);
+        }
+        if sum.value() == expected { Ok(()) } else { Err(Fault::failed("the checksum of what was written is wrong")) }
+    }
+
+    fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let step = call.step;
+        let maker = step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, call.number));
+        let expected = expected_length(step);
+        self.resize(step.buffer);
+        act.calls = 1;
+        let mut file = File::open(path).map_err(|error| fault("open", &error))?;
+        if step.offset > 0 {
+            file.seek(SeekFrom::Start(step.offset)).map_err(|error| fault("seek", &error))?;
+        }
+        let most = step.length.unwrap_or(u64::MAX);
+        while act.bytes < most {
+            let piece = &mut self.buffer[..length(step.buffer, most - act.bytes)];
+            act.calls += 1;
+            let read = file.read(piece).map_err(|error| fault("read", &error))?;
+            if act.first_byte == 0 {
+                act.first_byte = clock::now();
+            }
+            if read == 0 {
+                break;
+            }
+            if let Some(wrong) =
+                maker.as_ref().and_then(|maker| maker.first_wrong(step.offset + act.bytes, &piece[..read]))
+            {
+                return Err(Fault::failed(format!("wrong content at offset {wrong}")));
+            }
+            act.bytes += read as u64;
+        }
+        match expected {
+            Some(expected) if expected != act.bytes => {
+                Err(Fault::failed(format!("{} bytes read; expected {expected}", act.bytes)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn resize(&mut self, buffer: u64) {
+        let size = length(buffer, u64::MAX);
+        if self.buffer.len() < size {
+            self.buffer.resize(size, 0);
+        }
+    }
+}
+
+/// How much a read must give; none when nothing is known of the object.
+fn expected_length(step: &Step) -> Option<u64> {
+    let content = step.content.filter(|_| step.verify)?;
+    let rest = content.size.saturating_sub(step.offset);
+    Some(step.length.unwrap_or(rest).min(rest))
+}
+
+/// Length of the next piece: the buffer's, at least 1, or what is left.
+fn length(buffer: u64, left: u64) -> usize {
+    usize::try_from(buffer.clamp(1, 1 << 30).min(left)).unwrap_or(1 << 30)
+}
+
+fn stat(path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
+    act.calls = 1;
+    let found = fs::metadata(path).map_err(|error| fault("stat", &error))?;
+    match step.content.filter(|_| step.verify) {
+        Some(content) if found.len() != content.size => {
+            Err(Fault::failed(format!("size is {} bytes; expected {}", found.len(), content.size)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn list(path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
+    act.calls = 1;
+    let mut entries = 0;
+    for entry in fs::read_dir(path).map_err(|error| fault("list", &error))? {
+        entry.map_err(|error| fault("list", &error))?;
+        entries += 1;
+    }
+    match step.expect.entries {
+        Some(expected) if expected != entries => Err(Fault::failed(format!("{entries} entries; expected {expected}"))),
+        _ => Ok(()),
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+}
+
+/// Do something that may find its work already done.
+fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done: io::ErrorKind) -> Result<(), Fault> {
+    act.calls = 1;
+    match work() {
+        Err(error) if step.missing_ok && error.kind() == done => Ok(()),
+        result => result.map_err(|error| fault(if step.verb == Verb::Mkdir { "mkdir" } else { "delete" }, &error)),
+    }
+}
+
+/// Name what a system call has said, without the path: alike errors are counted together.
+fn fault(act: &str, error: &io::Error) -> Fault {
+    let message = format!("{act}: {error}");
+    match error.raw_os_error() {
+        Some(
+            libc::EACCES
+            | libc::EPERM
+            | libc::EROFS
+            | libc::EDQUOT
+            | libc::ENOSPC
+            | libc::EBUSY
+            | libc::EMFILE
+            | libc::ENFILE,
+        ) => Fault::refused(message),
+        _ => Fault::failed(message),
+    }
+}

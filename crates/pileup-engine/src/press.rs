@@ -1,0 +1,299 @@
+//! One load of one case at one place, as those outside of the engine see it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use pileup_pacer::clock;
+use pileup_record::{Histogram, Phase, Recorder, Row, Tally, TallyRow};
+use pileup_schedule::{Load, Stage};
+
+pub use crate::shard::{Ended, Start};
+pub use crate::turnstile::Next;
+
+use crate::client::Factory;
+use crate::program::Program;
+use crate::shard::Shard;
+use crate::turnstile::Turnstile;
+use crate::{blocking, worker};
+
+/// How often native workers that go on are looked after.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What happened since the last frame.
+#[derive(Debug, Default)]
+pub struct Frame {
+    /// Part of the case's life now.
+    pub phase: Phase,
+    /// Iterations begun.
+    pub started: u64,
+    /// Due and not begun: told once, when nothing more begins.
+    pub missed: u64,
+    /// Iterations under way now.
+    pub in_flight: u32,
+    /// Clients that exist now.
+    pub clients: u32,
+    /// HDR V2 of start errors in ns; empty when nothing began.
+    pub late: Vec<u8>,
+    /// Counters and histograms by operation and phase.
+    pub rows: Vec<TallyRow>,
+}
+
+/// One load under way. Exactly one executor pulls from it.
+pub struct Press {
+    load: Arc<Load>,
+    recorder: Arc<Recorder>,
+    turnstile: OnceLock<Turnstile>,
+    /// Shards of native workers; empty for threads and event loops.
+    workers: Mutex<Vec<Arc<Shard>>>,
+    /// Tells what shards have told before they were there: the histograms between frames.
+    told: Mutex<(Tally, Histogram)>,
+    begun: OnceLock<i64>,
+    /// An early stop before anything began.
+    stopped: Mutex<Option<String>>,
+    /// Rung when a native worker has ended.
+    bell: Condvar,
+    /// Native workers begun, and ended.
+    begun_workers: AtomicU32,
+    ended_workers: AtomicU32,
+}
+
+impl Press {
+    /// Read a load (JSON, docs/engine.md).
+    ///
+    /// # Errors
+    /// What is wrong with it, in three parts.
+    pub fn new(recorder: Arc<Recorder>, load: &str) -> Result<Arc<Self>, String> {
+        let load: Load = serde_json::from_str(load).map_err(|error| {
+            format!("the load cannot be read: {error}; expected JSON as in docs/engine.md (correct it)")
+        })?;
+        load.check()?;
+        worker::pacing(&load.pacing)?;
+        Ok(Arc::new(Self {
+            load: Arc::new(load),
+            recorder,
+            turnstile: OnceLock::new(),
+            workers: Mutex::default(),
+            told: Mutex::default(),
+            begun: OnceLock::new(),
+            stopped: Mutex::default(),
+            bell: Condvar::new(),
+            begun_workers: AtomicU32::new(0),
+            ended_workers: AtomicU32::new(0),
+        }))
+    }
+
+    /// Start native workers on a program; returns at once.
+    ///
+    /// # Errors
+    /// When the program is empty or no thread can be made.
+    pub fn native<F: Factory>(self: &Arc<Self>, factory: F, program: Program) -> Result<(), String> {
+        program.check()?;
+        if F::BLOCKING { blocking::start(self, factory, program) } else { worker::start(self, factory, program) }
+    }
+
+    /// The load it presses.
+    #[must_use]
+    pub fn load(&self) -> &Arc<Load> {
+        &self.load
+    }
+
+    /// Where its rows go.
+    #[must_use]
+    pub fn recorder(&self) -> &Arc<Recorder> {
+        &self.recorder
+    }
+
+    /// When the load begins: as told, else now; the same for all who ask.
+    pub(crate) fn begin(&self) -> i64 {
+        *self.begun.get_or_init(|| if self.load.start == 0 { clock::now() } else { self.load.start })
+    }
+
+    /// Take over the shard of a native worker.
+    pub(crate) fn adopt(&self, shard: &Arc<Shard>) {
+        lock(&self.workers).push(Arc::clone(shard));
+        if let Some(reason) = lock(&self.stopped).as_ref() {
+            shard.stop(reason);
+        }
+    }
+
+    /// The way of threads and event loops to their starts.
+    pub(crate) fn turnstile(&self) -> &Turnstile {
+        self.turnstile.get_or_init(|| {
+            let shard = Arc::new(Shard::new(Arc::clone(&self.load), Arc::clone(&self.recorder), self.begin()));
+            self.adopt(&shard);
+            Turnstile::new(shard)
+        })
+    }
+
+    fn shards(&self) -> Vec<Arc<Shard>> {
+        lock(&self.workers).clone()
+    }
+
+    /// Block until one more client is wanted; none when no more will be.
+    pub fn spawn(&self) -> Option<u32> {
+        self.turnstile().spawn()
+    }
+
+    /// Ask for the next start of a client without waiting.
+    pub fn try_next(&self, client: u32) -> Next {
+        self.turnstile().try_next(client)
+    }
+
+    /// Wait for the next start of a client.
+    pub fn next(&self, client: u32) -> Option<Start> {
+        self.turnstile().next(client)
+    }
+
+    /// A descriptor for event loops: readable when `ready` has something to give or the load is over.
+    pub fn fileno(&self) -> i32 {
+        self.turnstile().fileno()
+    }
+
+    /// Everything that is due now.
+    pub fn ready(&self) -> Vec<Start> {
+        self.turnstile().ready()
+    }
+
+    /// Record the end of an iteration that came from the turnstile; the first end counts.
+    pub fn finish(&self, start: &Start, ended: &Ended) {
+        if self.turnstile().shard().finish(start, ended) {
+            self.turnstile().ended();
+        }
+    }
+
+    /// Record an operation inside an iteration that came from the turnstile; false when that has ended.
+    pub fn operation(&self, start: &Start, row: Row) -> bool {
+        self.turnstile().shard().operation(start, row)
+    }
+
+    /// Whether an iteration from the turnstile has ended or was given up.
+    #[must_use]
+    pub fn has_ended(&self, start: &Start) -> bool {
+        self.turnstile().shard().has_ended(start)
+    }
+
+    /// Whether nothing begins any more and nothing is under way.
+    #[must_use]
+    pub fn over(&self) -> bool {
+        let shards = self.shards();
+        let begun = self.begun_workers.load(Ordering::Acquire);
+        let gone = begun > 0 && self.ended_workers.load(Ordering::Acquire) == begun;
+        gone || !shards.is_empty() && shards.iter().all(|shard| shard.over())
+    }
+
+    /// Why it stopped early; empty when it did not.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        self.shards().iter().map(|shard| shard.reason()).find(|reason| !reason.is_empty()).unwrap_or_default()
+    }
+
+    /// Begin nothing more; with `now` also give up what is under way.
+    pub fn stop(&self, now: bool) {
+        self.stop_for("stopped", now);
+    }
+
+    /// The same, with a reason.
+    pub fn stop_for(&self, reason: &str, now: bool) {
+        lock(&self.stopped).get_or_insert_with(|| reason.to_owned());
+        for shard in self.shards() {
+            shard.stop(reason);
+            if now {
+                shard.abandon();
+            }
+        }
+        if let Some(turnstile) = self.turnstile.get() {
+            turnstile.wake_all();
+        }
+    }
+
+    /// Block up to that time until over; gives up what is still under way a timeout after nothing more began.
+    pub fn wait(&self, time: Duration) -> bool {
+        let until = clock::now().saturating_add_unsigned(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        loop {
+            self.give_up_late();
+            let left = until - clock::now();
+            if self.over() || left <= 0 {
+                return self.over();
+            }
+            self.sleep(Duration::from_nanos(left.unsigned_abs()));
+        }
+    }
+
+    fn sleep(&self, time: Duration) {
+        match self.turnstile.get() {
+            Some(turnstile) => turnstile.wait_over(time),
+            // native workers ring when they end; in between they are looked after at intervals
+            None => {
+                let stopped = lock(&self.stopped);
+                if !self.over() {
+                    drop(self.bell.wait_timeout(stopped, time.min(LOOK)).unwrap_or_else(PoisonError::into_inner));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn workers_begin(&self, count: u32) {
+        self.begun_workers.store(count, Ordering::Release);
+    }
+
+    pub(crate) fn worker_ended(&self) {
+        self.ended_workers.fetch_add(1, Ordering::AcqRel);
+        drop(lock(&self.stopped));
+        self.bell.notify_all();
+    }
+
+    fn give_up_late(&self) {
+        let now = clock::now();
+        let mut given_up = false;
+        for shard in self.shards() {
+            if shard.deadline().is_some_and(|deadline| now >= deadline) && !shard.over() {
+                shard.abandon();
+                given_up = true;
+            }
+        }
+        if given_up && let Some(turnstile) = self.turnstile.get() {
+            turnstile.wake_all();
+        }
+    }
+
+    /// What happened since the last frame.
+    pub fn frame(&self) -> Frame {
+        let mut told = lock(&self.told);
+        let (tally, late) = &mut *told;
+        let mut frame = Frame { phase: self.phase(), ..Frame::default() };
+        for shard in self.shards() {
+            let part = shard.tell(tally, late);
+            frame.started += part.started;
+            frame.missed += part.missed;
+            frame.in_flight += part.in_flight;
+            frame.clients += part.clients;
+        }
+        if late.count() > 0 {
+            frame.late = late.encode();
+            late.reset();
+        }
+        frame.rows = tally.drain();
+        frame
+    }
+
+    /// Part of the case's life now.
+    fn phase(&self) -> Phase {
+        if let Some(phase) = self.load.phase.and_then(Phase::of) {
+            return phase;
+        }
+        let since = self.begun.get().map_or(0, |begun| u64::try_from(clock::now() - begun).unwrap_or(0));
+        if self.load.end().is_some_and(|end| since >= end) {
+            return Phase::CoolDown;
+        }
+        match self.load.stage(since) {
+            Stage::Ramp => Phase::Ramp,
+            Stage::WarmUp => Phase::WarmUp,
+            Stage::Measure => Phase::Measure,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

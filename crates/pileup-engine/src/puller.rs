@@ -1,0 +1,271 @@
+//! The pull state machine: which client begins which iteration, and when. No clock, no I/O: it is told the time and what has ended.
+//!
+//! All executors pull from it: native workers, threads, an event loop. Times are ns since the epoch.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter::Peekable;
+
+use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think};
+
+/// An iteration to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// Number of the client over the whole load.
+    pub client: u32,
+    /// Number of the iteration over the whole load.
+    pub number: u64,
+    /// When it should begin.
+    pub intended: i64,
+    /// Part of the load's life.
+    pub stage: Stage,
+    /// Whether this client has not begun anything before.
+    pub new: bool,
+}
+
+/// What is to be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Begin this iteration now, and ask again.
+    Start(Begin),
+    /// Nothing before this time, unless something ends.
+    Wait(i64),
+    /// Nothing before something ends.
+    Idle,
+    /// Nothing any more.
+    Done,
+}
+
+/// Most clients of an open load that does not say.
+pub const DEFAULT_CLIENTS: u32 = 1000;
+
+enum Shape {
+    Closed {
+        /// Who is ready when; for equal times, who was so first.
+        ready: BinaryHeap<Reverse<(i64, u64, u32)>>,
+        /// Clients in all.
+        clients: u64,
+        /// Next client to be born, of this shard.
+        unborn: u64,
+        /// Next iteration, of this shard.
+        next: u64,
+        /// How many iterations each client of this shard has ended: its think times are drawn by that.
+        turns: Vec<u64>,
+    },
+    Open {
+        arrivals: Box<Peekable<Schedule>>,
+        /// Clients that wait; who was used last is used first.
+        idle: Vec<u32>,
+        /// Most clients of this shard.
+        most: u32,
+    },
+}
+
+/// The state of one shard of a load.
+pub struct Puller {
+    load: Load,
+    start: i64,
+    shape: Shape,
+    existing: u32,
+    under_way: u32,
+    started: u64,
+    turn: u64,
+    failed_in_a_row: u64,
+    /// When nothing more began: an early stop, or the first `Done`.
+    stopped: Option<i64>,
+    reason: String,
+    missed: Option<u64>,
+}
+
+impl Puller {
+    /// A load that begins at `start`.
+    #[must_use]
+    pub fn new(load: &Load, start: i64) -> Self {
+        let shape = if load.kind == Kind::Open {
+            let most = share(u64::from(load.clients.unwrap_or(DEFAULT_CLIENTS)), load).max(1);
+            let arrivals = Box::new(Schedule::new(load).peekable());
+            Shape::Open { arrivals, idle: Vec::new(), most: u32::try_from(most).unwrap_or(u32::MAX) }
+        } else {
+            let clients = u64::from(load.clients.unwrap_or(1));
+            Shape::Closed { ready: BinaryHeap::new(), clients, unborn: load.shard, next: load.shard, turns: Vec::new() }
+        };
+        Self {
+            load: load.clone(),
+            start,
+            shape,
+            existing: 0,
+            under_way: 0,
+            started: 0,
+            turn: 0,
+            failed_in_a_row: 0,
+            stopped: None,
+            reason: String::new(),
+            missed: None,
+        }
+    }
+
+    /// What is to be done at this time.
+    pub fn next(&mut self, now: i64) -> Step {
+        if self.stopped.is_some() {
+            return Step::Done;
+        }
+        if self.end().is_some_and(|end| now >= end) || self.full() {
+            return self.done(now);
+        }
+        match self.shape {
+            Shape::Closed { .. } => self.next_closed(now),
+            Shape::Open { .. } => self.next_open(now),
+        }
+    }
+
+    fn full(&mut self) -> bool {
+        let full = self.load.operations.is_some_and(|most| self.started >= most);
+        if full && self.reason.is_empty() {
+            self.reason = format!("limit: {} operations", self.started);
+        }
+        full
+    }
+
+    fn next_closed(&mut self, now: i64) -> Step {
+        let Shape::Closed { ready, clients, unborn, next, .. } = &mut self.shape else { return Step::Idle };
+        if *next >= self.load.limit() {
+            return self.done(now);
+        }
+        let born = (*unborn < *clients).then(|| self.start.saturating_add_unsigned(birth(&self.load, *unborn)));
+        let waiting = ready.peek().map(|Reverse(first)| first.0);
+        let new = born.is_some_and(|born| waiting.is_none_or(|ready| born <= ready));
+        let Some(intended) = (if new { born } else { waiting }) else { return Step::Idle };
+        if intended > now {
+            return Step::Wait(self.end().map_or(intended, |end| end.min(intended)));
+        }
+        let (client, number) = if new {
+            *unborn += self.load.shards;
+            (u32::try_from(*unborn - self.load.shards).unwrap_or(u32::MAX), *next)
+        } else {
+            (ready.pop().map_or(0, |Reverse(first)| first.2), *next)
+        };
+        *next += self.load.shards;
+        // without a time of its own an iteration is due when its client is free to begin it
+        let intended = if self.load.end().is_none() && self.load.think.is_none() { now } else { intended };
+        let stage = self.load.stage(u64::try_from(intended - self.start).unwrap_or(0));
+        self.begin(Begin { client, number, intended, stage, new })
+    }
+
+    fn next_open(&mut self, now: i64) -> Step {
+        let Shape::Open { arrivals, idle, most } = &mut self.shape else { return Step::Idle };
+        let Some(Arrival { number, time, stage }) = arrivals.peek().copied() else { return self.done(now) };
+        let intended = self.start.saturating_add_unsigned(time);
+        if intended > now {
+            return Step::Wait(intended);
+        }
+        let known = idle.pop();
+        let new = number_of(self.existing, &self.load);
+        let Some(client) = known.or((self.existing < *most).then_some(new)) else { return Step::Idle };
+        arrivals.next();
+        self.begin(Begin { client, number, intended, stage, new: known.is_none() })
+    }
+
+    fn begin(&mut self, begin: Begin) -> Step {
+        self.existing += u32::from(begin.new);
+        self.under_way += 1;
+        self.started += 1;
+        Step::Start(begin)
+    }
+
+    fn done(&mut self, now: i64) -> Step {
+        self.stopped.get_or_insert(now);
+        Step::Done
+    }
+
+    /// An iteration of this client has ended.
+    pub fn finished(&mut self, client: u32, now: i64, passed: bool) {
+        self.under_way = self.under_way.saturating_sub(1);
+        self.failed_in_a_row = if passed { 0 } else { self.failed_in_a_row + 1 };
+        if self.load.errors_in_a_row.is_some_and(|most| self.failed_in_a_row >= most) {
+            self.stop(now, &format!("limit: {} errors in a row", self.failed_in_a_row));
+        }
+        self.turn += 1;
+        match &mut self.shape {
+            Shape::Closed { ready, turns, .. } => {
+                let place = usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0);
+                if turns.len() <= place {
+                    turns.resize(place + 1, 0);
+                }
+                let pause = think(&self.load, u64::from(client), turns[place]);
+                turns[place] += 1;
+                ready.push(Reverse((now.saturating_add_unsigned(pause), self.turn, client)));
+            }
+            Shape::Open { idle, .. } => idle.push(client),
+        }
+    }
+
+    /// Begin nothing more; the first reason stays.
+    pub fn stop(&mut self, now: i64, reason: &str) {
+        if self.stopped.is_none() {
+            self.stopped = Some(now);
+            reason.clone_into(&mut self.reason);
+        }
+    }
+
+    /// When nothing more begins, if the load has a time.
+    #[must_use]
+    pub fn end(&self) -> Option<i64> {
+        self.load.end().map(|end| self.start.saturating_add_unsigned(end))
+    }
+
+    /// When the load began.
+    #[must_use]
+    pub fn start(&self) -> i64 {
+        self.start
+    }
+
+    /// When nothing more began: none while something may.
+    #[must_use]
+    pub fn stopped(&self) -> Option<i64> {
+        self.stopped
+    }
+
+    /// Why it stopped early; empty when it did not.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Iterations begun and not ended.
+    #[must_use]
+    pub fn under_way(&self) -> u32 {
+        self.under_way
+    }
+
+    /// Clients that have begun something.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        self.existing
+    }
+
+    /// Iterations begun.
+    #[must_use]
+    pub fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// What was due and not begun; known once nothing more begins, 0 before.
+    pub fn missed(&mut self) -> u64 {
+        let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
+        let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
+        let last = u64::try_from(stopped - self.start).unwrap_or(0);
+        let missed = arrivals.by_ref().take_while(|arrival| arrival.time <= last).count() as u64;
+        self.missed = Some(missed);
+        missed
+    }
+}
+
+/// This shard's part of a number of clients.
+fn share(clients: u64, load: &Load) -> u64 {
+    clients / load.shards + u64::from(load.shard < clients % load.shards)
+}
+
+/// Number over the whole load of a shard's k-th client.
+fn number_of(k: u32, load: &Load) -> u32 {
+    u32::try_from(u64::from(k) * load.shards + load.shard).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,307 @@
+//! One shard of a load with everything that belongs to it: the puller, what is under way, the record and the tally. Behind one lock, which
+//! native workers never contend.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pileup_pacer::clock;
+use pileup_record::{Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
+use pileup_schedule::{Load, Stage};
+
+use crate::puller::{Begin, Puller, Step};
+
+/// An iteration that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Id of its row.
+    pub id: u64,
+    /// Number of the client over the whole load.
+    pub client: u32,
+    /// Number of the iteration over the whole load.
+    pub number: u64,
+    /// When it should have begun, ns since the epoch.
+    pub intended: i64,
+    /// When it began.
+    pub start: i64,
+    /// Part of the case's life.
+    pub phase: Phase,
+    /// Whether this client has not begun anything before.
+    pub new: bool,
+}
+
+/// How an iteration ended.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// When, ns since the epoch.
+    pub end: i64,
+    /// How.
+    pub outcome: Outcome,
+    /// The message; empty when passed.
+    pub error: String,
+    /// Bytes of payload moved.
+    pub bytes: u64,
+    /// Requests or system calls made.
+    pub calls: u32,
+    /// First byte of the answer; 0: not known. Only for an iteration that is its own operation.
+    pub first_byte: i64,
+    /// String id of the operation's name; 0: `iteration`.
+    pub operation: u32,
+    /// String id of the object.
+    pub key: u32,
+}
+
+/// What comes of asking for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pull {
+    /// Begun: to be done by its client.
+    Start(Start),
+    /// Nothing before this time, unless something ends.
+    Wait(i64),
+    /// Nothing before something ends.
+    Idle,
+    /// Nothing any more.
+    Done,
+}
+
+/// Under the lock.
+pub struct State {
+    puller: Puller,
+    local: Local,
+    tally: Tally,
+    late: Histogram,
+    /// By the client's place in this shard.
+    under_way: Vec<Option<Start>>,
+    iteration: u32,
+    /// What the last frame has told.
+    told_started: u64,
+    told_missed: u64,
+}
+
+/// One shard of a load.
+pub struct Shard {
+    load: Arc<Load>,
+    recorder: Arc<Recorder>,
+    phase: Option<Phase>,
+    /// String id of the operation that an iteration is; 0 when it has several.
+    single: AtomicU32,
+    state: Mutex<State>,
+}
+
+/// The counters of a shard since the last time they were told.
+#[derive(Default)]
+pub struct Told {
+    /// Iterations begun.
+    pub started: u64,
+    /// Due and not begun, known at the end.
+    pub missed: u64,
+    /// Under way now.
+    pub in_flight: u32,
+    /// Clients that exist now.
+    pub clients: u32,
+}
+
+impl Shard {
+    /// A shard that begins at `start`.
+    #[must_use]
+    pub fn new(load: Arc<Load>, recorder: Arc<Recorder>, start: i64) -> Self {
+        let state = State {
+            puller: Puller::new(&load, start),
+            local: recorder.local(),
+            tally: Tally::new(),
+            late: Histogram::new(),
+            under_way: Vec::new(),
+            iteration: recorder.name(ITERATION),
+            told_started: 0,
+            told_missed: 0,
+        };
+        let phase = load.phase.and_then(Phase::of);
+        Self { load, recorder, phase, single: AtomicU32::new(0), state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The load it is a part of.
+    #[must_use]
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// Where its rows go.
+    #[must_use]
+    pub fn recorder(&self) -> &Arc<Recorder> {
+        &self.recorder
+    }
+
+    /// Say that every iteration is one operation of this name.
+    pub fn name_single(&self, name: &str) {
+        self.single.store(self.recorder.name(name), Ordering::Relaxed);
+    }
+
+    /// Ask for work now.
+    pub fn pull(&self) -> Pull {
+        let mut state = self.state();
+        let now = clock::now();
+        match state.puller.next(now) {
+            Step::Start(begin) => Pull::Start(self.begin(&mut state, &begin, now)),
+            Step::Wait(until) => Pull::Wait(until),
+            Step::Idle => Pull::Idle,
+            Step::Done => Pull::Done,
+        }
+    }
+
+    fn begin(&self, state: &mut State, begin: &Begin, now: i64) -> Start {
+        let start = Start {
+            id: state.local.next_id(),
+            client: begin.client,
+            number: begin.number,
+            intended: begin.intended.min(now),
+            start: now,
+            phase: self.phase.unwrap_or(match begin.stage {
+                Stage::Ramp => Phase::Ramp,
+                Stage::WarmUp => Phase::WarmUp,
+                Stage::Measure => Phase::Measure,
+            }),
+            new: begin.new,
+        };
+        if start.phase == Phase::Measure {
+            state.late.record(now - start.intended, 1);
+        }
+        let place = self.place_of(begin.client);
+        if state.under_way.len() <= place {
+            state.under_way.resize(place + 1, None);
+        }
+        state.under_way[place] = Some(start);
+        start
+    }
+
+    fn place_of(&self, client: u32) -> usize {
+        usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0)
+    }
+
+    /// Record the end of an iteration; one that has ended already, or was given up, stays as it is.
+    pub fn finish(&self, start: &Start, ended: &Ended) -> bool {
+        let mut state = self.state();
+        let place = self.place_of(start.client);
+        if state.under_way.get(place).copied().flatten().map(|known| known.id) != Some(start.id) {
+            return false;
+        }
+        state.under_way[place] = None;
+        self.write_end(&mut state, start, ended);
+        state.puller.finished(start.client, ended.end, ended.outcome == Outcome::Passed);
+        true
+    }
+
+    fn write_end(&self, state: &mut State, start: &Start, ended: &Ended) {
+        let row = Row {
+            id: start.id,
+            intended: start.intended,
+            start: start.start,
+            first_byte: ended.first_byte,
+            end: ended.end,
+            bytes: ended.bytes,
+            key: ended.key,
+            error: state.local.string(&ended.error),
+            operation: if ended.operation == 0 { state.iteration } else { ended.operation },
+            calls: ended.calls,
+            outcome: ended.outcome,
+            ..self.blank(start)
+        };
+        state.tally.add(&row);
+        state.local.push(row);
+    }
+
+    /// Record an operation inside an iteration; `row` has its id (0: a new one), times, name, object, bytes, calls, outcome. False when
+    /// the iteration has ended meanwhile: nothing is recorded then.
+    pub fn operation(&self, start: &Start, row: Row) -> bool {
+        let mut state = self.state();
+        if state.under_way.get(self.place_of(start.client)).copied().flatten().map(|known| known.id) != Some(start.id) {
+            return false;
+        }
+        let id = if row.id == 0 { state.local.next_id() } else { row.id };
+        let blank = self.blank(start);
+        let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
+        let row = Row { id, parent: start.id, case, client, target, place, phase, ..row };
+        state.tally.add(&row);
+        state.local.push(row);
+        true
+    }
+
+    fn blank(&self, start: &Start) -> Row {
+        Row {
+            case: self.load.case,
+            client: start.client,
+            target: self.load.target,
+            place: self.load.place,
+            side: Side::Client,
+            phase: start.phase,
+            ..Row::default()
+        }
+    }
+
+    /// An id for a row.
+    pub fn next_id(&self) -> u64 {
+        self.state().local.next_id()
+    }
+
+    /// Whether this iteration has ended or was given up.
+    pub fn has_ended(&self, start: &Start) -> bool {
+        let known = self.state().under_way.get(self.place_of(start.client)).copied().flatten();
+        known.map(|known| known.id) != Some(start.id)
+    }
+
+    /// Begin nothing more.
+    pub fn stop(&self, reason: &str) {
+        self.state().puller.stop(clock::now(), reason);
+    }
+
+    /// Record everything under way as unfinished.
+    pub fn abandon(&self) {
+        let mut state = self.state();
+        let now = clock::now();
+        for start in std::mem::take(&mut state.under_way).into_iter().flatten() {
+            let error = "still going at the end".to_owned();
+            let operation = self.single.load(Ordering::Relaxed);
+            let ended = Ended { end: now, outcome: Outcome::Unfinished, error, operation, ..Ended::default() };
+            self.write_end(&mut state, &start, &ended);
+            state.puller.finished(start.client, now, false);
+        }
+    }
+
+    /// Whether nothing begins any more and nothing is under way.
+    pub fn over(&self) -> bool {
+        let state = self.state();
+        state.puller.stopped().is_some() && state.puller.under_way() == 0
+    }
+
+    /// When what is under way is given up: `timeout` after nothing more began.
+    pub fn deadline(&self) -> Option<i64> {
+        let state = self.state();
+        let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
+        let stopped = state.puller.stopped()?;
+        Some(last.max(stopped).saturating_add_unsigned(self.load.timeout))
+    }
+
+    /// Why it stopped early; empty when it did not.
+    pub fn reason(&self) -> String {
+        self.state().puller.reason().to_owned()
+    }
+
+    /// Tell what happened since the last time: counters, histograms into `tally` and `late`.
+    pub fn tell(&self, tally: &mut Tally, late: &mut Histogram) -> Told {
+        let mut state = self.state();
+        tally.absorb(&mut state.tally);
+        late.add(&state.late);
+        state.late.reset();
+        let (started, missed) = (state.puller.started(), state.puller.missed());
+        let told = Told {
+            started: started - state.told_started,
+            missed: missed - state.told_missed,
+            in_flight: state.puller.under_way(),
+            clients: state.puller.clients(),
+        };
+        (state.told_started, state.told_missed) = (started, missed);
+        told
+    }
+}

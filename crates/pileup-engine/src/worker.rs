@@ -1,0 +1,334 @@
+//! Native workers: shared-nothing threads, each with a loop, a pacer, a shard of the load, and a task for each of its clients.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Barrier};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use pileup_pacer::{Pacer, Pacing, clock, tighten_timers};
+use pileup_schedule::{Kind, Load};
+use tokio::runtime::Builder;
+use tokio::task::LocalSet;
+
+use crate::checked::Checked;
+use crate::client::Factory;
+use crate::iteration::{Iteration, Prepared};
+use crate::press::Press;
+use crate::program::Program;
+use crate::puller::DEFAULT_CLIENTS;
+use crate::shard::{Pull, Shard, Start};
+
+thread_local! {
+    static PACER: RefCell<Option<Pacer>> = const { RefCell::new(None) };
+}
+
+/// The pacer of this worker; none on other threads.
+#[must_use]
+pub fn pacer() -> Option<Pacer> {
+    PACER.with(|pacer| pacer.borrow().clone())
+}
+
+/// Longest time that opening connections may delay a load.
+const OPENING: Duration = Duration::from_secs(10);
+/// What a client may take to say good-bye.
+const CLOSING: Duration = Duration::from_millis(200);
+/// Iterations that a client may do before others of its worker get a turn.
+const TURNS: u32 = 32;
+/// How often a worker that waits looks whether the load was stopped.
+const LOOK: i64 = 50_000_000;
+
+/// The pacing of that name.
+///
+/// # Errors
+/// For an unknown one.
+pub fn pacing(name: &str) -> Result<Pacing, String> {
+    match name {
+        "coarse" => Ok(Pacing::Coarse),
+        "normal" => Ok(Pacing::Normal),
+        "precise" => Ok(Pacing::Precise),
+        _ => Err(format!("pacing is {name:?}; expected coarse, normal or precise (correct the load)")),
+    }
+}
+
+/// Begin; returns at once.
+pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
+    let load = press.load();
+    let workers = load.workers.max(1);
+    let ready = Arc::new(Barrier::new(workers as usize));
+    let factory = Arc::new(factory);
+    press.workers_begin(workers);
+    for worker in 0..workers {
+        let (press, factory, ready, program) =
+            (Arc::clone(press), Arc::clone(&factory), Arc::clone(&ready), program.clone());
+        let part = Load {
+            shard: load.shard * u64::from(workers) + u64::from(worker),
+            shards: load.shards * u64::from(workers),
+            ..load.as_ref().clone()
+        };
+        let run = move || {
+            thread(&press, part, factory, program, &ready);
+            press.worker_ended();
+        };
+        let thread = std::thread::Builder::new().name(format!("worker {worker}")).spawn(run);
+        thread.map_err(|error| format!("no thread can be made: {error}; expected room for one (use fewer workers)"))?;
+    }
+    Ok(())
+}
+
+fn thread<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: Program, ready: &Barrier) {
+    tighten_timers();
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build();
+    let Ok(runtime) = runtime else {
+        press.stop_for("no event loop can be made: the process has no descriptor left", true);
+        return;
+    };
+    let pacing = pacing(&part.pacing).unwrap_or_default();
+    LocalSet::new().block_on(&runtime, async {
+        let Ok(pacer) = Pacer::new(pacing) else {
+            press.stop_for("no timer can be made: the process has no descriptor left", true);
+            return;
+        };
+        PACER.with(|own| *own.borrow_mut() = Some(pacer.clone()));
+        serve(press, part, factory, program, ready, pacer).await;
+        PACER.with(|own| own.borrow_mut().take());
+    });
+}
+
+async fn serve<F: Factory>(
+    press: &Press,
+    part: Load,
+    factory: Arc<F>,
+    program: Program,
+    ready: &Barrier,
+    pacer: Pacer,
+) {
+    let part = Arc::new(part);
+    let early = early_clients(&part);
+    let mut opened = open_all(factory.as_ref(), &part, early).await;
+    ready.wait();
+    let shard = Arc::new(Shard::new(Arc::clone(&part), Arc::clone(press.recorder()), press.begin()));
+    press.adopt(&shard);
+    let prepared = Prepared::new(program, &shard);
+    opened.reverse();
+    let worker = Rc::new(Worker { shard, prepared, factory, hall: RefCell::new(Hall { opened, ..Hall::default() }) });
+    loop {
+        match worker.hand_out() {
+            Pull::Done if worker.shard.over() => break,
+            Pull::Wait(until) => worker.rest(&pacer, until.min(clock::now() + LOOK)).await,
+            _ => worker.rest(&pacer, clock::now() + LOOK).await,
+        }
+    }
+    worker.dismiss().await;
+}
+
+/// Clients that are made and connected before the load begins.
+fn early_clients(part: &Load) -> u32 {
+    match part.kind {
+        Kind::Once | Kind::Times => 1,
+        Kind::Closed => u32::try_from(u64::from(part.clients.unwrap_or(1)).div_ceil(part.shards)).unwrap_or(1),
+        Kind::Open => {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+            // a small guess
+            let guess = (part.rate.unwrap_or(1.0) / part.shards as f64 * 0.05).ceil() as u32;
+            guess.clamp(1, 64).min(part.clients.unwrap_or(DEFAULT_CLIENTS))
+        }
+    }
+}
+
+/// Open clients side by side; one that cannot be opened shows at its first operation, where it is counted.
+async fn open_all<F: Factory>(factory: &F, part: &Load, count: u32) -> Vec<Checked<F::Client>> {
+    let mut opened = Vec::new();
+    let limit = OPENING.min(Duration::from_nanos(part.timeout));
+    let begin = tokio::time::Instant::now();
+    for k in 0..count {
+        let number = u64::from(k) * part.shards + part.shard;
+        let mut client = Checked::new(factory.make(u32::try_from(number).unwrap_or(u32::MAX)));
+        let left = limit.saturating_sub(begin.elapsed());
+        let _ = tokio::time::timeout(left, client.open()).await;
+        opened.push(client);
+    }
+    opened
+}
+
+/// Where clients wait for their starts.
+struct Hall<C> {
+    /// Connected, not yet wanted; the next is the last.
+    opened: Vec<Checked<C>>,
+    seats: Vec<Seat>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    /// Wakes the worker itself.
+    worker: Option<Waker>,
+    /// What the worker waits for has changed.
+    changed: bool,
+    /// Clients that wait shall go home.
+    closing: bool,
+}
+
+impl<C> Default for Hall<C> {
+    fn default() -> Self {
+        Self { opened: Vec::new(), seats: Vec::new(), tasks: Vec::new(), worker: None, changed: false, closing: false }
+    }
+}
+
+#[derive(Default)]
+struct Seat {
+    given: Option<Start>,
+    waker: Option<Waker>,
+}
+
+struct Worker<F: Factory> {
+    shard: Arc<Shard>,
+    prepared: Prepared,
+    factory: Arc<F>,
+    hall: RefCell<Hall<F::Client>>,
+}
+
+impl<F: Factory> Worker<F> {
+    fn seat(&self, client: u32) -> usize {
+        usize::try_from(u64::from(client) / self.shard.load().shards).unwrap_or(0)
+    }
+
+    /// Give everything that is due to its client.
+    fn hand_out(self: &Rc<Self>) -> Pull {
+        loop {
+            match self.shard.pull() {
+                Pull::Start(start) => self.give(start),
+                other => return other,
+            }
+        }
+    }
+
+    /// The same for a client that has just ended: its own start comes back at once.
+    fn hand_out_but(self: &Rc<Self>, client: u32) -> Option<Start> {
+        loop {
+            match self.shard.pull() {
+                Pull::Start(start) if start.client == client => return Some(start),
+                Pull::Start(start) => self.give(start),
+                Pull::Wait(_) | Pull::Done => {
+                    self.wake_worker();
+                    return None;
+                }
+                Pull::Idle => return None,
+            }
+        }
+    }
+
+    fn give(self: &Rc<Self>, start: Start) {
+        let place = self.seat(start.client);
+        let mut hall = self.hall.borrow_mut();
+        if hall.seats.len() <= place {
+            hall.seats.resize_with(place + 1, Seat::default);
+        }
+        if start.new {
+            let client = hall.opened.pop();
+            let task = tokio::task::spawn_local(Self::client(Rc::clone(self), client, start));
+            hall.tasks.push(task);
+            return;
+        }
+        hall.seats[place].given = Some(start);
+        if let Some(waker) = hall.seats[place].waker.take() {
+            drop(hall);
+            waker.wake();
+        }
+    }
+
+    fn wake_worker(&self) {
+        let mut hall = self.hall.borrow_mut();
+        hall.changed = true;
+        if let Some(waker) = hall.worker.take() {
+            drop(hall);
+            waker.wake();
+        }
+    }
+
+    /// Sleep until that time, or until a client has changed what comes next.
+    async fn rest(&self, pacer: &Pacer, until: i64) {
+        let changed = std::future::poll_fn(|context| {
+            let mut hall = self.hall.borrow_mut();
+            if std::mem::take(&mut hall.changed) {
+                return Poll::Ready(());
+            }
+            hall.worker = Some(context.waker().clone());
+            Poll::Pending
+        });
+        tokio::select! {
+            () = pacer.sleep_until(until) => {}
+            () = changed => {}
+        }
+    }
+
+    /// The life of one client.
+    async fn client(self: Rc<Self>, opened: Option<Checked<F::Client>>, first: Start) {
+        let mut client = match opened {
+            Some(client) => client,
+            None => {
+                let mut client = Checked::new(self.factory.make(first.client));
+                let _ = tokio::time::timeout(self.prepared.timeout(), client.open()).await;
+                client
+            }
+        };
+        let (mut start, mut key, mut turns) = (first, String::new(), 0);
+        loop {
+            self.iterate(&mut client, start, &mut key).await;
+            turns += 1;
+            if turns % TURNS == 0 {
+                tokio::task::yield_now().await;
+            }
+            let next = match self.hand_out_but(start.client) {
+                Some(start) => Some(start),
+                None => self.wait(start.client).await,
+            };
+            let Some(next) = next else { break };
+            start = next;
+        }
+        client.close().await;
+    }
+
+    async fn iterate(&self, client: &mut Checked<F::Client>, start: Start, key: &mut String) {
+        let mut iteration = Iteration::new(&self.shard, &self.prepared, start, key);
+        if tokio::time::timeout(self.prepared.timeout(), iteration.run(client)).await.is_err() {
+            iteration.cut_off();
+        }
+    }
+
+    /// Wait for this client's next start; none when there will be none.
+    async fn wait(&self, client: u32) -> Option<Start> {
+        let place = self.seat(client);
+        std::future::poll_fn(|context| {
+            let mut hall = self.hall.borrow_mut();
+            let closing = hall.closing;
+            let seat = &mut hall.seats[place];
+            if seat.given.is_some() || closing {
+                return Poll::Ready(seat.given.take());
+            }
+            seat.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Send all clients home; one that still acts, though its iteration was given up, is dropped.
+    async fn dismiss(&self) {
+        let (tasks, opened) = self.close_hall();
+        for mut client in opened {
+            let _ = tokio::time::timeout(CLOSING, client.close()).await;
+        }
+        for mut task in tasks {
+            if tokio::time::timeout(CLOSING, &mut task).await.is_err() {
+                task.abort();
+            }
+        }
+    }
+
+    /// Wake everybody who waits, for the last time; returns the tasks, and the clients that nobody has wanted.
+    fn close_hall(&self) -> (Vec<tokio::task::JoinHandle<()>>, Vec<Checked<F::Client>>) {
+        let mut hall = self.hall.borrow_mut();
+        hall.closing = true;
+        let wakers: Vec<Waker> = hall.seats.iter_mut().filter_map(|seat| seat.waker.take()).collect();
+        let left = (std::mem::take(&mut hall.tasks), std::mem::take(&mut hall.opened));
+        drop(hall);
+        wakers.into_iter().for_each(Waker::wake);
+        left
+    }
+}

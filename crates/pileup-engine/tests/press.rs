@@ -1,0 +1,238 @@
+//! Loads pressed for real, for fractions of a second: what is counted, what is recorded, how they end.
+
+#![allow(clippy::unwrap_used)] // tests
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pileup_engine::client::{Act, Call, Client, Factory, Fault};
+use pileup_engine::noop::NoopFactory;
+use pileup_engine::posix::PosixFactory;
+use pileup_engine::press::{Ended, Frame, Next, Press};
+use pileup_engine::program::Program;
+use pileup_record::{Histogram, Outcome, Phase, Recorder};
+
+struct Bench {
+    recorder: Arc<Recorder>,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("pileup-press-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("data")).unwrap();
+        Self { recorder: Recorder::create(&folder.join("operations.table"), 0).unwrap(), folder }
+    }
+
+    fn press(&self, changes: &str) -> Arc<Press> {
+        Press::new(Arc::clone(&self.recorder), &load(changes)).unwrap()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn merged(base: &str, changes: &str) -> String {
+    let mut plain: serde_json::Map<String, serde_json::Value> = serde_json::from_str(base).unwrap();
+    plain.extend(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(changes).unwrap());
+    serde_json::Value::from(plain).to_string()
+}
+
+fn load(changes: &str) -> String {
+    let base = r#"{"case": 1, "name": "t", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 7, "start": 0, "kind": "once",
+        "times": null, "clients": null, "rate": null, "arrivals": "constant", "ramp": 0, "warm_up": 0, "for": null, "think": null,
+        "phase": null, "timeout": 5000000000, "pacing": "normal", "workers": 1, "errors_in_a_row": null, "operations": null}"#;
+    merged(base, changes)
+}
+
+fn program(steps: &[&str]) -> Program {
+    let base = r#"{"operation": "act", "verb": "noop", "keys": {"prefix": "f", "count": 4, "width": 2, "names": [], "order": "sequential"},
+        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": 65536, "verify": true, "checksum": "none", "method": "",
+        "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0}"#;
+    let steps: Vec<String> = steps.iter().map(|step| merged(base, step)).collect();
+    serde_json::from_str(&format!(r#"{{"steps": [{}]}}"#, steps.join(","))).unwrap()
+}
+
+/// Frames until it is over; panics when it does not end.
+fn finish(press: &Press) -> Vec<Frame> {
+    let begin = Instant::now();
+    let mut frames = Vec::new();
+    while !press.wait(Duration::from_millis(50)) {
+        frames.push(press.frame());
+        assert!(begin.elapsed() < Duration::from_secs(20), "it does not end");
+    }
+    frames.push(press.frame());
+    frames
+}
+
+fn count(frames: &[Frame], outcome: Outcome, iteration: bool) -> u64 {
+    let rows = frames.iter().flat_map(|frame| &frame.rows).filter(|row| row.iteration == iteration);
+    rows.map(|row| row.outcomes[outcome as usize]).sum()
+}
+
+#[test]
+fn a_closed_load_of_noops_is_counted_and_recorded_once() {
+    let bench = Bench::new("closed");
+    for workers in [1, 2] {
+        let before = bench.recorder.rows();
+        let press =
+            bench.press(&format!(r#"{{"kind": "closed", "clients": 10, "times": 5000, "workers": {workers}}}"#));
+        press.native(NoopFactory, program(&["{}"])).unwrap();
+        let frames = finish(&press);
+        assert_eq!(count(&frames, Outcome::Passed, true), 5000);
+        assert_eq!(frames.iter().map(|frame| frame.started).sum::<u64>(), 5000);
+        bench.recorder.flush().unwrap();
+        assert_eq!(bench.recorder.rows() - before, 5000);
+    }
+}
+
+#[test]
+fn an_open_load_keeps_its_rate_and_waiting_takes_the_time_it_takes() {
+    let bench = Bench::new("open");
+    let press = bench.press(r#"{"kind": "open", "rate": 500, "for": 400000000}"#);
+    press.native(NoopFactory, program(&[r#"{"cost_ns": 20000000}"#])).unwrap();
+    let frames = finish(&press);
+    assert_eq!(count(&frames, Outcome::Passed, true), 200);
+    let mut service = Histogram::new();
+    frames.iter().flat_map(|frame| &frame.rows).for_each(|row| service.merge(&row.service).unwrap());
+    assert!(service.min() >= 19_990_000, "{}", service.min());
+    assert_eq!(frames.iter().map(|frame| frame.missed).sum::<u64>(), 0);
+    assert!(frames.iter().map(|frame| frame.clients).max().unwrap() >= 10, "20 ms at 500 /s keep ten clients busy");
+}
+
+#[test]
+fn steps_inside_an_iteration_are_operations_with_a_parent() {
+    let bench = Bench::new("steps");
+    let root = format!(r#"{{"root": {:?}}}"#, bench.folder.join("data"));
+    let write = r#"{"operation": "write", "verb": "write", "repeat": 4, "content": {"seed": 3, "size": 100000}}"#;
+    let read = r#"{"operation": "read", "verb": "read", "repeat": 4, "content": {"seed": 3, "size": 100000}}"#;
+    let press = bench.press("{}");
+    press.native(PosixFactory::new(&root).unwrap(), program(&[write, read])).unwrap();
+    let frames = finish(&press);
+    assert_eq!((count(&frames, Outcome::Passed, true), count(&frames, Outcome::Passed, false)), (1, 8));
+    let iteration = frames.iter().flat_map(|frame| &frame.rows).find(|row| row.iteration).unwrap();
+    assert_eq!(iteration.bytes, 800_000);
+    std::fs::write(bench.folder.join("data/f02"), "something else").unwrap();
+    let press = bench.press("{}");
+    press.native(PosixFactory::new(&root).unwrap(), program(&[read])).unwrap();
+    let frames = finish(&press);
+    assert_eq!(count(&frames, Outcome::Failed, true), 1);
+    assert_eq!(
+        (count(&frames, Outcome::Passed, false), count(&frames, Outcome::Failed, false)),
+        (2, 1),
+        "the first fault ends it"
+    );
+}
+
+/// Never answers; says before whether its request had left.
+struct Silent(bool);
+impl Factory for Silent {
+    type Client = Self;
+    const BLOCKING: bool = false;
+    fn make(&self, _client: u32) -> Self {
+        Self(self.0)
+    }
+}
+impl Client for Silent {
+    async fn open(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+    async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        act.sent = self.0;
+        std::future::pending().await
+    }
+    async fn close(&mut self) {}
+}
+
+#[test]
+fn no_answer_is_ambiguous_when_a_request_had_left_and_failed_when_not() {
+    let bench = Bench::new("silent");
+    for (sent, outcome) in [(true, Outcome::Ambiguous), (false, Outcome::Failed)] {
+        let press = bench.press(r#"{"kind": "times", "times": 3, "timeout": 20000000}"#);
+        press.native(Silent(sent), program(&["{}"])).unwrap();
+        assert_eq!(count(&finish(&press), outcome, true), 3);
+    }
+}
+
+#[test]
+fn stopped_at_once_what_is_under_way_is_unfinished_and_nothing_hangs() {
+    let bench = Bench::new("stop");
+    let press = bench.press(r#"{"kind": "closed", "clients": 5, "for": 60000000000}"#);
+    press.native(Silent(true), program(&["{}"])).unwrap();
+    assert!(!press.wait(Duration::from_millis(100)));
+    press.stop(true);
+    let frames = finish(&press);
+    assert_eq!(count(&frames, Outcome::Unfinished, true), 5);
+    assert_eq!(press.reason(), "stopped");
+}
+
+#[test]
+fn errors_in_a_row_end_the_load() {
+    let bench = Bench::new("row");
+    let root = format!(r#"{{"root": {:?}}}"#, bench.folder.join("data"));
+    let press = bench.press(r#"{"kind": "closed", "clients": 1, "for": 60000000000, "errors_in_a_row": 7}"#);
+    press.native(PosixFactory::new(&root).unwrap(), program(&[r#"{"verb": "stat"}"#])).unwrap();
+    assert_eq!(count(&finish(&press), Outcome::Failed, true), 7);
+    assert_eq!(press.reason(), "limit: 7 errors in a row");
+}
+
+#[test]
+fn threads_share_a_turnstile_and_each_gets_its_own_starts() {
+    let bench = Bench::new("threads");
+    let press = bench.press(r#"{"kind": "open", "rate": 2000, "for": 300000000, "clients": 8}"#);
+    let mut threads = Vec::new();
+    while let Some(client) = press.spawn() {
+        let press = Arc::clone(&press);
+        threads.push(std::thread::spawn(move || {
+            let mut done = 0;
+            while let Some(start) = press.next(client) {
+                assert_eq!(start.client, client);
+                std::thread::sleep(Duration::from_micros(300));
+                press.finish(&start, &Ended { end: pileup_pacer::clock::now(), ..Ended::default() });
+                done += 1;
+            }
+            done
+        }));
+    }
+    let done: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    let frames = finish(&press);
+    let missed: u64 = frames.iter().map(|frame| frame.missed).sum();
+    assert_eq!(done + missed, 600);
+    assert_eq!(count(&frames, Outcome::Passed, true), done);
+}
+
+#[test]
+fn a_thread_that_hangs_is_given_up_after_the_timeout_and_its_late_end_is_ignored() {
+    let bench = Bench::new("hangs");
+    let press = bench.press(r#"{"timeout": 100000000}"#);
+    let client = press.spawn().unwrap();
+    let Next::Start(start) = press.try_next(client) else { panic!("nothing to do") };
+    assert_eq!(press.spawn(), None);
+    let frames = finish(&press);
+    assert_eq!(count(&frames, Outcome::Unfinished, true), 1);
+    press.finish(&start, &Ended { end: pileup_pacer::clock::now(), ..Ended::default() });
+    assert!(press.frame().rows.is_empty());
+}
+
+#[test]
+fn an_event_loop_is_told_by_its_descriptor() {
+    let bench = Bench::new("loop");
+    let press = bench.press(r#"{"kind": "open", "rate": 200, "for": 200000000}"#);
+    let mut done = 0;
+    while !press.over() {
+        let mut poll = libc::pollfd { fd: press.fileno(), events: libc::POLLIN, revents: 0 };
+        for start in press.ready() {
+            assert_eq!(start.phase, Phase::Measure);
+            press.finish(&start, &Ended { end: pileup_pacer::clock::now(), ..Ended::default() });
+            done += 1;
+        }
+        // SAFETY: one valid pollfd.
+        assert!(press.over() || unsafe { libc::poll(&mut poll, 1, 2000) } > 0, "nothing told for two seconds");
+    }
+    assert_eq!(done, 40);
+}

@@ -1,0 +1,155 @@
+//! Every load shape pulled under virtual time: the whole list of (instant, client, iteration, intended) is compared.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pileup_engine::puller::{Begin, Puller, Step};
+use pileup_schedule::Load;
+
+const MS: i64 = 1_000_000;
+
+fn load(changes: &str) -> Load {
+    let base = r#"{"case": 1, "name": "t", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 7, "start": 0, "kind": "once",
+        "times": null, "clients": null, "rate": null, "arrivals": "constant", "ramp": 0, "warm_up": 0, "for": null, "think": null,
+        "phase": null, "timeout": 1000, "pacing": "normal", "workers": 1, "errors_in_a_row": null, "operations": null}"#;
+    let mut plain: serde_json::Map<String, serde_json::Value> = serde_json::from_str(base).unwrap();
+    plain.extend(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(changes).unwrap());
+    serde_json::from_value(plain.into()).unwrap()
+}
+
+/// One start: (when, client, iteration, intended), times in ms.
+type Line = (i64, u32, u64, i64);
+
+/// Press a load whose iterations take `service(number)` ms and pass when `passes(number)`; no thread, no clock, no sleep.
+fn simulate(load: &Load, service: impl Fn(u64) -> i64, passes: impl Fn(u64) -> bool) -> (Vec<Line>, Puller) {
+    let mut puller = Puller::new(load, 0);
+    let mut ends: BinaryHeap<Reverse<(i64, u32, u64)>> = BinaryHeap::new();
+    let (mut now, mut log) = (0, Vec::new());
+    loop {
+        let wake = match puller.next(now) {
+            Step::Start(Begin { client, number, intended, .. }) => {
+                log.push((now / MS, client, number, intended / MS));
+                ends.push(Reverse((now + service(number) * MS, client, number)));
+                continue;
+            }
+            Step::Wait(until) => Some(until),
+            Step::Idle | Step::Done => None,
+        };
+        let end = ends.peek().map(|Reverse(end)| end.0);
+        let Some(next) = [wake, end].into_iter().flatten().min() else { return (log, puller) };
+        now = now.max(next);
+        while ends.peek().is_some_and(|Reverse(end)| end.0 <= now) {
+            let Some(Reverse((at, client, number))) = ends.pop() else { break };
+            puller.finished(client, at, passes(number));
+        }
+    }
+}
+
+fn starts(load: &Load, service: i64) -> Vec<Line> {
+    simulate(load, |_| service, |_| true).0
+}
+
+#[test]
+fn once_is_one_iteration() {
+    assert_eq!(starts(&load("{}"), 5), [(0, 0, 0, 0)]);
+}
+
+#[test]
+fn times_are_one_after_another_and_due_when_the_client_is_free() {
+    let lines = starts(&load(r#"{"kind": "times", "times": 3}"#), 5);
+    assert_eq!(lines, [(0, 0, 0, 0), (5, 0, 1, 5), (10, 0, 2, 10)]);
+}
+
+#[test]
+fn times_are_shared_by_clients() {
+    let shared = load(r#"{"kind": "closed", "clients": 2, "times": 5}"#);
+    let (lines, _) = simulate(&shared, |k| if k % 2 == 0 { 5 } else { 7 }, |_| true);
+    assert_eq!(lines, [(0, 0, 0, 0), (0, 1, 1, 0), (5, 0, 2, 5), (7, 1, 3, 7), (10, 0, 4, 10)]);
+}
+
+#[test]
+fn closed_clients_ramp_up_think_and_stop_at_the_end() {
+    let load =
+        load(r#"{"kind": "closed", "clients": 2, "ramp": 20000000, "for": 30000000, "think": {"fixed": 8000000}}"#);
+    let lines = starts(&load, 12);
+    assert_eq!(lines, [(0, 0, 0, 0), (10, 1, 1, 10), (20, 0, 2, 20), (30, 1, 3, 30), (40, 0, 4, 40)]);
+}
+
+#[test]
+fn an_open_load_uses_the_client_that_was_used_last() {
+    let load = load(r#"{"kind": "open", "rate": 100, "for": 60000000}"#);
+    let due = [(0, 0, 0, 0), (10, 0, 1, 10), (20, 0, 2, 20), (30, 0, 3, 30), (40, 0, 4, 40), (50, 0, 5, 50)];
+    assert_eq!(starts(&load, 4), due);
+    let clients: Vec<u32> = starts(&load, 15).iter().map(|line| line.1).collect();
+    assert_eq!(clients, [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn without_a_free_client_what_is_due_begins_late_and_what_never_begins_is_missed() {
+    let load = load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 60000000}"#);
+    let (lines, mut puller) = simulate(&load, |_| 25, |_| true);
+    assert_eq!(lines, [(0, 0, 0, 0), (25, 0, 1, 10), (50, 0, 2, 20)]);
+    assert_eq!(puller.missed(), 3);
+    assert_eq!(puller.missed(), 3, "counted once");
+}
+
+#[test]
+fn a_stall_delays_what_was_due_meanwhile_and_keeps_its_intended_start() {
+    let load = load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 80000000}"#);
+    let (lines, mut puller) = simulate(&load, |k| if k == 1 { 35 } else { 1 }, |_| true);
+    let late: Vec<(i64, i64)> = lines.iter().map(|line| (line.0, line.3)).collect();
+    assert_eq!(late, [(0, 0), (10, 10), (45, 20), (46, 30), (47, 40), (50, 50), (60, 60), (70, 70)]);
+    assert_eq!(puller.missed(), 0);
+}
+
+#[test]
+fn errors_in_a_row_stop_the_load_and_a_success_between_counts_anew() {
+    let load = load(r#"{"kind": "times", "times": 100, "errors_in_a_row": 3}"#);
+    let (lines, puller) = simulate(&load, |_| 1, |k| k == 2);
+    assert_eq!(lines.len(), 6);
+    assert_eq!(puller.reason(), "limit: 3 errors in a row");
+}
+
+#[test]
+fn a_limit_of_operations_stops_the_load() {
+    let (lines, puller) = simulate(&load(r#"{"kind": "times", "times": 100, "operations": 4}"#), |_| 1, |_| true);
+    assert_eq!((lines.len(), puller.reason()), (4, "limit: 4 operations"));
+}
+
+#[test]
+fn shards_of_an_open_load_are_due_as_the_whole_is_and_never_share_a_client() {
+    let whole = load(r#"{"kind": "open", "rate": 977, "arrivals": "poisson", "ramp": 100000000, "for": 300000000}"#);
+    let mut parts: Vec<Line> = (0..3)
+        .flat_map(|shard| {
+            let part = starts(&Load { shard, shards: 3, ..whole.clone() }, 2);
+            assert!(part.iter().all(|line| u64::from(line.1) % 3 == shard));
+            part
+        })
+        .collect();
+    parts.sort_by_key(|line| line.2);
+    let due = |lines: &[Line]| lines.iter().map(|line| (line.2, line.3)).collect::<Vec<_>>();
+    assert_eq!(due(&parts), due(&starts(&whole, 2)));
+}
+
+#[test]
+fn clients_of_a_closed_load_live_the_same_life_in_any_shard() {
+    let whole = load(
+        r#"{"kind": "closed", "clients": 7, "ramp": 70000000, "for": 100000000, "think": {"exponential": 5000000}}"#,
+    );
+    let life = |mut lines: Vec<Line>| {
+        lines.sort_by_key(|line| (line.1, line.0));
+        lines.iter().map(|line| (line.1, line.0)).collect::<Vec<_>>()
+    };
+    let parts = (0..3).flat_map(|shard| starts(&Load { shard, shards: 3, ..whole.clone() }, 2)).collect();
+    assert_eq!(life(parts), life(starts(&whole, 2)));
+}
+
+#[test]
+fn shards_share_the_times() {
+    let whole = load(r#"{"kind": "closed", "clients": 7, "times": 100}"#);
+    let mut numbers: Vec<u64> =
+        (0..3).flat_map(|shard| starts(&Load { shard, shards: 3, ..whole.clone() }, 2)).map(|line| line.2).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+}
