@@ -1,0 +1,137 @@
+//! Whether what was read is what it should be: size, content, checksum, a text in it. Piece by piece, nothing is kept.
+
+use http::HeaderMap;
+use pileup_engine::client::Fault;
+use pileup_engine::content::{Adler32, Maker};
+use pileup_engine::program::{Checksum, Step};
+
+/// How far a text is looked for.
+const SEARCHED: usize = 1 << 20;
+
+/// Takes the pieces of a body.
+pub(crate) struct Check<'a> {
+    /// Content to compare with.
+    content: Option<Maker>,
+    /// Where in the object the next piece begins.
+    at: u64,
+    got: u64,
+    /// How much must come.
+    expected: Option<u64>,
+    differs: bool,
+    /// The sum so far and what it must be.
+    checksum: Option<(Adler32, u32)>,
+    contains: Option<&'a str>,
+    /// The begin of the body, kept only to look for the text.
+    begin: Vec<u8>,
+}
+
+impl<'a> Check<'a> {
+    /// For a whole object, or from `offset` on when a part was asked for.
+    pub(crate) fn object(step: &'a Step, number: u64, part: bool, headers: &HeaderMap) -> Self {
+        let offset = if part { step.offset } else { 0 };
+        let expected = step.content.map(|content| {
+            let rest = content.size.saturating_sub(offset);
+            if part { step.length.unwrap_or(rest).min(rest) } else { rest }
+        });
+        let stated = if part || step.checksum == Checksum::None { None } else { digest(headers) };
+        Self {
+            content: step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, number)),
+            at: offset,
+            got: 0,
+            expected,
+            differs: false,
+            checksum: stated.map(|stated| (Adler32::default(), stated)),
+            contains: step.expect.contains.as_deref(),
+            begin: Vec::new(),
+        }
+    }
+
+    /// For the answer to a request: only the text is looked for.
+    pub(crate) fn answer(step: &'a Step) -> Self {
+        Self {
+            content: None,
+            at: 0,
+            got: 0,
+            expected: None,
+            differs: false,
+            checksum: None,
+            contains: step.expect.contains.as_deref(),
+            begin: Vec::new(),
+        }
+    }
+
+    /// How much must come, when that is known.
+    pub(crate) fn expected(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// How much has come.
+    pub(crate) fn got(&self) -> u64 {
+        self.got
+    }
+
+    /// Take the next piece.
+    ///
+    /// # Errors
+    /// When more comes than should: there need be no end of it.
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        self.got += piece.len() as u64;
+        if let Some(expected) = self.expected.filter(|expected| self.got > *expected) {
+            return Err(Fault::failed(format!("size: more than the {expected} bytes expected")));
+        }
+        if let Some(maker) = self.content.as_ref().filter(|_| !self.differs) {
+            self.differs = maker.first_wrong(self.at, piece).is_some();
+        }
+        self.at += piece.len() as u64;
+        if let Some((sum, _)) = &mut self.checksum {
+            sum.update(piece);
+        }
+        if self.contains.is_some() {
+            let room = SEARCHED - self.begin.len();
+            self.begin.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+        Ok(())
+    }
+
+    /// Judge what has come.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn finish(self) -> Result<(), Fault> {
+        size(self.got, self.expected)?;
+        if self.differs {
+            return Err(Fault::failed("content differs from what was written"));
+        }
+        if let Some((sum, stated)) = self.checksum
+            && sum.value() != stated
+        {
+            return Err(Fault::failed("checksum: the adler32 of what was read is not the one stated"));
+        }
+        match self.contains {
+            Some(text) if memchr::memmem::find(&self.begin, text.as_bytes()).is_none() => {
+                Err(Fault::failed(format!("answer does not contain {text:?}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Compare two sizes.
+///
+/// # Errors
+/// When they differ.
+pub(crate) fn size(got: u64, expected: Option<u64>) -> Result<(), Fault> {
+    match expected {
+        Some(expected) if got != expected => Err(Fault::failed(format!("size {got}, expected {expected}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The adler32 that the server states (RFC 3230: `Digest: adler32=03da0195`), among other sums perhaps.
+pub(crate) fn digest(headers: &HeaderMap) -> Option<u32> {
+    let values = headers.get_all("digest").iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).find_map(|one| {
+        let (name, sum) = one.trim().split_once('=')?;
+        if name.eq_ignore_ascii_case("adler32") { u32::from_str_radix(sum, 16).ok() } else { None }
+    })
+}

@@ -1,0 +1,383 @@
+//! The verbs: which request each is, and when its answer passes.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use pileup_engine::client::{Act, Call, Client, Fault};
+use pileup_engine::content;
+use pileup_engine::program::{Checksum, Step, Verb};
+use pileup_pacer::clock::now;
+
+use crate::Target;
+use crate::check::{self, Check};
+use crate::connect::{Link, NoAnswer};
+use crate::error;
+use crate::listing::Listing;
+use crate::upload::Upload;
+
+/// Most that is read of an answer nobody looks at, so that its connection can be used again.
+const DRAINED: u64 = 64 * 1024;
+/// Largest listing.
+const LISTED: u64 = 64 << 20;
+
+const ID: HeaderName = HeaderName::from_static("x-pileup-id");
+const DIGEST: HeaderName = HeaderName::from_static("digest");
+const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
+const DEPTH: HeaderName = HeaderName::from_static("depth");
+const PROPFIND: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+    <propfind xmlns=\"DAV:\"><prop><resourcetype/><getcontentlength/></prop></propfind>";
+
+/// One virtual client: it has at most one connection, and nobody else uses that.
+pub struct HttpClient {
+    target: Arc<Target>,
+    number: u32,
+    link: Option<Link>,
+    /// Bytes of the body that is being sent.
+    sent: Rc<Cell<u64>>,
+}
+
+/// What is asked; made into a request anew for every attempt.
+struct Plan {
+    method: Method,
+    path: String,
+}
+
+/// An answer whose head has come.
+struct Answer {
+    link: Link,
+    head: response::Parts,
+    body: Incoming,
+}
+
+impl Client for HttpClient {
+    async fn open(&mut self) -> Result<(), Fault> {
+        if self.target.keep_alive && self.link.is_none() {
+            self.link = Some(self.target.route.connect(self.number).await?);
+        }
+        Ok(())
+    }
+
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let plan = self.plan(call)?;
+        let mut answer = self.exchange(&plan, call, act).await?;
+        let result = judge(&mut answer, &plan, call, act).await;
+        self.put_back(answer).await;
+        result
+    }
+
+    async fn close(&mut self) {
+        self.link = None;
+    }
+}
+
+impl HttpClient {
+    pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
+        Self { target, number, link: None, sent: Rc::new(Cell::new(0)) }
+    }
+
+    fn plan(&self, call: &Call<'_>) -> Result<Plan, Fault> {
+        let (step, address) = (call.step, &self.target.address);
+        let method = match step.verb {
+            Verb::Noop => return Err(Fault::failed("an http target has nothing to do for a noop")),
+            Verb::Request if step.method.is_empty() => Method::GET,
+            Verb::Request => Method::from_bytes(step.method.as_bytes())
+                .ok()
+                .filter(|method| method != Method::CONNECT)
+                .ok_or_else(|| Fault::failed(format!("{:?} is no method of a request", step.method)))?,
+            Verb::Write => Method::PUT,
+            Verb::Read => Method::GET,
+            Verb::Stat => Method::HEAD,
+            Verb::List => extension(b"PROPFIND")?,
+            Verb::Delete => Method::DELETE,
+            Verb::Mkdir => extension(b"MKCOL")?,
+        };
+        let path = match step.verb {
+            Verb::Request => address.request(call.key),
+            verb => address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
+        };
+        if step.verb == Verb::Read && step.length == Some(0) {
+            return Err(Fault::failed("a part of 0 bytes cannot be asked for over HTTP"));
+        }
+        Ok(Plan { method, path })
+    }
+
+    fn headers(&self, call: &Call<'_>) -> Result<HeaderMap, Fault> {
+        let step = call.step;
+        let mut headers = self.target.headers.clone();
+        headers.insert(ID, HeaderValue::from(call.id));
+        match step.verb {
+            Verb::Write | Verb::Request if uploads(step) => {
+                let size = step.content.map_or(0, |content| content.size);
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(size));
+                if let (Checksum::Adler32, Some(content)) = (step.checksum, step.content) {
+                    let sum = content::adler32(content.seed, call.number, content.size);
+                    headers.insert(DIGEST, value(&format!("adler32={sum:08x}"))?);
+                }
+            }
+            Verb::Read => {
+                if let Some(range) = range(step) {
+                    headers.insert(RANGE, value(&range)?);
+                }
+                if step.checksum == Checksum::Adler32 {
+                    headers.insert(WANT_DIGEST, HeaderValue::from_static("adler32"));
+                }
+            }
+            Verb::List => {
+                headers.insert(DEPTH, HeaderValue::from_static("1"));
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(PROPFIND.len()));
+            }
+            _ => {}
+        }
+        for (name, value) in &step.headers {
+            let (name, value) = crate::header(name, value).map_err(Fault::failed)?;
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    fn body(&self, call: &Call<'_>) -> Upload {
+        self.sent.set(0);
+        match (call.step.verb, call.step.content) {
+            (Verb::List, _) => Upload::Fixed(Bytes::from_static(PROPFIND.as_bytes())),
+            (Verb::Write | Verb::Request, Some(content)) => Upload::known(content, call.number, Rc::clone(&self.sent)),
+            _ => Upload::Empty,
+        }
+    }
+
+    fn request(&self, plan: &Plan, call: &Call<'_>) -> Result<Request<Upload>, Fault> {
+        let mut request = Request::new(self.body(call));
+        *request.method_mut() = plan.method.clone();
+        *request.uri_mut() =
+            plan.path.parse().map_err(|error| Fault::failed(format!("path of the request: {error}")))?;
+        *request.headers_mut() = self.headers(call)?;
+        Ok(request)
+    }
+
+    /// Send the request and wait for the head of its answer.
+    ///
+    /// A kept connection may turn out to be dead. What had not left is sent again on a new one; what had left is sent again once only
+    /// where doing it twice is the same as doing it once and changes nothing (RFC 9110, 9.2.1), and is counted as a further call.
+    async fn exchange(&mut self, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<Answer, Fault> {
+        let again = matches!(plan.method.as_str(), "GET" | "HEAD" | "PROPFIND" | "OPTIONS");
+        let kept = self.kept().await;
+        let fresh = kept.is_none();
+        match self.attempt(kept, plan, call, act).await {
+            Ok(answer) => Ok(answer),
+            Err(NoAnswer::Stale { left, .. }) if !fresh && (again || !left) => {
+                act.sent = left;
+                let retried = self.attempt(None, plan, call, act).await;
+                retried.map_err(fault_of)
+            }
+            Err(trouble) => Err(fault_of(trouble)),
+        }
+    }
+
+    /// The connection of the exchange before, when it is still good.
+    async fn kept(&mut self) -> Option<Link> {
+        let mut link = self.link.take()?;
+        if link.is_ready().await { Some(link) } else { None }
+    }
+
+    async fn attempt(
+        &mut self,
+        kept: Option<Link>,
+        plan: &Plan,
+        call: &Call<'_>,
+        act: &mut Act,
+    ) -> Result<Answer, NoAnswer> {
+        let request = self.request(plan, call).map_err(NoAnswer::Final)?;
+        let mut link = match kept {
+            Some(link) => link,
+            None => self.target.route.connect(self.number).await.map_err(NoAnswer::Final)?,
+        };
+        let sent = Rc::clone(&self.sent);
+        act.calls += 1;
+        act.sent = true;
+        let answer = link.exchange(request, || act.bytes = sent.get()).await?;
+        act.first_byte = now();
+        let (head, body) = answer.into_parts();
+        Ok(Answer { link, head, body })
+    }
+
+    /// Keep the connection of an answer that was read to its end.
+    async fn put_back(&mut self, mut answer: Answer) {
+        if self.target.keep_alive && answer.drain().await.is_ok_and(|whole| whole) {
+            self.link = Some(answer.link);
+        }
+    }
+}
+
+impl Answer {
+    /// The next piece of the body; `None` at its end.
+    async fn piece(&mut self) -> Option<Result<Bytes, hyper::Error>> {
+        loop {
+            match self.link.during(self.body.frame()).await? {
+                Ok(frame) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Some(Ok(data));
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Read the rest of the body and forget it; false when it is too long for that.
+    async fn drain(&mut self) -> Result<bool, Fault> {
+        let mut got = 0;
+        while let Some(piece) = self.piece().await {
+            got += piece.map_err(|error| error::broken_body(&error, got, self.stated()))?.len() as u64;
+            if got > DRAINED {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Size that the head states.
+    fn stated(&self) -> Option<u64> {
+        self.head.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    }
+}
+
+fn fault_of(trouble: NoAnswer) -> Fault {
+    match trouble {
+        NoAnswer::Stale { left: false, .. } => Fault::failed("connection closed before the request was sent"),
+        NoAnswer::Stale { fault, .. } | NoAnswer::Final(fault) => fault,
+    }
+}
+
+fn extension(name: &[u8]) -> Result<Method, Fault> {
+    Method::from_bytes(name).map_err(|error| Fault::failed(error.to_string()))
+}
+
+fn value(text: &str) -> Result<HeaderValue, Fault> {
+    HeaderValue::from_str(text).map_err(|error| Fault::failed(error.to_string()))
+}
+
+/// Whether the request has a body of its own, if only an empty one.
+fn uploads(step: &Step) -> bool {
+    step.content.is_some() || step.verb == Verb::Write || matches!(step.method.as_str(), "PUT" | "POST" | "PATCH")
+}
+
+/// Whether only a part of the object is asked for.
+fn is_part(step: &Step) -> bool {
+    step.verb == Verb::Read && (step.offset > 0 || step.length.is_some())
+}
+
+/// The Range header; the last byte counts (RFC 9110, 14.1.2).
+fn range(step: &Step) -> Option<String> {
+    match step.length {
+        _ if !is_part(step) => None,
+        Some(length) => Some(format!("bytes={}-{}", step.offset, step.offset.saturating_add(length.saturating_sub(1)))),
+        None => Some(format!("bytes={}-", step.offset)),
+    }
+}
+
+/// Whether the answer passes.
+async fn judge(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let step = call.step;
+    let status = answer.head.status;
+    if !passes(status, step) {
+        return Err(match status {
+            StatusCode::OK if is_part(step) => Fault::failed("HTTP 200 OK, though only a part was asked for"),
+            other => error::status(other),
+        });
+    }
+    match step.verb {
+        Verb::Read if status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
+        Verb::Read if status.is_success() => read(answer, call, act).await,
+        Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step).await,
+        Verb::Stat => stat(answer, step),
+        Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await,
+        _ => answer.drain().await.map(drop),
+    }
+}
+
+/// Whether the status is one that passes.
+fn passes(status: StatusCode, step: &Step) -> bool {
+    let code = status.as_u16();
+    if !step.expect.statuses.is_empty() {
+        return step.expect.statuses.contains(&code);
+    }
+    match step.verb {
+        Verb::Delete if code == 404 => step.missing_ok,
+        Verb::Mkdir if code == 405 => step.missing_ok,
+        // RFC 4918, 9.6.1: of several objects not all were removed.
+        Verb::Delete | Verb::Mkdir | Verb::Write if code == 207 => false,
+        Verb::List => code == 207,
+        Verb::Read if is_part(step) => code == 206 || (code == 416 && wants_nothing(step)),
+        Verb::Read => code == 200,
+        _ => status.is_success(),
+    }
+}
+
+/// Whether the part asked for lies behind the end of the known content.
+fn wants_nothing(step: &Step) -> bool {
+    step.content.is_some_and(|content| step.offset >= content.size)
+}
+
+async fn read(answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let part = answer.head.status == StatusCode::PARTIAL_CONTENT;
+    if part && !begins_at(&answer.head.headers, call.step.offset) {
+        return Err(Fault::failed("another range than the one asked for"));
+    }
+    let check = Check::object(call.step, call.number, part, &answer.head.headers);
+    receive(answer, check, act).await
+}
+
+/// Whether Content-Range names this first byte.
+fn begins_at(headers: &HeaderMap, offset: u64) -> bool {
+    let value = headers.get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
+    let first = value.and_then(|value| value.trim().strip_prefix("bytes ")?.split_once('-'));
+    first.is_some_and(|(first, _)| first.trim().parse() == Ok(offset))
+}
+
+/// Take the body in.
+async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<(), Fault> {
+    let stated = answer.stated();
+    if let Some(stated) = stated {
+        check::size(stated, check.expected())?;
+    }
+    let sent = act.bytes;
+    while let Some(piece) = answer.piece().await {
+        let piece = piece.map_err(|error| error::broken_body(&error, check.got(), stated))?;
+        act.bytes = sent + check.got() + piece.len() as u64;
+        check.take(&piece)?;
+    }
+    check.finish()
+}
+
+async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault> {
+    let no_listing = |why: &str| Fault::failed(format!("the answer is no WebDAV listing: {why}"));
+    let mut listing = Listing::new(&plan.path);
+    let mut got = 0;
+    while let Some(piece) = answer.piece().await {
+        let piece = piece.map_err(|error| error::broken_body(&error, got, answer.stated()))?;
+        got += piece.len() as u64;
+        if got > LISTED {
+            return Err(Fault::failed("the listing is larger than 64 MiB"));
+        }
+        listing.feed(&piece).map_err(no_listing)?;
+    }
+    let entries = listing.finish().map_err(no_listing)?;
+    match step.expect.entries {
+        Some(expected) if entries != expected => Err(Fault::failed(format!("{entries} entries, expected {expected}"))),
+        _ => Ok(()),
+    }
+}
+
+fn stat(answer: &Answer, step: &Step) -> Result<(), Fault> {
+    match (step.content, answer.stated()) {
+        (Some(content), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(content.size)),
+        (Some(_), None) if answer.head.status.is_success() => Err(Fault::failed("the answer states no size")),
+        _ => Ok(()),
+    }
+}
