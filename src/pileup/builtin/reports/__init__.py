@@ -1,0 +1,1 @@
+"""Shipped reports: finished results as one offline HTML page, as JUnit XML, as JSON."""

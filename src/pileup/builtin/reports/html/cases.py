@@ -1,0 +1,136 @@
+"""The table of cases and what is told about each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pileup.builtin.reports.html import text
+from pileup.builtin.reports.html.text import Shown
+from pileup.model.results import CaseResult, Distribution, OperationResult, RunResults
+from pileup.model.units import format_size, format_time
+
+MOST = 500
+"""Cases in the table, and in the details."""
+OUTPUT = 48_000
+"""Characters of one output on the page."""
+OUTPUTS = 1_000_000
+"""Characters of all outputs on the page."""
+SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table of cases, or of the operations of one case."""
+
+    case: CaseResult
+    anchor: str
+    name: str
+    counts: list[tuple[str, int]]
+    rate: Shown
+    throughput: Shown
+    quantiles: list[Shown]
+    took: str
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Response or service times of one operation in a row of figures."""
+
+    operation: str
+    kind: str
+    n: int
+    smallest: str
+    mean: str
+    quantiles: list[Shown]
+    largest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a case wrote."""
+
+    path: str
+    text: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """All about one case below its heading."""
+
+    row: Row
+    facts: list[tuple[str, str]]
+    operations: list[Row]
+    times: list[Times]
+    outputs: list[Output]
+
+
+def rows(results: RunResults) -> list[Row]:
+    """Return the lines of the table of cases."""
+    return [_row(case, case.iterations, case.name) for case in results.cases[:MOST]]
+
+
+def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
+    """Return what is told about each case. `outputs` maps paths in the run folder to texts."""
+    shown = results.cases[:MOST]
+    paths = [path for case in shown for path in (case.stdout, case.stderr) if outputs.get(path)]
+    limit = min(OUTPUT, OUTPUTS // max(1, len(paths)))
+    return [_detail(case, outputs, begin, limit) for case in shown]
+
+
+def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int) -> Detail:
+    operations = [_row(case, each, each.operation) for each in case.operations]
+    kinds = [(each, kind, getattr(each, kind)) for each in case.operations for kind in ("response", "service")]
+    times = [_times(each.operation, kind, found) for each, kind, found in kinds if found]
+    written = [
+        Output(path, text.cut(outputs[path], limit, path), outputs[path].count("\n") or 1)
+        for path in (case.stdout, case.stderr)
+        if outputs.get(path)
+    ]
+    head = _row(case, case.iterations, case.name)
+    return Detail(head, _facts(case, begin), operations if len(operations) > 1 else [], times, written)
+
+
+def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
+    counts = found.counts if found else None
+    words = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
+    distribution = found.response if found else None
+    return Row(
+        case=case,
+        anchor=f"case-{case.id}",
+        name=name,
+        counts=[(word, getattr(counts, word)) for word in words] if counts else [],
+        rate=text.show(found.rate if found else None),
+        throughput=text.show(found.throughput if found and found.bytes else None),
+        quantiles=_quantiles(distribution, (0.5, 0.9, 0.99)),
+        took=_took(case),
+    )
+
+
+def _took(case: CaseResult) -> str:
+    return format_time(case.ended - case.started) if case.started and case.ended else text.ABSENT
+
+
+def _quantiles(found: Distribution | None, shares: tuple[float, ...]) -> list[Shown]:
+    return [text.show(found.quantiles.get(share) if found else None) for share in shares]
+
+
+def _times(operation: str, kind: str, found: Distribution) -> Times:
+    ends = [format_time(value) for value in (found.smallest, found.mean, found.largest)]
+    return Times(operation, kind, found.n, ends[0], ends[1], _quantiles(found, tuple(SHARES)), ends[2])
+
+
+def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:
+    iterations = case.iterations
+    moved = format_size(iterations.bytes) if iterations and iterations.bytes else ""
+    facts = [
+        ("Test", case.use),
+        ("Target", case.target),
+        ("Load", case.load),
+        ("Began", text.offset(case.started, begin)),
+        ("Took", _took(case)),
+        ("Measured", format_time(iterations.seconds * 1e9) if iterations else ""),
+        ("Moved", moved),
+    ]
+    return [(name, value) for name, value in facts if value and value != text.ABSENT]

@@ -1,0 +1,86 @@
+"""All charts of a page with the tables they draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pileup.builtin.reports.html import latency_charts, load_charts, monitor_charts, tables
+from pileup.builtin.reports.html.monitor_charts import Panel
+from pileup.builtin.reports.html.series import Columns
+from pileup.builtin.reports.html.shapes import Chart
+from pileup.model.results import RunResults
+
+LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
+"""Durations that a distribution needs to be drawn; the most curves, histograms, box plots and cases in one chart."""
+
+
+@dataclass(slots=True)
+class Charts:
+    """What the page shows, in its order."""
+
+    axis: tables.Clock
+    load: list[Chart] = field(default_factory=list)
+    latency: list[Chart] = field(default_factory=list)
+    histograms: list[Chart] = field(default_factory=list)
+    boxes: list[Chart] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+    data: dict[str, Columns] = field(default_factory=dict)
+    left_out: str = ""
+    """Which cases have no curve, in words."""
+    short: tuple[str, ...] = ()
+    """Cases that were over too soon to be drawn against time."""
+
+    def all(self) -> list[Chart]:
+        """Return every chart in the order of the page."""
+        panels = [chart for panel in self.panels for chart in panel.charts]
+        return [*self.load, *self.latency, *self.histograms, *self.boxes, *panels]
+
+
+def charts(results: RunResults) -> Charts:
+    """Draw everything that the results have figures for."""
+    made = Charts(tables.clock(results))
+    made.data["phases"] = tables.phases(results, made.axis)
+    made.data["cases"] = tables.cases(results, made.axis)
+    _load(made, results)
+    _latency(made, results)
+    made.panels, found = monitor_charts.panels(results.series, made.axis)
+    made.data |= found
+    return made
+
+
+def _load(made: Charts, results: RunResults) -> None:
+    window = made.axis.window
+    count = len(made.data["cases"]["case"])
+    if 0 < count <= BARS:
+        made.load.append(load_charts.gantt(made.data["cases"], window))
+    drawn = tables.drawn(results)
+    made.short = tuple(case.name for case in results.cases if case.timeline and case not in drawn)
+    if not drawn:
+        return
+    table = made.data["timeline"] = tables.timeline(results, made.axis)
+    missed = any(value for value in table["missed"])
+    found = [
+        load_charts.rates(window, missed),
+        load_charts.bandwidth(table, window),
+        load_charts.in_flight(window),
+        load_charts.quantiles(table, window),
+        load_charts.start_errors(table, window),
+    ]
+    made.load += [chart for chart in found if chart]
+
+
+def _latency(made: Charts, results: RunResults) -> None:
+    chosen = tables.measured(results, LEAST, CURVES)
+    everybody = tables.measured(results, LEAST, len(results.cases))
+    if len(everybody) > len(chosen):
+        made.left_out = f"The {len(chosen)} cases with the most iterations of {len(everybody)}."
+    if chosen:
+        made.data["ecdf"] = tables.ecdf(chosen)
+        made.latency = latency_charts.functions(made.data["ecdf"], [case.name for case in chosen])
+    for chart, table in latency_charts.histograms(tables.measured(results, LEAST, HISTOGRAMS)):
+        made.histograms.append(chart)
+        made.data[chart.id] = table
+    boxes = tables.boxes(results, BOXES)
+    if found := latency_charts.box_plots(boxes):
+        made.boxes.append(found)
+        made.data["boxes"] = boxes

@@ -1,0 +1,150 @@
+"""Charts of the load against the time of the run: cases, starts and ends per second, bytes, clients, quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html.series import Columns, largest, positive, scaled
+from pileup.builtin.reports.html.shapes import (
+    BAD,
+    GOOD,
+    MUTED,
+    QUANTILES,
+    WARN,
+    Chart,
+    Mark,
+    finish,
+    hits,
+    in_window,
+    log_time,
+    time_axis,
+    timed,
+)
+
+OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
+RATE = "~s"
+
+
+def gantt(table: Columns, window: float) -> Chart:
+    """Return the chart of cases in time, coloured by outcome, what is left out of the figures shaded."""
+    count = len(table["case"])
+    names = alt.Axis(title=None, labelLimit=150, domain=False, grid=True)
+    y = alt.Y("case:N", sort=None, axis=names, scale=alt.Scale(paddingInner=0.3))
+    colors = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
+    fill = alt.Color("outcome:N", scale=colors, legend=None)
+    tips = [alt.Tooltip(f"{name}:N") for name in ("case", "load", "outcome")] + [alt.Tooltip("when:N", title="time")]
+    bars = (
+        in_window("cases")
+        .mark_bar(clip=True, cornerRadius=2, minBandSize=3)
+        .encode(x=time_axis("a"), x2="b:T", y=y, fill=fill, stroke=fill, strokeWidth=alt.value(1), tooltip=tips)
+    )
+    shade = (
+        in_window("phases")
+        .mark_bar(clip=True, fill="var(--card)", opacity=0.45)
+        .encode(x=time_axis("a"), x2="b:T", y=y, tooltip=[alt.Tooltip("case:N"), alt.Tooltip("phase:N")])
+    )
+    params = [alt.param(name="first", value=0), alt.param(name="last", value=window)]
+    spec = finish(alt.layer(bars, shade).add_params(*params), max(44, 19 * count))
+    legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
+    about = "Pale: set-up, ramp and warm-up, which are left out of all figures."
+    columns = {"case": "case", "when": "time", "outcome": "outcome"}
+    return Chart("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
+
+
+def rates(window: float, missed: bool) -> Chart:
+    """Return iterations per second: started, passed, not passed, and missed when any were."""
+    shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | ({"missed": WARN} if missed else {})
+    words = {name: name.replace("_", " ") for name in shown}
+    area = _area("passed", GOOD)
+    lines = [_line(name, color, dash=name == "started") for name, color in shown.items()]
+    tips = _tips({name: f"{word} /s" for name, word in words.items()})
+    legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
+    spec = timed([area, *lines, hits("timeline", tips)], window)
+    about = "Started above passed: the system does not keep up, or answers badly."
+    return Chart("rates", "Iterations", "per second", spec, "timeline", legend, about, columns=_read(words))
+
+
+def bandwidth(table: Columns, window: float) -> Chart | None:
+    """Return bytes per second, None when no bytes were moved. Brings its column into a unit that is easy to read."""
+    values = table["bandwidth"]
+    top = largest(values) or 0
+    if not top:
+        return None
+    divisor, unit = scaled("B/s", top)
+    table["bandwidth"] = [None if value is None else value / divisor for value in values]
+    spec = timed(
+        [
+            _area("bandwidth", "var(--c0)"),
+            _line("bandwidth", "var(--c0)"),
+            hits("timeline", _tips({"bandwidth": unit})),
+        ],
+        window,
+    )
+    return Chart("bandwidth", "Throughput", unit, spec, "timeline", columns=_read({"bandwidth": unit}))
+
+
+def in_flight(window: float) -> Chart:
+    """Return iterations under way and the clients there are."""
+    words = {"in_flight": "in flight", "clients": "clients"}
+    drawn = [_area("in_flight", "var(--c4)"), _line("clients", MUTED, dash=True), _line("in_flight", "var(--c4)")]
+    spec = timed([*drawn, hits("timeline", _tips(words))], window)
+    legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"))
+    columns = _read(words)
+    about = "In flight near the clients: every client is waiting for an answer."
+    return Chart("in_flight", "In flight", "iterations, clients", spec, "timeline", legend, about, columns=columns)
+
+
+def quantiles(table: Columns, window: float) -> Chart | None:
+    """Return quantiles of the response time against time, None when nothing passed."""
+    values = positive(table, *QUANTILES)
+    if not values:
+        return None
+    scale, axis = log_time(values, 6)
+    lines = [_line(name, color, scale=scale, axis=axis) for name, color in QUANTILES.items()]
+    tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in QUANTILES]
+    legend = tuple(Mark(name, color) for name, color in QUANTILES.items())
+    spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], window, 170)
+    columns = _read({name: f"{name}, ms" for name in QUANTILES})
+    about = "From the intended start of each iteration to its answer; what passed. Logarithmic."
+    return Chart("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
+
+
+def start_errors(table: Columns, window: float) -> Chart | None:
+    """Return how late pileup itself began iterations (p99 of each second), None where that is not known."""
+    values = positive(table, "late")
+    if not values:
+        return None
+    scale, axis = log_time(values, 5)
+    tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="p99, ms", format=",.3~r")]
+    spec = timed([_line("late", "var(--c5)", scale=scale, axis=axis), hits("timeline", tips)], window, 110)
+    about = "How late pileup itself began iterations, 99 of 100: what it adds to response times at most."
+    columns = _read({"late": "p99, ms"})
+    return Chart("late", "Start error of pileup", "p99, log scale", spec, "timeline", (), about, columns=columns)
+
+
+def _amount(column: str, **given: Any) -> alt.Y:
+    scale = given.get("scale") or alt.Scale(zero=True, nice=True)
+    axis = given.get("axis") or alt.Axis(title=None, format=RATE, tickCount=4)
+    return alt.Y(f"{column}:Q", scale=scale, axis=axis, title=None, stack=None)
+
+
+def _area(column: str, fill: str) -> Any:
+    mark = in_window("timeline").mark_area(clip=True, fill=fill, opacity=0.13)
+    return mark.encode(x=time_axis(), y=_amount(column), detail="case:N")
+
+
+def _line(column: str, color: str, *, dash: bool = False, **given: Any) -> Any:
+    style: dict[str, Any] = {"strokeDash": [3, 2], "strokeWidth": 1.3} if dash else {}
+    mark = in_window("timeline").mark_line(clip=True, stroke=color, **style)
+    return mark.encode(x=time_axis(), y=_amount(column, **given), detail="case:N")
+
+
+def _tips(columns: dict[str, str]) -> list[alt.Tooltip]:
+    numbers = (alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in columns.items())
+    return [alt.Tooltip("case:N"), *numbers]
+
+
+def _read(columns: dict[str, str]) -> dict[str, str]:
+    return {"case": "case", "when": "time", **columns}

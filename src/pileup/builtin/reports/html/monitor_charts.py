@@ -1,0 +1,163 @@
+"""Charts of the monitors: one per group of metrics, on the time axis of the load."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html import tables
+from pileup.builtin.reports.html.series import Columns, Number, largest, mean, scaled
+from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, in_window, time_axis, timed
+from pileup.model.results import Series
+
+POINTS = 360
+"""Points of one series, at most; beyond, means are drawn."""
+SERIES = 8
+"""Series in one chart, at most: those with the largest means."""
+CHARTS = 48
+HEIGHT = 84
+TITLES = {
+    "cpu": "CPU",
+    "rss": "Memory held (RSS)",
+    "load": "Load average",
+    "loopback": "Network within the machine",
+    "number": "Number",
+    "disk_busy": "Busiest disk",
+}
+ORDER = ("cpu", "load", "memory", "network", "loopback", "disk", "disk_operations", "disk_busy", "processes")
+STACK = ("user", "system", "iowait", "steal")
+STACKED = {"user": "var(--c0)", "system": "var(--c1)", "iowait": "var(--c8)", "steal": "var(--c4)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Series that belong into one chart. `scope` is who measured where."""
+
+    scope: str
+    metric: str
+    unit: str
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """All charts of one monitor on one host, and what needed none."""
+
+    scope: str
+    charts: tuple[Chart, ...]
+    quiet: tuple[str, ...]
+    """Metrics that were zero all the time."""
+    left_out: int
+    """Charts that found no room."""
+
+
+def groups(series: tuple[Series, ...]) -> list[Group]:
+    """Put series of one monitor, host, metric and unit together; load1, load5 and load15 are one metric."""
+    found: dict[tuple[str, str, str], list[Series]] = {}
+    for each in series:
+        scope = f"{each.monitor} on {each.host}" if each.host else each.monitor
+        found.setdefault((scope, re.sub(r"^load\d+$", "load", each.metric), each.unit), []).append(each)
+    return [Group(*key, tuple(members)) for key, members in found.items()]
+
+
+def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel], dict[str, Columns]]:
+    """Return a panel per monitor and host, and the tables its charts draw."""
+    data: dict[str, Columns] = {}
+    made: dict[str, list[Chart]] = {}
+    quiet: dict[str, list[str]] = {}
+    left: dict[str, int] = {}
+    for group in sorted(groups(series), key=_place):
+        made.setdefault(group.scope, [])
+        if _silent(group):
+            quiet.setdefault(group.scope, []).append(_title(group.metric))
+        elif len(data) >= CHARTS:
+            left[group.scope] = left.get(group.scope, 0) + 1
+        else:
+            name = f"monitor{len(data)}"
+            chart, data[name] = _chart(name, group, axis)
+            made[group.scope].append(chart)
+    found = (Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0)) for scope, each in made.items())
+    return list(found), data
+
+
+def _place(group: Group) -> tuple[str, int, str]:
+    rank = ORDER.index(group.metric) if group.metric in ORDER else len(ORDER)
+    return group.scope, rank, group.metric
+
+
+def _silent(group: Group) -> bool:
+    """Whether there is nothing to see: all zero, or only a total that never changed beside zeros."""
+    values = [each for each in group.series if "kind=total" not in each.labels]
+    return not any(value for each in values or group.series for value in each.values)
+
+
+def _title(metric: str) -> str:
+    return TITLES.get(metric, metric.replace("_", " ").capitalize())
+
+
+def _name(series: Series, group: Group) -> str:
+    """Return what tells a series from the others of its chart: the values of its labels, else the metric."""
+    values = ", ".join(part.partition("=")[2] or part for part in series.labels.split(",")) if series.labels else ""
+    if group.metric == "load" and series.metric != "load":
+        return f"{series.metric[4:]} min"
+    return values or series.metric.replace("_", " ")
+
+
+def _is_stack(group: Group) -> bool:
+    return group.metric == "cpu" and group.unit == "%" and any(each.labels.startswith("mode=") for each in group.series)
+
+
+def _chosen(group: Group) -> list[tuple[str, str, Series]]:
+    """Return name, colour and series of what is drawn."""
+    named = [(_name(each, group), each) for each in group.series]
+    if _is_stack(group):
+        known = {name: each for name, each in named if name in STACK and (name != "steal" or any(each.values))}
+        return [(name, STACKED[name], known[name]) for name in STACK if name in known]
+    if len(named) > SERIES:
+        named = sorted(named, key=lambda pair: -(mean(pair[1].values) or 0))[:SERIES]
+    return [(name, color(number), each) for number, (name, each) in enumerate(named)]
+
+
+def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]:
+    chosen = _chosen(group)
+    moments = sorted({time for _, _, each in chosen for time in each.times})
+    top = largest([value for _, _, each in chosen for value in each.values]) or 0
+    divisor, unit = scaled(group.unit, abs(float(top)))
+    columns = [_aligned(each, moments, divisor) for _, _, each in chosen]
+    table = tables.sampled(moments, columns, axis, POINTS)
+    keys = [f"s{number}" for number in range(len(chosen))]
+    colors = [shade for _, shade, _ in chosen]
+    tips = [alt.Tooltip(f"{key}:Q", title=text, format=",.4~r") for key, (text, _, _) in zip(keys, chosen, strict=True)]
+    marks = _stack(name, keys, colors) if _is_stack(group) else _lines(name, keys, colors)
+    kind = "area" if _is_stack(group) else "line"
+    several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
+    legend = tuple(Mark(text, shade, kind) for text, shade, _ in chosen) if several else ()
+    more = len(group.series) - len(chosen)
+    about = f"The {SERIES} largest of {len(group.series)}." if more > 0 and not _is_stack(group) else ""
+    readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
+    spec = timed([*marks, hits(name, tips)], axis.window, HEIGHT)
+    return Chart(name, _title(group.metric), unit, spec, name, legend, about, columns=readable), table
+
+
+def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]:
+    known = dict(zip(series.times, series.values, strict=True))
+    return [None if (value := known.get(time)) is None else value / divisor for time in moments]
+
+
+def _lines(name: str, keys: list[str], colors: list[str]) -> list[Any]:
+    y = alt.Axis(title=None, format="~s", tickCount=3)
+    scale = alt.Scale(zero=True, nice=True)
+    amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
+    lines = [in_window(name).mark_line(clip=True, stroke=shade) for shade in colors]
+    return [line.encode(x=time_axis(), y=amount) for line, amount in zip(lines, amounts, strict=True)]
+
+
+def _stack(name: str, keys: list[str], colors: list[str]) -> list[Any]:
+    y = alt.Y("value:Q", stack="zero", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title=None, values=[0, 50, 100]))
+    fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
+    folded = in_window(name).transform_fold(keys, as_=["key", "value"])
+    order = alt.Order("key:N", sort="descending")
+    return [folded.mark_area(clip=True, opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]

@@ -1,0 +1,199 @@
+"""Results to one HTML file: verdicts, tables, charts, outputs. Everything is text until the template escapes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import vl_convert
+from markupsafe import Markup
+
+from pileup.builtin.reports.html import cases, text
+from pileup.builtin.reports.html.charts import Charts, charts
+from pileup.builtin.reports.html.series import Columns
+from pileup.builtin.reports.html.shapes import CONFIG
+from pileup.model.results import RunResults
+from pileup.model.units import format_count, format_size, format_time
+
+ERRORS = 200
+"""Rows of the table of errors."""
+SUITE = 200_000
+"""Characters of the suite."""
+TONES = {
+    "passed": "good",
+    "failed": "bad",
+    "error": "bad",
+    "refused": "bad",
+    "unknown": "warn",
+    "stopped": "warn",
+    "ambiguous": "warn",
+    "unfinished": "warn",
+    "unavailable": "warn",
+    "lost": "warn",
+}
+SIGNS = {"good": "✓", "bad": "✗", "warn": "?", "none": text.ABSENT}
+
+
+def render(results: RunResults, outputs: Mapping[str, str]) -> str:
+    """Return the page of a run."""
+    drawn = charts(results)
+    shown = results.criteria
+    context: dict[str, Any] = {
+        "run": {"about": "", "labels": {}, "versions": {}} | results.run,
+        "results": results,
+        "title": _words(results.run.get("title")) or "A run without a title",
+        "facts": _facts(results, drawn),
+        "notes": _notes(results),
+        "criteria": shown,
+        "met": sum(each.verdict == "passed" for each in shown),
+        "level": text.level([each.figure for each in shown]),
+        "cases": cases.rows(results),
+        "more_cases": max(0, len(results.cases) - cases.MOST),
+        "details": cases.details(results, outputs, drawn.axis.begin),
+        "charts": drawn,
+        "errors": results.errors[:ERRORS],
+        "more_errors": max(0, len(results.errors) - ERRORS),
+        "begin": drawn.axis.begin,
+        "suite": _suite(results),
+        "environment": _environment(results.run),
+        "data": _script(_payload(drawn)),
+        "style": Markup(_resource("report.css")),  # noqa: S704  # our own file
+        "script": Markup(_resource("report.js")),  # noqa: S704  # our own file
+        "bundle": Markup(_bundle() if drawn.all() else ""),  # noqa: S704  # nothing in it ends a script: see there
+    }
+    return _template().render(context)
+
+
+@cache
+def _template() -> jinja2.Template:
+    strict = jinja2.StrictUndefined
+    environment = jinja2.Environment(autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "figure": text.show,
+        "count": format_count,
+        "offset": text.offset,
+        "tone": lambda word: TONES.get(str(word), "none"),
+        "sign": lambda word: SIGNS[TONES.get(str(word), "none")],
+    }
+    return environment.from_string(_resource("report.html.jinja"))
+
+
+@cache
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+@cache
+def _bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script that needs no network. The first call takes a second."""
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _script(value: object) -> Markup:
+    """Return JSON that can stand inside a script element: nothing in it can end the element or begin a comment."""
+    plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        plain = plain.replace(character, f"\\u{ord(character):04x}")
+    return Markup(plain)  # noqa: S704  # escaped in the line above
+
+
+def _payload(drawn: Charts) -> dict[str, Any]:
+    return {
+        "window": drawn.axis.window,
+        "config": CONFIG,
+        "tables": {name: _packed(columns) for name, columns in drawn.data.items()},
+        "charts": {
+            each.id: {"spec": each.spec, "table": each.table, "timed": each.timed, "columns": each.columns}
+            for each in drawn.all()
+        },
+    }
+
+
+def _packed(columns: Columns) -> dict[str, Any]:
+    """Columns of text that repeat become a list of words and places in it."""
+    packed: dict[str, Any] = {}
+    for name, values in columns.items():
+        words = sorted({value for value in values if isinstance(value, str)})
+        if words and len(words) * 2 < len(values):
+            at = {word: place for place, word in enumerate(words)}
+            packed[name] = {"words": words, "at": [at[str(value)] for value in values]}
+        else:
+            packed[name] = values
+    return packed
+
+
+def _words(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _facts(results: RunResults, drawn: Charts) -> list[tuple[str, str]]:
+    run = results.run
+    hosts = ", ".join(_words(host.get("name")) for host in run.get("hosts") or [])
+    named = [(_words(target.get("name")), _words(target.get("kind"))) for target in run.get("targets") or []]
+    targets = ", ".join(f"{name} ({kind})" for name, kind in named)
+    length = format_time(drawn.axis.window * 1e6) if results.cases else ""
+    facts = [
+        ("Started", text.moment(run.get("started"))),
+        ("Took", length),
+        ("From", hosts),
+        ("Targets", targets),
+        ("Made with", f"pileup {(run.get('versions') or {}).get('pileup', '')}".strip()),
+        ("Exit code", f"{int(results.exit_code)}"),
+        ("Run folder", results.folder),
+    ]
+    return [(name, value) for name, value in facts if value and value != text.ABSENT]
+
+
+def _notes(results: RunResults) -> list[str]:
+    notes = list(results.notes)
+    stopped = _words(results.run.get("stopped"))
+    if stopped:
+        notes.insert(0, f"The run was stopped by: {stopped}.")
+    if results.run.get("debug_build") and not any("debug" in note for note in notes):
+        notes.append("Made with a debug build of the engine: its figures are not to be trusted.")
+    if results.run.get("state") == "running":
+        notes.append("The run has not ended, or ended without saying so: these are the figures up to then.")
+    return notes
+
+
+def _suite(results: RunResults) -> dict[str, str]:
+    suite = results.run.get("suite") or {}
+    values = ", ".join(f"{name}={value}" for name, value in (suite.get("values") or {}).items())
+    return {
+        "text": text.cut(_words(suite.get("text")), SUITE, "run.json"),
+        "source": _words(suite.get("source")),
+        "digest": _words(suite.get("digest")),
+        "values": values,
+    }
+
+
+def _environment(run: dict[str, Any]) -> list[tuple[str, list[dict[str, str]]]]:
+    """Return tables of what the run ran on: heading and rows."""
+    tables = [
+        ("Hosts", [_row(host) for host in run.get("hosts") or []]),
+        ("Targets", [_row(target) for target in run.get("targets") or []]),
+        ("Monitors", [_row(monitor) for monitor in run.get("monitors") or []]),
+        ("Versions", [_row(run.get("versions") or {})]),
+        ("Run", [_row({"seed": run.get("seed"), **(run.get("labels") or {})})]),
+    ]
+    return [(name, [row for row in rows if row]) for name, rows in tables if any(rows)]
+
+
+def _row(values: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        str(name).replace("_", " "): _cell(str(name), value)
+        for name, value in values.items()
+        if value not in (None, "")
+    }
+
+
+def _cell(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    forms = {"memory": format_size, "every": format_time}
+    return forms[name](value) if name in forms and isinstance(value, (int, float)) else _words(value)

@@ -1,0 +1,111 @@
+"use strict";
+(() => {
+  const report = JSON.parse(document.getElementById("data").textContent);
+  const tables = {}, views = new Map(), waiting = new Map();
+  let shown = [0, report.window];
+
+  const column = (packed) => Array.isArray(packed) ? packed : packed.at.map((place) => packed.words[place]);
+
+  function rows(name) {
+    if (!tables[name]) {
+      const columns = Object.entries(report.tables[name]).map(([key, packed]) => [key, column(packed)]);
+      const length = columns.length ? columns[0][1].length : 0;
+      tables[name] = Array.from({ length }, (_, i) => Object.fromEntries(columns.map(([key, values]) => [key, values[i]])));
+    }
+    return tables[name];
+  }
+
+  function names(part, found = new Set()) {
+    if (Array.isArray(part)) part.forEach((each) => names(each, found));
+    else if (part && typeof part === "object") {
+      if (part.data && part.data.name && report.tables[part.data.name]) found.add(part.data.name);
+      Object.values(part).forEach((each) => names(each, found));
+    }
+    return found;
+  }
+
+  function draw(place) {
+    const id = place.dataset.chart, chart = report.charts[id];
+    if (waiting.has(id)) return waiting.get(id);
+    const datasets = Object.fromEntries([...names(chart.spec)].map((name) => [name, rows(name)]));
+    const spec = { ...chart.spec, config: report.config, datasets: { ...chart.spec.datasets, ...datasets } };
+    const options = { actions: false, renderer: "svg", defaultStyle: false, tooltip: { theme: "own", disableDefaultStyle: true } };
+    const done = vegaEmbed(place, spec, options)
+      .then((result) => { views.set(id, result.view); if (chart.timed) show(result.view); })
+      .catch((problem) => {
+        console.error("chart " + id + ": " + problem);
+        place.innerHTML = "<p class=failed>This chart cannot be drawn here; its numbers are below.</p>";
+      });
+    waiting.set(id, done);
+    return done;
+  }
+
+  function show(view) {
+    view.signal("first", shown[0]).signal("last", shown[1]).runAsync();
+  }
+
+  function number(value) {
+    if (value === null || value === undefined) return "";
+    return typeof value === "number" ? value.toLocaleString("en", { maximumSignificantDigits: 5 }).replace(/,/g, " ") : String(value);
+  }
+
+  function tabulate(place) {
+    const chart = report.charts[place.dataset.numbers], keys = Object.entries(chart.columns), table = document.createElement("table");
+    const cell = (row, kind, text, right) => {
+      const made = document.createElement(kind);
+      made.textContent = text;
+      if (right) made.className = "num";
+      row.append(made);
+    };
+    const data = rows(chart.table), head = table.createTHead().insertRow(), body = table.createTBody();
+    const numeric = ([key]) => data.some((row) => typeof row[key] === "number");
+    keys.forEach((key) => cell(head, "th", key[1], numeric(key)));
+    data.slice(0, 2000).forEach((row) => {
+      const line = body.insertRow();
+      keys.forEach(([key]) => cell(line, "td", number(row[key]), typeof row[key] === "number"));
+    });
+    place.replaceChildren(table);
+  }
+
+  document.querySelectorAll("details.numbers").forEach((each) => each.addEventListener("toggle", () => {
+    const place = each.querySelector("[data-numbers]");
+    if (each.open && !place.firstChild) tabulate(place);
+  }));
+
+  const places = [...document.querySelectorAll("[data-chart]")];
+  if (places.length && typeof vegaEmbed === "function") {
+    const seen = "IntersectionObserver" in window ? new IntersectionObserver((entries) => entries.forEach((entry) => {
+      if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
+    }), { rootMargin: "600px" }) : null;
+    places.forEach((place) => seen ? seen.observe(place) : draw(place));
+  }
+  window.pileupDrawAll = () => Promise.all(places.map(draw));
+
+  const chooser = document.getElementById("window");
+  if (chooser) {
+    const cases = rows("cases");
+    cases.forEach((each, i) => chooser.append(new Option(each.case, String(i))));
+    if (cases.length < 2) chooser.parentElement.hidden = true;
+    chooser.addEventListener("change", () => {
+      const chosen = cases[chooser.value];
+      const room = chosen ? Math.max(1, (chosen.b - chosen.a) * 0.02) : 0;
+      shown = chosen ? [Math.max(0, chosen.a - room), Math.min(report.window, chosen.b + room)] : [0, report.window];
+      views.forEach((view, id) => { if (report.charts[id].timed) show(view); });
+    });
+  }
+
+  const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  document.getElementById("theme").addEventListener("click", () => {
+    const next = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try { localStorage.setItem("pileup-theme", next); } catch (e) { /* a file opened where nothing may be kept */ }
+  });
+
+  const open = () => {
+    const found = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
+    if (found) { found.open = true; found.scrollIntoView(); }
+  };
+  addEventListener("hashchange", open);
+  open();
+  addEventListener("beforeprint", () => { window.pileupDrawAll(); });
+})();

@@ -1,0 +1,174 @@
+"""What all charts share: the page's colours, the time axis with its cases, axes for durations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html.series import log_ticks
+
+INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
+GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
+QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
+HEIGHT = 150
+Y_WIDTH = 46
+"""Room for the labels of every y axis, so that charts below each other share their time axis."""
+
+CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": "var(--sans)",
+    "padding": {"left": 0, "right": 6, "top": 4, "bottom": 2},
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": LINE,
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "tickSize": 3,
+        "labelPadding": 4,
+        "gridDash": [1, 2],
+    },
+    "axisY": {"domain": False, "ticks": False, "minExtent": Y_WIDTH, "maxExtent": 160},
+    "line": {"strokeWidth": 1.6, "strokeJoin": "round"},
+    "text": {"fill": MUTED, "fontSize": 10},
+}
+"""Vega-Lite configuration of all charts. Colours are variables of the page: a change of theme draws nothing anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One entry of a legend. `kind` is line, dash, area or tick; `color` a CSS colour of the page."""
+
+    text: str
+    color: str
+    kind: str = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One chart of the page."""
+
+    id: str
+    title: str
+    unit: str
+    spec: dict[str, Any]
+    table: str
+    """Name of the table it draws."""
+    legend: tuple[Mark, ...] = ()
+    about: str = ""
+    """One sentence on how to read it."""
+    timed: bool = True
+    """Whether its x axis is the time of the run."""
+    columns: dict[str, str] = field(default_factory=dict)
+    """Columns of the table worth reading as numbers: name -> heading."""
+
+
+def color(number: int) -> str:
+    """Return the colour of the case (or series) with that number; they come again after ten."""
+    return f"var(--c{number % 10})"
+
+
+def named(table: str) -> Any:
+    """Begin a layer on a table of the page."""
+    return alt.Chart(alt.NamedData(name=table))
+
+
+def in_window(table: str) -> Any:
+    """Begin a layer on the rows of a table that overlap the part of the run on show."""
+    return named(table).transform_filter("datum.b >= first && datum.a <= last")
+
+
+def time_axis(column: str = "t") -> alt.X:
+    """Return the x axis of all time charts: milliseconds since the run's start, window `first` to `last`."""
+    text = "time(datum.value) < 1000 && last - first < 2000 ? time(datum.value) + ' ms' : "
+    text += "last - first <= 180000 ? format(time(datum.value) / 1000, '~r') + ' s' : "
+    text += "last - first <= 10800000 ? floor(time(datum.value) / 60000) + utcFormat(datum.value, ':%S') : "
+    text += "floor(time(datum.value) / 3600000) + utcFormat(datum.value, ':%M')"
+    window = [{"expr": "first"}, {"expr": "last"}]
+    axis = alt.Axis(title=None, grid=False, labelExpr=text, tickCount={"expr": "width / 70"}, labelFlush=True)
+    return alt.X(f"{column}:T", scale=alt.Scale(type="utc", domain=window, nice=False), axis=axis)
+
+
+def backdrop() -> list[Any]:
+    """Return the layers behind every time chart: a band and a name per case, darker where it is not yet measured."""
+    bands = (
+        in_window("cases")
+        .mark_rect(clip=True)
+        .encode(
+            x=time_axis("a"),
+            x2="b:T",
+            fill=alt.condition("datum.n % 2", alt.value("var(--band)"), alt.value("var(--band2)")),
+            tooltip=[alt.Tooltip("case:N", title="case")],
+        )
+    )
+    phases = (
+        in_window("phases")
+        .mark_rect(clip=True, fill="var(--phase)")
+        .encode(
+            x=time_axis("a"),
+            x2="b:T",
+            tooltip=[alt.Tooltip("case:N", title="case"), alt.Tooltip("phase:N", title="phase")],
+        )
+    )
+    room = "floor((min(datum.b, last) - max(datum.a, first)) / (last - first) * width / 6)"
+    label = "length(datum.case) <= datum.room ? datum.case : substring(datum.case, 0, datum.room - 1) + '…'"
+    names = (
+        in_window("cases")
+        .transform_calculate(mid="(min(datum.b, last) + max(datum.a, first)) / 2", room=room)
+        .transform_filter("datum.room >= 4")
+        .transform_calculate(label=label)
+        .mark_text(baseline="bottom", dy=-3)
+        .encode(x=time_axis("mid"), y=alt.value(0), text="label:N")
+    )
+    return [bands, phases, names]
+
+
+def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
+    """Return the layer that answers the pointer: one invisible stripe per interval, with all its numbers."""
+    hover = alt.selection_point(name=f"over_{table}", on="pointerover", clear="pointerout", empty=False)
+    return (
+        in_window(table)
+        .mark_rect(clip=True, fill=INK)
+        .encode(
+            x=time_axis("a"),
+            x2="b:T",
+            fillOpacity=alt.condition(hover, alt.value(0.07), alt.value(0)),
+            tooltip=[alt.Tooltip("when:N", title="time"), *tooltip],
+        )
+        .add_params(hover)
+    )
+
+
+def timed(layers: list[Any], window: float, height: int = HEIGHT) -> dict[str, Any]:
+    """Put layers on the shared time axis and return the specification; `window` is the run's length in ms."""
+    params = [alt.param(name="first", value=0), alt.param(name="last", value=window)]
+    return finish(alt.layer(*backdrop(), *layers).add_params(*params), height)
+
+
+def finish(chart: Any, height: int | dict[str, int]) -> dict[str, Any]:
+    """Return the specification of a chart as wide as its place."""
+    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict()
+    spec.pop("config", None)
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+TIME_LABEL = (
+    "datum.value >= 60000 ? format(datum.value / 60000, '~g') + ' min' : "
+    "datum.value >= 1000 ? format(datum.value / 1000, '~g') + ' s' : "
+    "datum.value >= 1 ? format(datum.value, '~g') + ' ms' : "
+    "datum.value >= 0.001 ? format(datum.value * 1000, '~g') + ' µs' : format(datum.value * 1e6, '~g') + ' ns'"
+)
+
+
+def log_time(values: list[float], most: int = 7) -> tuple[alt.Scale, alt.Axis]:
+    """Return scale and axis (log, ms) for durations from the least to the largest of `values`, all above zero."""
+    low, high = min(values) / 1.15, max(values) * 1.15
+    axis = alt.Axis(values=log_ticks(low, high, most) or [low], labelExpr=TIME_LABEL, title=None)
+    return alt.Scale(type="log", domain=[low, high], nice=False, clamp=True), axis

@@ -1,0 +1,225 @@
+"""The tables that the charts of a page draw, small enough for one file. Times in ms since the run's start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from pileup.builtin.reports.html.series import Columns, Number, buckets, combine, largest, mean, middle, short
+from pileup.model.record import Phase
+from pileup.model.results import CaseResult, Distribution, RunResults, Timeline
+
+ROWS = 3000
+"""Rows of the timeline over all cases, at most."""
+POINTS = 160
+"""Points of one distribution function, at most."""
+SHORTEST = 1.0
+"""Cases that took less than this (s) have no rate worth drawing against time."""
+PHASES = {
+    Phase.SETUP: "set-up",
+    Phase.RAMP: "ramp",
+    Phase.WARM_UP: "warm-up",
+    Phase.COOLDOWN: "cool-down",
+    Phase.CLEANUP: "clean-up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time axis of the page: `begin` in ns since the epoch, `window` in ms."""
+
+    begin: int
+    window: float
+
+    def ms(self, nanoseconds: float) -> float:
+        """Return a time of the record as ms since the run's start."""
+        return float(f"{(nanoseconds - self.begin) / 1e6:.1f}")
+
+
+def clock(results: RunResults) -> Clock:
+    """Return the axis that holds everything measured: from the run's start to its end."""
+    starts = [case.started for case in results.cases if case.started]
+    ends = [case.ended for case in results.cases if case.ended]
+    sampled = [time for series in results.series for time in (*series.times[:1], *series.times[-1:])]
+    told = (results.run.get("started"), results.run.get("ended"))
+    given = [time for time in told if isinstance(time, int) and time > 0]
+    known = given[:1] or starts or sampled or [0]
+    begin = min(known)
+    last = max([begin, *ends, *given, *(sampled if not ends else [])])
+    return Clock(begin, max(1.0, (last - begin) / 1e6))
+
+
+def when(a: float, b: float) -> str:
+    """Return an interval for a tooltip: `12 to 13 s`."""
+    return f"{a / 1000:.4g} s" if b - a < 1 else f"{a / 1000:.4g} to {b / 1000:.4g} s"
+
+
+def cases(results: RunResults, axis: Clock) -> Columns:
+    """Return when each case that was run began and ended."""
+    ran = [case for case in results.cases if case.started]
+    ends = [axis.ms(case.ended or axis.begin + axis.window * 1e6) for case in ran]
+    starts = [axis.ms(case.started or 0) for case in ran]
+    return {
+        "a": starts,
+        "b": ends,
+        "n": list(range(len(ran))),
+        "case": [case.name for case in ran],
+        "outcome": [str(case.outcome) for case in ran],
+        "load": [case.load for case in ran],
+        "when": [when(a, b) for a, b in zip(starts, ends, strict=True)],
+    }
+
+
+def phases(results: RunResults, axis: Clock) -> Columns:
+    """Return the parts of cases that do not enter the figures."""
+    rows = [row for case in results.cases if case.timeline for row in _phases(case.name, case.timeline, axis)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("a", "b", "case", "phase"))}
+
+
+def _phases(name: str, timeline: Timeline, axis: Clock) -> Iterator[tuple[float, float, str, str]]:
+    for phase, group in groupby(range(len(timeline.times)), key=lambda place: timeline.phase[place]):
+        places = list(group)
+        if phase in PHASES:
+            begin = timeline.times[places[0]] - timeline.seconds[places[0]] * 1e9
+            yield axis.ms(begin), axis.ms(timeline.times[places[-1]]), name, PHASES[Phase(phase)]
+
+
+def drawn(results: RunResults) -> list[CaseResult]:
+    """Return the cases that lasted long enough to be drawn second by second."""
+    return [case for case in results.cases if case.timeline and sum(case.timeline.seconds) >= SHORTEST]
+
+
+def timeline(results: RunResults, axis: Clock) -> Columns:
+    """Return all cases interval by interval: rates as means, clients and p90, p99 as the largest of a bucket."""
+    found = drawn(results)
+    columns: dict[str, list[Number]] = {name: [] for name in TIMELINE}
+    names: list[str] = []
+    total = sum(len(case.timeline.times) for case in found if case.timeline)
+    for case in found:
+        if case.timeline:
+            share = max(2, ROWS * len(case.timeline.times) // max(total, ROWS))
+            rows = _rows(case.timeline, axis, share)
+            names += [case.name] * len(rows["a"])
+            for name, values in rows.items():
+                columns[name] += [short(value) for value in values] if name not in "abt" else values
+    times = [when(a or 0, b or 0) for a, b in zip(columns["a"], columns["b"], strict=True)]
+    return {**columns, "case": names, "when": times}
+
+
+RATES = ("started", "passed", "not_passed", "missed", "bandwidth")
+LEVELS = ("in_flight", "clients")
+DURATIONS = ("p50", "p90", "p99", "late")
+TIMELINE = ("a", "b", "t", *RATES, *LEVELS, *DURATIONS)
+
+
+def _rows(line: Timeline, axis: Clock, limit: int) -> dict[str, list[Number]]:
+    parts = _joined(line, buckets(len(line.times), limit))
+    starts = [axis.ms(line.times[part[0]] - line.seconds[part[0]] * 1e9) for part in parts]
+    ends = [axis.ms(line.times[part[-1]]) for part in parts]
+    middles = [(a + b) / 2 for a, b in zip(starts, ends, strict=True)]
+    rows: dict[str, list[Number]] = {"a": [*starts], "b": [*ends], "t": [*middles]}
+    for name in RATES:
+        rows[name] = [_weighted(getattr(line, name), line.seconds, part) for part in parts]
+    for name in LEVELS:
+        rows[name] = combine(getattr(line, name), parts, largest)
+    for name in DURATIONS:
+        found = combine(getattr(line, name), parts, middle if name == "p50" else largest)
+        rows[name] = [None if value is None else value / 1e6 for value in found]
+    return rows
+
+
+def _joined(line: Timeline, parts: list[range]) -> list[range]:
+    """Join a last interval of less than half a second with the one before: its rate would be noise."""
+    if len(parts) > 1 and sum(line.seconds[place] for place in parts[-1]) < SHORTEST / 2:
+        return [*parts[:-2], range(parts[-2].start, parts[-1].stop)]
+    return parts
+
+
+def _weighted(values: tuple[float, ...], seconds: tuple[float, ...], part: range) -> float:
+    length = sum(seconds[place] for place in part)
+    return sum(values[place] * seconds[place] for place in part) / length if length > 0 else 0.0
+
+
+def measured(results: RunResults, least: int, most: int) -> list[CaseResult]:
+    """Return the cases with at least `least` durations, in order; at most `most` of them, those with the most."""
+    found = [case for case in results.cases if (got := response(case)) and got.n >= least]
+    chosen = sorted(found, key=lambda case: -(getattr(response(case), "n", 0)))[:most]
+    return [case for case in found if case in chosen]
+
+
+def response(case: CaseResult) -> Distribution | None:
+    """Return the response times of a case's iterations."""
+    return case.iterations.response if case.iterations else None
+
+
+def ecdf(chosen: list[CaseResult]) -> Columns:
+    """Return distribution functions: case, kind of time, duration (ms), share at or below, share above."""
+    names: list[str] = []
+    kinds: list[str] = []
+    durations: list[Number] = []
+    shares: list[Number] = []
+    for case in chosen:
+        for kind in ("response", "service"):
+            found = getattr(case.iterations, kind)
+            points = _thinned(found) if found else []
+            names += [case.name] * len(points)
+            kinds += [kind] * len(points)
+            durations += [short(duration / 1e6) for duration, _ in points]
+            shares += [short(share, 6) for _, share in points]
+    above: list[Number] = [short(1 - (share or 0), 4) for share in shares]
+    return {"case": names, "kind": kinds, "ms": durations, "share": shares, "above": above}
+
+
+def _thinned(found: Distribution) -> list[tuple[float, float]]:
+    """Keep every k-th point of the body and all of the last twentieth, where the tail is read."""
+    points = [point for point in found.ecdf if point[0] > 0]
+    body = [point for point in points if point[1] < 0.95]
+    tail = points[len(body) :]
+    half = POINTS // 2
+    return [*body[:: max(1, -(-len(body) // half))], *tail[:: max(1, -(-len(tail) // half))], *points[-1:]]
+
+
+def histogram(found: Distribution) -> Columns:
+    """Return the bins of a distribution: from, to (ms), count, and the share they hold."""
+    bins = zip(pairwise(found.edges), found.counts, strict=True)
+    rows = [(low, high, n) for (low, high), n in bins if high > low > 0]
+    return {
+        "low": [short(low / 1e6) for low, _, _ in rows],
+        "high": [short(high / 1e6) for _, high, _ in rows],
+        "count": [n for _, _, n in rows],
+        "share": [short(100 * n / max(1, found.n), 3) for _, _, n in rows],
+    }
+
+
+def boxes(results: RunResults, most: int) -> Columns:
+    """Return box plots of response times of iterations and of the operations inside them (ms), as many as have room."""
+    rows = []
+    for case in results.cases:
+        for each in case.operations:
+            if each.response and each.response.n >= 5:
+                rows.append((case.name if each.iteration else f"{case.name} · {each.operation}", each.response))
+    rows = rows[:most]
+    columns: Columns = {"row": [name for name, _ in rows], "n": [found.n for _, found in rows]}
+    for place, name in enumerate(("low", "q1", "median", "q3", "high")):
+        columns[name] = [short(found.box[place] / 1e6) for _, found in rows]
+    columns["mean"] = [short(found.mean / 1e6) for _, found in rows]
+    return columns
+
+
+def sampled(times: list[int], columns: list[list[Number]], axis: Clock, limit: int) -> Columns:
+    """Return samples of one group of metrics, a column each, as means of buckets."""
+    order = sorted(range(len(times)), key=times.__getitem__)
+    parts = buckets(len(order), limit)
+    offsets = [axis.ms(times[place]) for place in order]
+    centre = [sum(offsets[place] for place in part) / len(part) for part in parts]
+    bounds = [(a + b) / 2 for a, b in pairwise(centre)]
+    edge = bounds[0] - centre[0] if bounds else 500.0
+    starts = [centre[0] - edge, *bounds]
+    ends = [*bounds, centre[-1] + edge]
+    rows: Columns = {name: [short(time, 8) for time in at] for name, at in (("t", centre), ("a", starts), ("b", ends))}
+    rows["when"] = [f"{t / 1000:.4g} s" for t in centre]
+    for number, values in enumerate(columns):
+        sorted_values = [values[place] for place in order]
+        rows[f"s{number}"] = [short(value) for value in combine(sorted_values, parts, mean)]
+    return rows

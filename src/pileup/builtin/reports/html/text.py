@@ -1,0 +1,74 @@
+"""Figures, times and counts as the page shows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pileup.model.results import Figure
+from pileup.model.units import format_quantity
+
+ABSENT = "\N{EN DASH}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure for the page: the value, its interval, and what there is to say about it."""
+
+    value: str
+    interval: str = ""
+    note: str = ""
+
+
+def show(figure: Figure | None) -> Shown:
+    """Return a figure in words; one without a value shows why instead."""
+    if figure is None:
+        return Shown(ABSENT)
+    if figure.value is None or not math.isfinite(figure.value):
+        return Shown(_few(figure.note), note=figure.note)
+    return Shown(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note)
+
+
+def _few(note: str) -> str:
+    return "too few" if "few" in note else ABSENT
+
+
+def _interval(figure: Figure) -> str:
+    """Return `19.8 to 20.4 ms` with a dash: the unit once where both ends have the same."""
+    found = figure.interval
+    if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return ""
+    low, high = (format_quantity(end, figure.dimension) for end in (found.low, found.high))
+    number, space, unit = low.rpartition(" ")
+    if space and unit == high.rpartition(" ")[2] and not unit[-1:].isdigit():
+        low = number
+    return f"{low} {ABSENT} {high}"
+
+
+def level(figures: list[Figure | None]) -> str:
+    """Return what intervals are called: `95 %`, from the first that there is."""
+    found = next((figure.interval for figure in figures if figure and figure.interval), None)
+    return f"{(found.level if found else 0.95) * 100:g} %"
+
+
+def moment(nanoseconds: object) -> str:
+    """Return a time of the record as UTC, to the second."""
+    if not isinstance(nanoseconds, (int, float)) or nanoseconds <= 0:
+        return ABSENT
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def offset(nanoseconds: int | None, begin: int) -> str:
+    """Return a time as seconds since the run's start: `+12.3 s`."""
+    return ABSENT if nanoseconds is None else f"+{(nanoseconds - begin) / 1e9:.1f} s"
+
+
+def cut(text: str, limit: int, where: str) -> str:
+    """Return the beginning and the end of a text that is too long for the page, and say where the whole is."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    left = f"{len(text) - 2 * half:,}".replace(",", " ")
+    said = f"; all of it is in {where}" if where else ""
+    return f"{text[:half]}\n\n[… {left} characters left out{said} …]\n\n{text[-half:]}"

@@ -1,0 +1,356 @@
+"""Made-up results of runs for the tests of reports: rich, empty, huge, and full of things that must be escaped."""
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+from pileup.model.exits import ExitCode
+from pileup.model.record import CaseOutcome
+from pileup.model.results import (
+    CaseResult,
+    Counts,
+    CriterionResult,
+    Distribution,
+    ErrorGroup,
+    Figure,
+    Interval,
+    OperationResult,
+    RunResults,
+    Series,
+    Timeline,
+)
+
+BEGIN = 1_795_256_103_000_000_000
+SECOND = 10**9
+HOSTILE = "</script><script>alert('x')</script> & \"quoted\" <b>"
+SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
+
+
+def distribution(n: int, median: float, sigma: float, seed: int = 1) -> Distribution:
+    """A log-normal distribution as statistics give it; `median` in ns."""
+    draw = random.Random(seed)
+    values = sorted(draw.lognormvariate(math.log(median), sigma) for _ in range(n))
+    at = lambda share: values[min(n - 1, int(share * n))]  # noqa: E731
+    quantiles = {
+        share: Figure(at(share), "time", Interval(at(share) * 0.96, at(share) * 1.05), n)
+        if n * (1 - share) >= 5
+        else Figure(None, "time", n=n, note=f"too few: {n}")
+        for share in SHARES
+    }
+    bins = 40
+    low, high = math.log(values[0] * 0.99), math.log(values[-1] * 1.01)
+    edges = tuple(math.exp(low + (high - low) * i / bins) for i in range(bins + 1))
+    counts = [0] * bins
+    for value in values:
+        counts[min(bins - 1, int((math.log(value) - low) / (high - low) * bins))] += 1
+    step = max(1, n // 200)
+    ecdf = tuple((values[i], (i + 1) / n) for i in range(0, n, step)) + ((values[-1], 1.0),)
+    box = (at(0.01), at(0.25), at(0.5), at(0.75), at(0.99))
+    return Distribution(n, sum(values) / n, int(values[0]), int(values[-1]), quantiles, edges, tuple(counts), ecdf, box)
+
+
+def timeline(
+    start: float, seconds: int, rate: float, *, clients: int, median: float, size: int, seed: int = 1
+) -> Timeline:
+    """A case second by second: two seconds of ramp, one of warm-up, then the measurement; `start` in s of the run."""
+    draw = random.Random(seed)
+    n = range(seconds)
+    passed = [max(0.0, rate * min(1, (i + 1) / 3) * draw.gauss(1, 0.06)) for i in n]
+    lost = [p * 0.01 if i % 7 == 3 else 0.0 for i, p in zip(n, passed, strict=True)]
+    wave = [median * draw.gauss(1, 0.05) * (1 + 0.5 * math.exp(-((i - seconds / 2) ** 2) / 8)) for i in n]
+    return Timeline(
+        times=tuple(int(BEGIN + (start + i + 1) * SECOND) for i in n),
+        seconds=tuple(1.0 for _ in n),
+        phase=tuple(1 if i < 2 else 2 if i < 3 else 3 for i in n),
+        started=tuple(p + q for p, q in zip(passed, lost, strict=True)),
+        passed=tuple(passed),
+        not_passed=tuple(lost),
+        missed=tuple(3.0 if i % 11 == 5 else 0.0 for i in n),
+        bandwidth=tuple(p * size for p in passed),
+        in_flight=tuple(int(p * w / SECOND) + 1 for p, w in zip(passed, wave, strict=True)),
+        clients=tuple(min(clients, (i + 1) * clients // 2) for i in n),
+        p50=tuple(wave),
+        p90=tuple(w * 1.6 for w in wave),
+        p99=tuple(None if i == 4 else w * 2.6 for i, w in zip(n, wave, strict=True)),
+        late=tuple(2e5 * draw.random() for _ in n),
+    )
+
+
+def figure(value: float, dimension: str, n: int, width: float = 0.02) -> Figure:
+    return Figure(value, dimension, Interval(value * (1 - width), value * (1 + width)), n)
+
+
+def operation(name: str, iteration: bool, counts: Counts, *, median: float, sigma: float, size: int) -> OperationResult:
+    seconds = 17.0
+    n = counts.passed
+    return OperationResult(
+        operation=name,
+        iteration=iteration,
+        counts=counts,
+        seconds=seconds,
+        rate=figure(n / seconds, "rate", n),
+        throughput=figure(n * size / seconds, "bandwidth", n),
+        bytes=n * size,
+        calls=n,
+        response=distribution(n, median, sigma, 1) if n else None,
+        service=distribution(n, median * 0.9, sigma, 2) if n else None,
+    )
+
+
+def sustained(number: int, name: str, start: float, seconds: int, **given: Any) -> CaseResult:
+    """A case under load."""
+    settings = {
+        "rate": 150.0,
+        "clients": 8,
+        "median": 2e7,
+        "sigma": 0.4,
+        "size": 65536,
+        "load": "open, 150 /s for 17 s",
+        "outcome": "passed",
+    }
+    settings |= given
+    counts = Counts(
+        passed=int(settings["rate"] * (seconds - 3)), failed=12, refused=3, ambiguous=1, unfinished=2, missed=4
+    )
+    shape = {"median": settings["median"], "sigma": settings["sigma"], "size": settings["size"]}
+    operations = [operation("iteration", True, counts, **shape)]
+    if given.get("steps"):
+        operations += [
+            operation(step, False, Counts(passed=counts.passed), **shape | {"median": 6e6}) for step in given["steps"]
+        ]
+    return CaseResult(
+        id=number,
+        name=name,
+        test=name,
+        use="storage.read",
+        target="se",
+        load=settings["load"],
+        outcome=CaseOutcome(settings["outcome"]),
+        reason=given.get("reason", ""),
+        started=int(BEGIN + start * SECOND),
+        ended=int(BEGIN + (start + seconds) * SECOND),
+        operations=tuple(operations),
+        timeline=timeline(
+            start,
+            seconds,
+            settings["rate"],
+            clients=settings["clients"],
+            median=settings["median"],
+            size=settings["size"],
+            seed=number,
+        ),
+        stdout=f"output/{name}/stdout.txt",
+        stderr=f"output/{name}/stderr.txt",
+        notes=tuple(given.get("notes", ())),
+    )
+
+
+def once(number: int, name: str, start: float, outcome: str = "passed", reason: str = "") -> CaseResult:
+    """A check that was done once, and took 50 ms."""
+    counts = Counts(passed=1) if outcome == "passed" else Counts(failed=1)
+    small = Timeline(
+        (int(BEGIN + (start + 0.05) * SECOND),), (0.05,), (3,), (20.0,), (20.0,), (0.0,), (0.0,), (0.0,), (0,), (1,), (5e7,), (5e7,), (5e7,), (None,)
+    )  # fmt: skip
+    iterations = OperationResult(
+        "run", True, counts, 0.05, Figure(None, "rate", note="too few: 1"), Figure(None, "bandwidth"), 0, 1, None, None
+    )
+    return CaseResult(
+        number, name, name, "command", "", "once", CaseOutcome(outcome), reason, int(BEGIN + start * SECOND),
+        int(BEGIN + (start + 0.05) * SECOND), (iterations,), small, f"output/{name}/stdout.txt", f"output/{name}/stderr.txt",
+    )  # fmt: skip
+
+
+def not_run(number: int, name: str, reason: str, outcome: str = "not run") -> CaseResult:
+    return CaseResult(
+        number, name, name, "storage.list", "se", "once", CaseOutcome(outcome), reason, None, None, (), None, "", ""
+    )
+
+
+def series(metric: str, labels: str, unit: str, values: list[float], monitor: str = "node") -> Series:
+    times = tuple(BEGIN + i * SECOND // 2 for i in range(len(values)))
+    return Series(monitor, metric, labels, unit, "wn042", times, tuple(values))
+
+
+def monitors(seconds: int = 60) -> tuple[Series, ...]:
+    """What node and process monitors give, every half second."""
+    draw = random.Random(7)
+    n = 2 * seconds
+    wave = [30 + 25 * math.sin(i / 15) + draw.random() * 8 for i in range(n)]
+    system = [w * 0.4 for w in wave]
+    waits = [4 * draw.random() for _ in wave]
+    idle = [100 - sum(parts) for parts in zip(wave, system, waits, strict=True)]
+    modes = {"user": wave, "system": system, "iowait": waits, "idle": idle, "steal": [0.0] * n}
+    found = [series("cpu", f"mode={mode}", "%", values) for mode, values in modes.items()]
+    found += [series(f"load{m}", "", "", [1.5 + w / 40 / m for w in wave]) for m in (1, 5, 15)]
+    found += [series("processes", "", "", [180 + i % 5 for i in range(n)])]
+    found += [
+        series("memory", f"kind={kind}", "B", [size + w * 1e7 for w in wave])
+        for kind, size in (("used", 3e9), ("available", 5e9))
+    ]
+    found += [
+        series("memory", "kind=total", "B", [8.3e9] * n),
+        series("swap", "kind=used", "B", [0.0] * n),
+        series("swap", "kind=total", "B", [0.0] * n),
+    ]
+    found += [series("network", f"direction={way}", "B/s", [w * 3e5 for w in wave]) for way in ("in", "out")]
+    found += [series("loopback", f"direction={way}", "B/s", [w * 2e6 for w in wave]) for way in ("in", "out")]
+    found += [
+        series("disk", f"direction={way}", "B/s", [w * 9e5 * (1 + draw.random()) for w in wave])
+        for way in ("read", "write")
+    ]
+    found += [series("disk_busy", "", "%", [0.0] * n)]
+    process = {"of=all": 2.0, "of=mean": 0.5, "of=largest": 1.2}
+    found += [series("cpu", label, "%", [w * share for w in wave], "server") for label, share in process.items()]
+    found += [
+        series("rss", label, "B", [5e7 * share + w * 1e5 for w in wave], "server") for label, share in process.items()
+    ]
+    found += [
+        series("number", "", "", [4.0] * n, "server"),
+        series("open_files", "", "", [40 + w for w in wave], "server"),
+    ]
+    return tuple(found)
+
+
+def run_info(title: str = "Copy stress on the new disk servers") -> dict[str, Any]:
+    """What run.json says."""
+    return {
+        "format": 1,
+        "title": title,
+        "about": "For the purchase of 2027: do the new disk servers carry what an analysis facility asks of them?",
+        "labels": {"automation": "manual", "scale": "stress", "environment": "test"},
+        "seed": 2004,
+        "state": "ended",
+        "started": BEGIN,
+        "ended": BEGIN + 62 * SECOND,
+        "suite": {
+            "source": "examples/first-run.yaml",
+            "text": "pileup: 1\ntitle: Copy stress\ntests:\n  - name: copy\n    use: storage.copy\n",
+            "digest": "9f2c" * 16,
+            "values": {"clients": "8"},
+        },
+        "versions": {"pileup": "0.1.0", "engine source": "0123456789ab", "python": "3.11.7", "numpy": "2.4.1"},
+        "hosts": [{"name": "wn042", "system": "Debian GNU/Linux 12", "kernel": "6.1.0", "machine": "x86_64", "cpus": 8, "memory": 8 * 2**30, "open_files": 1048576}],
+        "targets": [
+            {"name": "se", "kind": "practice-storage", "url": "http://127.0.0.1:41234/", "launched": True, "about": "pileup practice storage 0.1.0"},
+            {"name": "disk", "kind": "posix", "url": "/data/scratch", "launched": False, "about": "ext4"},
+        ],
+        "places": [{"number": 0, "name": "local", "host": "wn042"}],
+        "cases": [],
+        "monitors": [{"name": "node", "use": "node", "every": SECOND // 2}, {"name": "server", "use": "process", "every": SECOND // 2}],
+        "criteria": [],
+        "stopped": "",
+        "exit_code": 4,
+        "verdict": "failed",
+        "debug_build": False,
+    }  # fmt: skip
+
+
+def criteria() -> tuple[CriterionResult, ...]:
+    """One of each verdict."""
+    return (
+        CriterionResult("C1", "At least 1 MB/s are delivered", "rate(copy.bytes) >= 1 MB/s", "full", "passed", figure(9.8e6, "bandwidth", 2550), ">= 1 MB/s", ""),
+        CriterionResult("C2", "Fewer than 1 in 1000 copies fail", "fraction(copy.failed) < 0.1 %", "full", "failed", figure(0.0047, "fraction", 2562, 0.5), "< 0.1 %", "0.469 % of 2 562 failed"),
+        CriterionResult("C3", "p99.9 stays below a second", "p99.9(stat.response) < 1 s", "full", "unknown", Figure(None, "time", n=120, note="too few: 120, 1 000 are needed"), "< 1 s", "too few: 120, 1 000 are needed"),
+        CriterionResult("C4", "The machine stays usable", "max(node.load1) < 50", "partial", "passed", Figure(2.9, "", None, 124), "< 50", ""),
+        CriterionResult("C5", "Operators find the logs helpful", "", "none", "not checked", Figure(None), "", ""),
+    )  # fmt: skip
+
+
+def rich() -> RunResults:
+    """A run of a minute with everything in it."""
+    cases = (
+        once(1, "tools", 0.1),
+        once(2, "fill", 0.4),
+        sustained(3, "copy", 2, 20, load="closed, 8 clients for 17 s after 2 s ramp and 1 s warm-up", steps=("open", "read", "close"), size=65536),
+        sustained(4, "stat", 24, 20, rate=40.0, median=4e6, sigma=0.6, size=0, outcome="failed", reason="fraction(stat.failed) > 0 % holds: 0.4 %", notes=("start errors above 1 ms in 3 of 20 seconds",)),
+        sustained(5, "disk-read", 46, 14, rate=900.0, clients=2, median=1.5e6, sigma=0.8, size=4 << 20, load="closed, 2 clients for 11 s"),
+        once(6, "list", 61, "failed", "3 entries, expected 100"),
+        not_run(7, "delete", "not run: needs list, which failed"),
+        not_run(8, "tape", "credentials have expired; expected a valid token (pileup describe webdav)", "unavailable"),
+    )  # fmt: skip
+    errors = (
+        ErrorGroup(
+            "copy",
+            "read",
+            "failed",
+            "checksum differs at byte 4096: 00000001, expected 0a0b0c0d",
+            9,
+            BEGIN + 7 * SECOND,
+            "local",
+        ),
+        ErrorGroup("copy", "read", "refused", "503 Service Unavailable", 3, BEGIN + 9 * SECOND, "local"),
+        ErrorGroup("list", "list", "failed", "3 entries, expected 100", 1, BEGIN + 61 * SECOND, "local"),
+    )
+    return RunResults(
+        "runs/2026-11-21T10-15-03Z-copy-stress", run_info(), cases, criteria(), monitors(), errors,
+        ExitCode.CASE_FAILED, "failed", "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
+        ("The generator's clock stepped by 3 ms at 31 s.",),
+    )  # fmt: skip
+
+
+def outputs() -> dict[str, str]:
+    """Output of the cases of `rich`."""
+    return {
+        "output/tools/stdout.txt": "=== iteration 0, client 0\nLinux 6.1.0\n",
+        "output/tools/stderr.txt": "",
+        "output/list/stderr.txt": "=== iteration 0, client 0\nlisting /data: 3 entries\n",
+        "output/copy/stdout.txt": "".join(f"=== iteration {i}\nfile {i:06d} copied\n" for i in range(20_000)),
+    }
+
+
+def simple() -> RunResults:
+    """One case under load and one monitor: the least that has charts."""
+    full = rich()
+    return replace(
+        full,
+        cases=full.cases[2:3],
+        criteria=full.criteria[:1],
+        errors=(),
+        verdict="passed",
+        exit_code=ExitCode.PASSED,
+        notes=(),
+    )
+
+
+def empty() -> RunResults:
+    """A run that was ended before anything happened."""
+    return RunResults(
+        "runs/x", {"title": "Nothing"}, (), (), (), (), ExitCode.UNKNOWN, "unknown", "Nothing was measured."
+    )
+
+
+def hostile() -> RunResults:
+    """Every text tries to break out of its place."""
+    full = rich()
+    cases = tuple(
+        replace(case, name=f"{case.name}{HOSTILE}", reason=HOSTILE, load=HOSTILE, notes=(HOSTILE,), target=HOSTILE)
+        for case in full.cases
+    )
+    errors = tuple(replace(error, message=HOSTILE, case=HOSTILE, operation=HOSTILE) for error in full.errors)
+    said = tuple(
+        replace(criterion, says=HOSTILE, check=HOSTILE, reason=HOSTILE, id=HOSTILE) for criterion in full.criteria
+    )
+    drawn = tuple(
+        replace(each, metric=HOSTILE, labels=f"x={HOSTILE}", host=HOSTILE, unit=HOSTILE) for each in full.series[:2]
+    )
+    info = full.run | {
+        "title": HOSTILE,
+        "about": HOSTILE,
+        "labels": {HOSTILE: HOSTILE},
+        "suite": {"text": HOSTILE, "source": HOSTILE},
+    }
+    return replace(
+        full, run=info, cases=cases, errors=errors, criteria=said, series=drawn, limit=HOSTILE, notes=(HOSTILE,)
+    )
+
+
+def huge(cases: int = 300, seconds: int = 7200) -> RunResults:
+    """Many cases, a long one among them, and a flood of errors and samples."""
+    full = rich()
+    long = sustained(1, "long", 0, seconds, rate=5.0)
+    many = tuple(replace(full.cases[3], id=number, name=f"stat [buffer={number}]") for number in range(2, cases + 1))
+    errors = tuple(
+        replace(full.errors[0], message=f"error {number} " + "x" * 500, count=cases - number) for number in range(1000)
+    )
+    return replace(full, cases=(long, *many), errors=errors, series=monitors(seconds))
