@@ -23,6 +23,7 @@ COMMANDS = {
     "schema": "pileup.cli.schema",
     "list": "pileup.cli.list",
     "describe": "pileup.cli.describe",
+    "report": "pileup.cli.report",
     "practice": "pileup.cli.practice",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""

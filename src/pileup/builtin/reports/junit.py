@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from xml.etree import ElementTree as tree
+from xml.etree import ElementTree
 
 from pileup.model.results import CaseResult, CriterionResult, ErrorGroup, RunResults
 from pileup.plugin import Report
 
-OUTPUT = 100_000
-"""Characters of one output, at most: the end is kept."""
+OUTPUT, OUTPUTS = 100_000, 5_000_000
+"""Characters of one output and of all, at most: ends are kept."""
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot say, even escaped (https://www.w3.org/TR/xml/#charsets)."""
 FAILURES, ERRORS, SKIPPED = ("failed",), ("error", "unknown", "unavailable"), ("not run", "not checked")
@@ -30,15 +30,19 @@ class JUnitReport(Report):
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8."""
         title = _clean(str(results.run.get("title") or "run"))
-        cases = [_case(case, slug(title), results.errors, outputs) for case in results.cases]
-        suites = [_suite(title, cases, results)]
-        if results.criteria:
-            judged = [_criterion(each, slug(title)) for each in results.criteria]
-            suites.append(_suite(f"{title}: criteria", judged, results))
-        root = tree.Element("testsuites", {"name": title, **_totals([*cases, *(judged if results.criteria else [])])})
-        root.extend(suites)
-        tree.indent(root)
-        return tree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+        limit = min(OUTPUT, OUTPUTS // max(1, len(outputs)))
+        kept = {path: _end(text, path, limit) for path, text in outputs.items()}
+        cases = [_case(case, slug(title), results.errors, kept) for case in results.cases]
+        judged = [_criterion(each, slug(title)) for each in results.criteria]
+        totals = _totals([*cases, *judged])
+        totals.pop("skipped")  # the schema knows it of a suite only
+        root = ElementTree.Element("testsuites", {"name": title, **totals})
+        root.append(_suite(title, cases, results))
+        if judged:
+            root.append(_suite(f"{title}: criteria", judged, results))
+        ElementTree.indent(root)
+        document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+        return document + b"\n"
 
 
 def slug(title: str) -> str:
@@ -50,7 +54,7 @@ def _clean(text: str) -> str:
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _suite(name: str, cases: list[tree.Element], results: RunResults) -> tree.Element:
+def _suite(name: str, cases: list[ElementTree.Element], results: RunResults) -> ElementTree.Element:
     started = results.run.get("started")
     moment = started if isinstance(started, int) else 0
     attributes = {
@@ -59,10 +63,10 @@ def _suite(name: str, cases: list[tree.Element], results: RunResults) -> tree.El
         "timestamp": datetime.fromtimestamp(moment / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
         "hostname": _clean(str(next((host.get("name") for host in results.run.get("hosts") or []), "localhost"))),
     }
-    suite = tree.Element("testsuite", attributes)
-    properties = tree.SubElement(suite, "properties")
+    suite = ElementTree.Element("testsuite", attributes)
+    properties = ElementTree.SubElement(suite, "properties")
     for key, value in _properties(results).items():
-        tree.SubElement(properties, "property", {"name": _clean(key), "value": _clean(value)})
+        ElementTree.SubElement(properties, "property", {"name": _clean(key), "value": _clean(value)})
     suite.extend(cases)
     return suite
 
@@ -78,28 +82,30 @@ def _properties(results: RunResults) -> dict[str, str]:
     return known | labels
 
 
-def _totals(cases: list[tree.Element]) -> dict[str, str]:
+def _totals(cases: list[ElementTree.Element]) -> dict[str, str]:
     kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     counts = {name: str(sum(case.find(kind) is not None for case in cases)) for name, kind in kinds.items()}
     seconds = sum(float(case.get("time", "0")) for case in cases)
     return {"tests": str(len(cases)), **counts, "time": f"{seconds:.3f}"}
 
 
-def _case(case: CaseResult, group: str, errors: tuple[ErrorGroup, ...], outputs: Mapping[str, str]) -> tree.Element:
+def _case(
+    case: CaseResult, group: str, errors: tuple[ErrorGroup, ...], outputs: Mapping[str, str]
+) -> ElementTree.Element:
     seconds = (case.ended - case.started) / 1e9 if case.started and case.ended else 0.0
-    element = tree.Element("testcase", {"classname": group, "name": _clean(case.name), "time": f"{seconds:.3f}"})
+    element = ElementTree.Element("testcase", {"classname": group, "name": _clean(case.name), "time": f"{seconds:.3f}"})
     found = [each for each in errors if each.case == case.name]
     lines = [f"{each.count} x {each.outcome} {each.operation}: {each.message}" for each in found[:20]]
     _judge(element, str(case.outcome), case.reason, "\n".join(lines))
     for tag, path in (("system-out", case.stdout), ("system-err", case.stderr)):
         if outputs.get(path):
-            tree.SubElement(element, tag).text = _clean(_end(outputs[path], path))
+            ElementTree.SubElement(element, tag).text = _clean(outputs[path])
     return element
 
 
-def _criterion(each: CriterionResult, group: str) -> tree.Element:
+def _criterion(each: CriterionResult, group: str) -> ElementTree.Element:
     attributes = {"classname": f"{group}.criteria", "name": _clean(f"{each.id}: {each.says}"), "time": "0.000"}
-    element = tree.Element("testcase", attributes)
+    element = ElementTree.Element("testcase", attributes)
     value = each.figure.value
     measured = (
         "nothing was measured" if value is None else f"measured {value:.6g} in base units (ns, bytes, per second)"
@@ -109,19 +115,19 @@ def _criterion(each: CriterionResult, group: str) -> tree.Element:
     return element
 
 
-def _judge(element: tree.Element, outcome: str, reason: str, text: str) -> None:
+def _judge(element: ElementTree.Element, outcome: str, reason: str, text: str) -> None:
     """Say how it ended: nothing when it passed, one child otherwise."""
     kinds = {"failure": FAILURES, "error": ERRORS, "skipped": SKIPPED}
     kind = next((kind for kind, words in kinds.items() if outcome in words), None)
     if kind is None:
         return
     message = reason if reason.startswith(outcome) else f"{outcome}: {reason}" if reason else outcome
-    child = tree.SubElement(element, kind, {"message": _clean(message)})
+    child = ElementTree.SubElement(element, kind, {"message": _clean(message)})
     if kind != "skipped":
         child.set("type", outcome.replace(" ", "-"))
         child.text = _clean(text) or None
 
 
-def _end(text: str, path: str) -> str:
-    left = len(text) - OUTPUT
-    return text if left <= 0 else f"[{left} characters left out; all of it is in {path}]\n{text[-OUTPUT:]}"
+def _end(text: str, path: str, limit: int) -> str:
+    left = len(text) - limit
+    return text if left <= 0 else f"[{left} characters left out; all of it is in {path}]\n{text[-limit:]}"
