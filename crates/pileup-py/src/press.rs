@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pileup_engine::press::{Next, Press as Inner};
 use pileup_record::{Outcome, TallyRow};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -36,8 +36,14 @@ impl Press {
         Seat { press: Arc::clone(&self.0), client, last: Mutex::new(None) }
     }
 
-    fn fileno(&self) -> i32 {
-        self.0.fileno()
+    fn fileno(&self) -> PyResult<i32> {
+        let descriptor = self.0.fileno();
+        if descriptor >= 0 {
+            return Ok(descriptor);
+        }
+        Err(PyOSError::new_err(
+            "no descriptor is left for a timer; expected a free one (raise `ulimit -n` or press with fewer clients)",
+        ))
     }
 
     fn ready(&self) -> Vec<(u32, Op)> {

@@ -1,0 +1,128 @@
+"""Native workers started from Python: counts, content and outcomes of every protocol in the table."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pileup._core._native import PracticeStorage, Press
+from pileup.model.program import Content, Keys, Program, Step
+from pileup.model.record import Outcome
+
+
+def program(*steps: Step) -> str:
+    return json.dumps(Program(steps).to_native())
+
+
+def spec(protocol: str, **settings: Any) -> str:
+    return json.dumps({"protocol": protocol, "settings": settings})
+
+
+def run(press: Press, client: str, steps: str) -> None:
+    press.native(client, steps)
+    assert press.wait(20)
+    assert press.over
+
+
+NOOP = Step("nothing", "noop")
+WRITE = Step("write", "write", Keys("f", 20), content=Content(1, 100_000))
+READ = Step("read", "read", Keys("f", 20), content=Content(1, 100_000))
+
+
+def test_noop_counts_are_exact(bench: Any) -> None:
+    press = bench.press(kind="times", times=1000, clients=4)
+    run(press, spec("noop"), program(NOOP))
+    frame = press.frame()
+    assert [(row["operation"], row["iteration"], row["passed"]) for row in frame["rows"]] == [("nothing", True, 1000)]
+    assert frame["started"] == 1000
+    table = bench.table()
+    assert len(table.named("nothing")) == len(table.rows) == 1000
+    assert set(table.rows["parent"]) == {0}
+
+
+def test_several_steps_have_a_parent(bench: Any) -> None:
+    run(bench.press(kind="times", times=10), spec("noop"), program(NOOP, Step("again", "noop", repeat=2)))
+    table = bench.table()
+    parents = table.named("iteration")
+    assert (len(parents), len(table.named("nothing")), len(table.named("again"))) == (10, 10, 20)
+    assert set(table.named("again")["parent"]) == set(parents["id"])
+
+
+def test_an_open_load_starts_at_its_instants(bench: Any) -> None:
+    run(bench.press(kind="open", rate=1000.0, for_=50_000_000), spec("noop"), program(NOOP))
+    rows = bench.table().rows
+    rows.sort(order="intended")
+    assert (rows["intended"] - rows["intended"][0]).tolist() == [10**6 * number for number in range(50)]
+    assert (rows["start"] >= rows["intended"]).all()
+
+
+def test_posix_writes_and_verifies(bench: Any, tmp_path: Path) -> None:
+    client = spec("posix", root=str(tmp_path / "data"))
+    (tmp_path / "data").mkdir()
+    run(bench.press(kind="times", times=20), client, program(WRITE))
+    run(bench.press(kind="times", times=20), client, program(READ))
+    broken = tmp_path / "data" / "f000003"
+    broken.write_bytes(broken.read_bytes()[:-1] + b"!")
+    run(bench.press(kind="times", times=20), client, program(READ))
+    table = bench.table()
+    assert (len(table.named("write")), len(table.named("read"))) == (20, 40)
+    assert table.named("write")["bytes"].tolist() == [100_000] * 20
+    failed = table.rows[table.rows["outcome"] != 0]
+    assert [table.texts[number] for number in failed["key"]] == ["f000003"]
+    assert failed["outcome"].tolist() == [Outcome.FAILED]
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_http_against_practice_storage(bench: Any, tmp_path: Path, keep_alive: bool) -> None:
+    log = tmp_path / "log.csv"
+    server = PracticeStorage(json.dumps({"log": str(log)}))
+    client = spec("http", url=f"http://127.0.0.1:{server.port}/", keep_alive=keep_alive)
+    run(bench.press(kind="times", times=20, clients=2), client, program(WRITE))
+    run(bench.press(kind="times", times=20, clients=2), client, program(READ))
+    server.stop()
+    table = bench.table()
+    assert table.rows["outcome"].tolist() == [0] * 40
+    lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
+    told = {int(line[0]): line[1] for line in lines}
+    assert set(table.named("write")["id"]) == {number for number, method in told.items() if method == "PUT"}
+    assert set(table.named("read")["id"]) == {number for number, method in told.items() if method == "GET"}
+
+
+def test_errors_are_grouped_and_end_the_load(bench: Any, tmp_path: Path) -> None:
+    press = bench.press(kind="times", times=1000, errors_in_a_row=7)
+    run(press, spec("posix", root=str(tmp_path)), program(READ))
+    assert "7 errors in a row" in press.reason
+    table = bench.table()
+    assert len(table.rows) == 7
+    assert len(set(table.text("error"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("client", "steps", "says"),
+    [
+        ('{"protocol": "ftp", "settings": {}}', program(NOOP), r"no protocol \"ftp\"; expected noop, posix or http \("),
+        ("5", program(NOOP), r"a client for the engine: .*; expected protocol and settings \("),
+        (spec("noop"), "{}", r"a program for the engine: .*; expected steps \("),
+        (spec("noop"), '{"steps": []}', "expected"),
+        (spec("posix"), program(NOOP), "expected"),
+        (spec("http", url="gopher://x"), program(NOOP), "expected"),
+        (spec("http", url="http://x", colour="red"), program(NOOP), "expected"),
+    ],
+)
+def test_what_the_engine_does_not_know_is_refused(bench: Any, client: str, steps: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        bench.press(kind="once").native(client, steps)
+
+
+def test_stopping_at_once_leaves_nothing_under_way(bench: Any) -> None:
+    press = bench.press(kind="closed", clients=5, for_=3600 * 10**9)
+    press.native(spec("noop"), program(Step("wait", "noop", cost_ns=3600 * 10**9)))
+    frames = []
+    while sum(frame["started"] for frame in frames) < 5:
+        frames.append(press.frame())
+        press.wait(0.005)
+    press.stop(True)
+    assert press.wait(10)
+    table = bench.table()
+    assert table.rows["outcome"].tolist() == [Outcome.UNFINISHED] * 5
