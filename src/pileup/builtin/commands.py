@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import selectors
 import shlex
@@ -26,6 +27,16 @@ KILLED_WITHIN = 1.0
 PIECE = 1 << 16
 TICK = 0.02
 """Seconds between looks whether a program has ended that leaves its output open."""
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what still runs when pileup ends, be it in the middle of an iteration."""
+    for process in list(_running):
+        _signal(process.pid, _descendants(process.pid), signal.SIGKILL)
 
 
 @dataclass(slots=True)
@@ -94,11 +105,13 @@ def execute(
         start_new_session=True,
         bufsize=0,
     )
+    _running.add(process)
     traffic = _Traffic(process, stdin)
     try:
         ended = traffic.until_ended(end)
     finally:
         _end_group(process, ended=_has_ended(process))
+        _running.discard(process)
         traffic.close()
     return Finished(process.returncode if ended else None, traffic.stdout, traffic.stderr)
 
@@ -181,7 +194,10 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether a process has ended. It is not reaped: until that is done, nobody else can get its number."""
     if process.returncode is not None:
         return True
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+    except ChildProcessError:  # where SIGCHLD is ignored the kernel keeps no dead children
+        return True
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:

@@ -72,7 +72,7 @@ def _hints(cls: type) -> dict[str, Any]:
 @cache
 def options_model(cls: type) -> type[BaseModel]:
     """Return the pydantic model that validates the options of a plug-in class."""
-    from pydantic import ConfigDict, Field, create_model  # kept out of start-up: see cli
+    from pydantic import ConfigDict, Field, create_model  # noqa: PLC0415  kept out of start-up: see cli
 
     fields: dict[str, Any] = {}
     for name, (hint, declaration) in declared(cls).items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Node(Monitor):
     | `cpu[mode=user]` `system` `iowait` `idle` `steal` | % | share of the time of all cores |
     | `memory[kind=used]` `available` `total` | B | main memory |
     | `swap[kind=used]` `total` | B | swap space |
-    | `network[direction=in]` `out` | B/s | over all network interfaces but the loopback |
+    | `network[direction=in]` `out` | B/s | all network cards, or where none are seen all interfaces but the loopback |
     | `loopback[direction=in]` `out` | B/s | within this machine |
     | `disk[direction=read]` `write` | B/s | over all disks |
     | `disk_operations[direction=read]` `write` | /s | over all disks |
@@ -78,7 +78,7 @@ class Node(Monitor):
             name: [_rate(before, after, "network", name, field) for field in ("bytes_recv", "bytes_sent")]
             for name in before.network.keys() & after.network.keys()
         }
-        outside = [name for name in rates if name != "lo"]
+        outside = _hardware(rates, Path("/sys/class/net")) or [name for name in rates if name != "lo"]
         for place, direction in enumerate(("in", "out")):
             label = f"direction={direction}"
             yield Sample("network", sum(rates[name][place] for name in outside), "B/s", label)
@@ -108,10 +108,17 @@ def _count() -> _Counters:
 
 
 def _disk_counters() -> dict[str, Any]:
-    """Return the counters of whole disks: partitions and what is stacked upon disks would count twice."""
+    """Return the counters of whole disks; in a container, which may see none, those of all volumes."""
     found = psutil.disk_io_counters(perdisk=True) or {}
-    real = {name: each for name, each in found.items() if Path("/sys/block", name, "device").exists()}
-    return real or {name: each for name, each in found.items() if not name.startswith(("loop", "ram", "zram"))}
+    real = _hardware(found, Path("/sys/block")) or [
+        name for name in found if not name.startswith(("loop", "ram", "zram"))
+    ]
+    return {name: found[name] for name in real}
+
+
+def _hardware(names: Iterable[str], folder: Path) -> list[str]:
+    """Return those that are devices of their own, not made of others (bridges, tunnels, partitions, volumes)."""
+    return [name for name in names if (folder / name / "device").exists()]
 
 
 def _levels() -> Iterator[Sample]:

@@ -40,7 +40,8 @@ class FileSet(Test):
     batch: Count | None = option(
         None,
         ge=1,
-        help="files handled in one iteration; when left out, all of the set under `once`, one under any other load",
+        help="files handled in one iteration, within the one timeout of the test; when left out, all of the set under "
+        "`once`, one under any other load",
     )
 
     def keys(self) -> Keys:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -106,6 +107,13 @@ def test_rates_are_per_second_and_loopback_is_apart(machine: Machine) -> None:
         "disk_operations[direction=write]": 2,
         "disk_busy": 25,
     }
+
+
+def test_what_is_made_of_other_devices_does_not_count_twice(tmp_path: Path) -> None:
+    for name in ("eth0/device", "br0", "sda/device", "sda1"):
+        (tmp_path / name).mkdir(parents=True)
+    assert module._hardware(["br0", "eth0", "eth9"], tmp_path) == ["eth0"]
+    assert module._hardware(["dm-0", "sda", "sda1"], tmp_path) == ["sda"]
 
 
 def test_each_interface_and_disk_apart(machine: Machine) -> None:

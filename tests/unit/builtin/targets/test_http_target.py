@@ -127,8 +127,11 @@ def test_probe_takes_any_answer(dav: DavServer) -> None:
 def tls_files(tmp_path: Path) -> tuple[Path, Path]:
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key],
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *("-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-out", certificate, "-keyout", key),
+        ],
         check=True,
         capture_output=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,20 @@ def test_what_a_command_leaves_behind_is_ended(capsys: pytest.CaptureFixture[str
     assert result.passed
     assert result.seconds < 1.5
     assert not running(int(capsys.readouterr().out))
+
+
+def test_a_command_under_way_ends_with_pileup() -> None:
+    """As on Ctrl-C: the thread of the iteration is given up, the process exits."""
+    script = (
+        "import sys, threading, time\n"
+        "from pileup.builtin import commands\n"
+        "run = lambda: commands.execute(['sleep', '60'], seconds=60)\n"
+        "threading.Thread(target=run, daemon=True).start()\n"
+        "while not commands._running: time.sleep(0.01)\n"
+        "print([each.pid for each in commands._running][0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=True)
+    assert not running(int(done.stdout))
 
 
 def test_a_flood_of_output_is_cut_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
