@@ -1,0 +1,47 @@
+"""The kind `practice-storage`: a WebDAV target that pileup can start."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from pileup.builtin.practice.storage import PracticeStorageTarget
+from pileup.builtin.targets.webdav import WebDavTarget
+
+practice = pytest.importorskip("pileup.model.practice")
+
+
+def test_it_is_webdav_by_another_name() -> None:
+    assert issubclass(PracticeStorageTarget, WebDavTarget)
+    assert PracticeStorageTarget("http://127.0.0.1:1/").client() == WebDavTarget("http://127.0.0.1:1/").client()
+
+
+def test_the_command_carries_the_settings() -> None:
+    settings = {"threads": 8, "service": {"lognormal": ["20 ms", 0.5]}, "bandwidth": "200 MB/s"}
+    launcher = PracticeStorageTarget.launcher(settings, Path("/run"))
+    assert launcher is not None
+    command = launcher.command
+    assert command[:5] == (sys.executable, "-m", "pileup", "practice", "storage")
+    assert command[-2:] == ("--log", "{folder}/practice-storage.csv")
+    text = command[command.index("--settings") + 1]
+    read = practice.StorageSettings.model_validate(json.loads(text))
+    assert read == practice.StorageSettings.model_validate(settings)
+    assert read.service.lognormal == (20_000_000, 0.5)
+
+
+def test_the_ready_line_tells_the_url() -> None:
+    launcher = PracticeStorageTarget.launcher({}, Path("/run"))
+    assert launcher is not None
+    match = re.search(launcher.ready_line, "pileup practice storage ready at http://127.0.0.1:40123/\n")
+    assert match is not None
+    assert match["url"] == "http://127.0.0.1:40123/"
+
+
+@pytest.mark.parametrize("settings", [{"thread": 8}, {"threads": 0}, {"service": "8"}, {"bandwidth": "3 s"}])
+def test_wrong_settings_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        PracticeStorageTarget.launcher(settings, Path("/run"))
