@@ -1,0 +1,83 @@
+"""The settings of the practice storage: units in, plain numbers out, mistakes named."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from pileup.model.practice import StorageSettings
+
+
+def test_the_defaults_are_those_of_the_server() -> None:
+    assert StorageSettings().to_native() == {
+        "host": "127.0.0.1",
+        "port": 0,
+        "threads": 16,
+        "queue": 1000,
+        "service": {"fixed": 0},
+        "bandwidth": None,
+        "capacity": 2**30,
+        "seed": 1,
+        "faults": [],
+        "log": None,
+        "tls": None,
+        "token": None,
+    }
+
+
+def test_quantities_become_base_units() -> None:
+    settings = StorageSettings.model_validate(
+        {
+            "service": {"lognormal": ["20 ms", 0.5]},
+            "bandwidth": "200 MB/s",
+            "capacity": "64 MiB",
+            "faults": [
+                {"kind": "stall", "at": "2 s", "for": "500 ms"},
+                {"kind": "error", "share": "5 %", "status": 502, "methods": ["GET"]},
+            ],
+            "tls": {"certificate": "c.pem", "key": "k.pem"},
+        }
+    )
+    native = settings.to_native()
+    assert json.loads(json.dumps(native["service"])) == {"lognormal": [20_000_000, 0.5]}
+    assert (native["bandwidth"], native["capacity"]) == (200e6, 64 * 2**20)
+    assert native["faults"] == [
+        {"kind": "stall", "share": 1.0, "at": 2 * 10**9, "for": 5 * 10**8, "status": 500, "methods": []},
+        {"kind": "error", "share": 0.05, "at": None, "for": None, "status": 502, "methods": ["GET"]},
+    ]
+    assert native["tls"] == {"certificate": "c.pem", "key": "k.pem", "client_ca": None}
+
+
+def test_they_survive_the_way_through_a_command_line() -> None:
+    settings = StorageSettings.model_validate(
+        {
+            "service": "3 ms",
+            "faults": [{"kind": "stall", "for": "1 s", "share": 0.1}],
+            "token": "let-me-in",
+        }
+    )
+    text = settings.model_dump_json(by_alias=True, exclude_unset=True)
+    assert StorageSettings.model_validate_json(text) == settings
+    assert "let-me-in" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"treads": 3}, "treads"),
+        ({"threads": 0}, "greater than or equal to 1"),
+        ({"bandwidth": "10 B/s"}, "greater than or equal to 1000"),
+        ({"service": "20 MB"}, "'20 MB' is a size; expected a time"),
+        ({"faults": [{"kind": "explode"}]}, "'stall', 'refuse'"),
+        ({"faults": [{"kind": "error", "share": "101 %"}]}, "less than or equal to 1"),
+        ({"faults": [{"kind": "error", "status": 200}]}, "greater than or equal to 400"),
+        ({"faults": [{"kind": "error", "methods": ["get"]}]}, "pattern"),
+        ({"faults": [{"kind": "stall", "share": 0.5}]}, "a stall without an end; expected `for: TIME`"),
+        ({"faults": [{"kind": "stall", "share": 0.5, "at": "1 s", "for": "1 s"}]}, "stops the whole server"),
+        ({"faults": [{"kind": "stall", "methods": ["GET"], "at": "1 s", "for": "1 s"}]}, "stops the whole server"),
+        ({"token": ""}, "at least 1 character"),
+    ],
+)
+def test_mistakes_are_named(wrong: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        StorageSettings.model_validate(wrong)
