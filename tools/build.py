@@ -1,5 +1,6 @@
 """Install pileup into .venv: Python in place, the engine rebuilt only when the hash of its sources changed."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -19,8 +20,6 @@ def wanted() -> str:
 
 def hash_text(text: str) -> str:
     """Return a short hash of a text."""
-    import hashlib
-
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -36,7 +35,12 @@ def main() -> int:
         return 0
     print("building the engine and installing pileup (one to three minutes the first time) ...", flush=True)
     command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", "--extras", "dev", f"--profile={profile()}"]
-    environment = {**os.environ, "PIP_CONSTRAINT": str(ROOT / "constraints.txt"), "VIRTUAL_ENV": sys.prefix}
+    environment = {
+        **os.environ,
+        "PIP_QUIET": "2",
+        "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
+        "VIRTUAL_ENV": sys.prefix,
+    }
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
     if code == 0:
         STATE.write_text(state)

@@ -50,8 +50,8 @@ class Order:
         """The order for the load of a case; `seed` is the suite's."""
         return Order(case.id, case.name, case.load, case.test.timeout, case_seed(seed, case.name), target)
 
-    def to_native(self, place: int, shard: int, shards: int, start: int) -> str:
-        """Return the load as the engine takes it (docs/engine.md)."""
+    def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
+        """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
         load = self.load
         plain: dict[str, Any] = {
             "case": self.case,
@@ -64,7 +64,7 @@ class Order:
             "start": start,
             "kind": load.kind,
             "times": load.times,
-            "clients": load.clients,
+            "clients": load.clients or (most if load.kind == "open" else None),
             "rate": load.rate,
             "arrivals": load.arrivals,
             "ramp": load.ramp,

@@ -14,6 +14,10 @@ from pileup.fleet.threads import ThreadExecutor
 from pileup.model.record import Frame, FrameRow
 from pileup.record import Output, RunFolder
 
+MOST_THREADS = 64
+"""Clients in flight of an open load of a plain Python test that does not say: more would only wait for the interpreter."""
+
+
 class Pressing:
     """One load under way at one place."""
 
@@ -59,7 +63,7 @@ class Pressing:
         return frame
 
     def reported(self) -> list[tuple[int, str, float, str]]:
-        """Return the numbers that Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
+        """Return what Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
         return self._executor.reported() if self._executor else []
 
     def close(self) -> None:
@@ -69,7 +73,7 @@ class Pressing:
 
 
 class LocalPlace:
-    """This process as a place. `open` once, `press` any number of loads, `close` once."""
+    """This process as a place: `press` any number of loads, `close` once."""
 
     def __init__(self, number: int, folder: RunFolder) -> None:
         self.number = number
@@ -81,7 +85,8 @@ class LocalPlace:
 
         Raises ValueError for a load or program that the engine refuses.
         """
-        press = Press(self._recorder, order.to_native(self.number, shard=0, shards=1, start=0))
+        threads = MOST_THREADS if work.program is None and not work.coroutine else None
+        press = Press(self._recorder, order.to_native(self.number, shard=0, shards=1, start=0, most=threads))
         executor = self._executor(press, order, work, output)
         pressing = Pressing(press, order, self.number, executor)
         if executor:

@@ -32,7 +32,9 @@ class Part(BaseModel):
 class Credentials(Part):
     """Who pileup is for a target. Values are secrets or paths; the values never reach the record."""
 
-    token: SecretStr | None = Field(None, description="bearer token; better: token_file, or a $variable set on the command line")
+    token: SecretStr | None = Field(
+        None, description="bearer token; better: token_file, or a $variable set on the command line"
+    )
     token_file: str | None = Field(None, description="file that holds the bearer token")
     user: str | None = Field(None, description="user name for basic authentication")
     password: SecretStr | None = Field(None, description="password for basic authentication")
@@ -50,7 +52,9 @@ class TargetSpec(Part):
     launch: dict[str, Any] | None = Field(
         None, description="settings of a private server that pileup starts and ends; ignored when --set gives a url"
     )
-    options: dict[str, Any] = Field(default_factory=dict, description="options of this kind of target, see `pileup describe`")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="options of this kind of target, see `pileup describe`"
+    )
     settings: Any = not_yet("how a scan may change a server that pileup did not launch")
     path: Any = not_yet("reach the target through a relay with latency and bandwidth")
 
@@ -59,9 +63,14 @@ class Load(Part):
     """How a test is pressed. At most one of once, times, clients, rate; times may bound clients or rate."""
 
     once: bool | None = Field(None, description="one iteration; the default")
-    times: Count | None = Field(None, ge=1, description="this many iterations in all, one after another unless clients are given")
+    times: Count | None = Field(
+        None, ge=1, description="this many iterations in all, one after another unless clients are given"
+    )
     clients: Count | None = Field(
-        None, ge=1, le=1_000_000, description="this many clients, each begins its next iteration when the last has ended (closed); beside rate: the most in flight"
+        None,
+        ge=1,
+        le=1_000_000,
+        description="this many clients, each begins anew when its last iteration has ended (closed); beside rate: the most in flight",
     )
     rate: Rate | None = Field(None, gt=0, description="iterations begun per second, whatever the system answers (open)")
     arrivals: Literal["constant", "poisson"] = Field("constant", description="spacing of an open load")
@@ -114,15 +123,25 @@ class TestSpec(Part):
 
     name: Name = Field(description="name of the test in this suite")
     use: Text = Field(description="a name from `pileup list tests`, or ./file.py:Class")
-    target: str | None = Field(None, description="name of a target; may be left out when the suite has just one, or the test needs none")
+    target: str | None = Field(
+        None, description="name of a target; may be left out when the suite has just one, or the test needs none"
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="options of the test, see `pileup describe NAME`")
-    scope: Literal["run", "point", "case"] = Field("case", description="done once per run, per point of a scan, or per case")
-    cleanup: Literal["always", "passed", "never"] = Field("always", description="when what the test has made is removed at the end")
+    scope: Literal["run", "point", "case"] = Field(
+        "case", description="done once per run, per point of a scan, or per case"
+    )
+    cleanup: Literal["always", "passed", "never"] = Field(
+        "always", description="when what the test has made is removed at the end"
+    )
     after: tuple[Name, ...] = Field((), description="tests that must have passed before")
     load: Load = Field(default_factory=Load, description="how the test is pressed")
     timeout: Duration = Field(60 * 10**9, gt=0, description="an iteration without an answer by then is ambiguous")
-    fail_when: Text | None = Field(None, description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`")
-    with_: Any = Field(None, alias="with", description="Not yet: lives as long as these tests", json_schema_extra={NOT_YET: True})
+    fail_when: Text | None = Field(
+        None, description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`"
+    )
+    with_: Any = Field(
+        None, alias="with", description="Not yet: lives as long as these tests", json_schema_extra={NOT_YET: True}
+    )
     isolate: Any = not_yet("run in a thread or a process of its own")
     layers: Any = not_yet("press all layers of the protocol or only some")
     environment: Any = not_yet("client software to set up before the test")
@@ -151,8 +170,12 @@ class CriterionSpec(Part):
 
     id: Name = Field(description="short name, e.g. C1")
     says: Text = Field(description="the requirement in words")
-    check: Text | None = Field(None, description="FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]; may be left out with coverage: none")
-    coverage: Literal["full", "partial", "none"] = Field("full", description="how much of the sentence the check covers")
+    check: Text | None = Field(
+        None, description="FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]; may be left out with coverage: none"
+    )
+    coverage: Literal["full", "partial", "none"] = Field(
+        "full", description="how much of the sentence the check covers"
+    )
     at: Any = not_yet("points of a scan at which it must hold")
 
     @model_validator(mode="after")
@@ -168,7 +191,9 @@ class Limits(Part):
     bytes: Size | None = Field(None, description="read and written in all")
     operations: Count | None = Field(None, description="operations in all")
     duration: Duration | None = Field(None, description="of the run")
-    errors_in_a_row: Count | None = Field(None, ge=1, description="iterations of one case that did not pass, one after another")
+    errors_in_a_row: Count | None = Field(
+        None, ge=1, description="iterations of one case that did not pass, one after another"
+    )
     inside: str | None = Field(None, description="nothing is written or deleted outside this path of a target")
 
 
@@ -180,12 +205,18 @@ class Suite(Part):
     about: Text = Field("", description="why it exists, for the report")
     labels: dict[Name, str] = Field(default_factory=dict, description="free words to find and compare runs by")
     seed: int = Field(1, ge=0, lt=2**63, description="everything random follows from it")
-    variables: dict[Name, str | None] = Field(default_factory=dict, description="values used as $name anywhere, changed by --set name=value")
-    options: dict[Name, Any] = Field(default_factory=dict, description="options seen by every test that has one of that name")
+    variables: dict[Name, str | None] = Field(
+        default_factory=dict, description="values used as $name anywhere, changed by --set name=value"
+    )
+    options: dict[Name, Any] = Field(
+        default_factory=dict, description="options seen by every test that has one of that name"
+    )
     targets: dict[Name, TargetSpec] = Field(default_factory=dict, description="systems under test by name")
     limits: Limits = Field(default_factory=Limits, description="guard rails of the run")
     delay: TimeLaw | None = Field(None, description="pause before each test that has no delay of its own")
-    tests: tuple[TestSpec, ...] = Field(min_length=1, description="what is done, in this order unless `after` says otherwise")
+    tests: tuple[TestSpec, ...] = Field(
+        min_length=1, description="what is done, in this order unless `after` says otherwise"
+    )
     monitors: tuple[MonitorSpec, ...] = Field((), description="what is measured beside")
     criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
     scan: Any = not_yet("parameters to vary; every combination is a point")

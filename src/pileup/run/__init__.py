@@ -1,4 +1,4 @@
-"""Carries a plan out: suite and case as state machines, the runner, launched servers, the monitors' clock, the journal's use.
+"""Carries a plan out: suite machine, runner, cases, launched servers, the monitors' clock, guard rails.
 
 May import everything below: `suite`, `stats`, `fleet`, `record`, `plugin`, `model`, `_core`.
 """

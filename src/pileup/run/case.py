@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import random
 from typing import Any
 
 from pileup import stats
 from pileup.fleet import Order, Work
 from pileup.fleet.order import ONCE, case_seed
 from pileup.model.errors import PileupError
-from pileup.model.law import Law
 from pileup.model.plan import Case
 from pileup.model.program import Program
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
 from pileup.plugin import Target, Test
 from pileup.record import Output
+from pileup.run.delay import draw
 from pileup.run.live import Live
 from pileup.suite import instances
 
@@ -51,7 +50,9 @@ class CaseRun:
         if program is None:
             return
         problem = self._do(program, Phase.CLEANUP)
-        self._live.folder.journal("objects", "removed" if not problem else "left", case=self._case.name, problem=problem)
+        self._live.folder.journal(
+            "objects", "removed" if not problem else "left", case=self._case.name, problem=problem
+        )
         if problem:
             self._told["notes"].append(f"clean-up: {problem}")
 
@@ -78,13 +79,13 @@ class CaseRun:
 
     def _do(self, program: Program, phase: Phase) -> str:
         """Do a program once, outside the load; return what went wrong, empty when nothing did."""
-        order = Order(
-            self._case.id, self._case.name, ONCE, self._case.test.timeout, 0, self._index(), phase
-        )
+        order = Order(self._case.id, self._case.name, ONCE, self._case.test.timeout, 0, self._index(), phase)
         position = self._live.folder.tail_frames(None)[1]
         steps = sum(step.repeat for step in program.steps)
         early = self._attend(order, self._work_of(program), self._case.test.timeout * max(1, steps))
-        outcome, reason = stats.judge_case({**self._told, "load_kind": "once", "fail_when": None}, self._live.folder.tail_frames(position)[0], phase)
+        outcome, reason = stats.judge_case(
+            {**self._told, "load_kind": "once", "fail_when": None}, self._live.folder.tail_frames(position)[0], phase
+        )
         return "" if outcome == PASSED else early or reason
 
     def _order(self) -> Order:
@@ -120,28 +121,15 @@ class CaseRun:
         """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
         program = test.cleanup()
         if program is not None:
-            steps = [step.keys.__class__.__name__ and {"verb": step.verb, "keys": step.keys.name(0), "count": step.keys.count} for step in program.steps]
-            self._live.folder.journal("objects", "made", case=self._case.name, target=self._case.test.target, remove=steps)
+            self._live.folder.journal(
+                "objects",
+                "made",
+                case=self._case.name,
+                target=self._case.test.target,
+                remove=program.to_native(),
+            )
 
     def _delay(self) -> None:
         law = self._case.load.delay or self._live.plan.suite.delay
         if law:
             self._live.pause(draw(law, case_seed(self._live.plan.suite.seed, f"{self._case.name}/delay")))
-
-
-def draw(law: Law, seed: int) -> int:
-    """Draw one time in ns from a law."""
-    source = random.Random(seed)
-    match law.kind, getattr(law, law.kind):
-        case "uniform", (low, high):
-            return source.randint(low, high)
-        case "exponential", mean:
-            return round(source.expovariate(1 / mean)) if mean else 0
-        case "normal", (mean, deviation):
-            return max(0, round(source.gauss(mean, deviation)))
-        case "lognormal", (median, sigma):
-            return round(median * source.lognormvariate(0, sigma))
-        case "bimodal", (fast, slow, share):
-            return int(slow if source.random() < share else fast)
-        case _, fixed:
-            return int(fixed)

@@ -73,7 +73,9 @@ def _case(plan: Plan, case: Case) -> dict[str, Any]:
 
 
 def _monitors(suite: Suite) -> list[dict[str, Any]]:
-    return [{"name": monitor.name or monitor.use, "use": monitor.use, "every": monitor.every} for monitor in suite.monitors]
+    return [
+        {"name": monitor.name or monitor.use, "use": monitor.use, "every": monitor.every} for monitor in suite.monitors
+    ]
 
 
 def versions() -> dict[str, str]:

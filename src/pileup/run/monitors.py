@@ -32,7 +32,10 @@ class MonitorClock:
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
         self._end = threading.Event()
-        self._threads = [threading.Thread(target=self._run, args=(watch,), name=f"monitor {watch.name}", daemon=True) for watch in watches]
+        self._threads = [
+            threading.Thread(target=self._run, args=(watch,), name=f"monitor {watch.name}", daemon=True)
+            for watch in watches
+        ]
 
     def start(self) -> None:
         """Begin to sample."""

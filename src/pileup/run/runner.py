@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pileup import stats
 from pileup._core._native import now
 from pileup.fleet import LocalPlace
 from pileup.fleet.capture import routed

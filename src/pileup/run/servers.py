@@ -76,7 +76,9 @@ class Supervisor:
                 env={**os.environ, **launcher.environment},
             )
         except OSError as problem:
-            raise TargetError(f"target {name}: {command[0]} cannot be started: {problem}", "a program that runs here") from problem
+            raise TargetError(
+                f"target {name}: {command[0]} cannot be started: {problem}", "a program that runs here"
+            ) from problem
         finally:
             log.close()
         entry = self._folder.journal(
@@ -123,10 +125,16 @@ def _await_ready(name: str, process: subprocess.Popen[str], launcher: Launcher, 
     said = " | ".join([*lines, *log.read_text(errors="replace").splitlines()[-5:]]) or "nothing"
     state = f"ended with code {process.poll()}" if process.poll() is not None else "still runs"
     within = format_time(launcher.ready_within)
-    raise TargetError(f"target {name}: its server {state} and did not become ready; it said: {said}", f"a ready line within {within}", "look at its launch settings")
+    raise TargetError(
+        f"target {name}: its server {state} and did not become ready; it said: {said}",
+        f"a ready line within {within}",
+        "look at its launch settings",
+    )
 
 
-def _read_on(stream: IO[str] | None, pattern: re.Pattern[str], lines: deque[str], found: list[str], ready: threading.Event) -> None:
+def _read_on(
+    stream: IO[str] | None, pattern: re.Pattern[str], lines: deque[str], found: list[str], ready: threading.Event
+) -> None:
     """Read the server's stdout to its end, so that it never blocks on a full pipe."""
     if stream is None:
         return

@@ -53,7 +53,13 @@ class Targets:
 
     def _open_one(self, name: str) -> dict[str, Any]:
         spec = self._plan.suite.targets[name]
-        told: dict[str, Any] = {"name": name, "kind": spec.kind, "url": spec.url or "", "launched": spec.launch is not None, "about": ""}
+        told: dict[str, Any] = {
+            "name": name,
+            "kind": spec.kind,
+            "url": spec.url or "",
+            "launched": spec.launch is not None,
+            "about": "",
+        }
         try:
             told["url"] = spec.url or self._make_url(name)
             target = instances.make_target(self._plan, name, told["url"])
