@@ -15,7 +15,7 @@ from pileup.model.record import Frame, FrameRow
 from pileup.record import Output, RunFolder
 
 MOST_THREADS = 64
-"""Clients in flight of an open load of a plain Python test that does not say: more would only wait for the interpreter."""
+"""Clients in flight of an open load of a plain Python test that does not say: more only wait for the interpreter."""
 
 
 class Pressing:

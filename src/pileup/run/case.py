@@ -13,9 +13,10 @@ from pileup.model.plan import Case
 from pileup.model.program import Program
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
 from pileup.plugin import Target, Test
-from pileup.record import Output
+from pileup.record import Output, Position
 from pileup.run.delay import draw
 from pileup.run.live import Live
+from pileup.run.stop import Haste
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]
@@ -63,13 +64,28 @@ class CaseRun:
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         if problem:
             return FAILED, f"set-up failed: {problem}"
-        position = self._live.folder.tail_frames(None)[1]
+        position = self._end_of_frames()
         reason = self._attend(self._order(), self._work(test), self._case.longest)
         if reason.startswith("set-up failed"):
             return FAILED, reason
-        frames = self._live.folder.tail_frames(position)[0]
-        outcome, judged = stats.judge_case(self._told, frames)
+        if reason.startswith("limit"):
+            self._live.stop.ask(reason, Haste.IN_ORDER)
+        outcome, judged = self._judge(self._told, position, Phase.MEASURE)
         return outcome, "; ".join(part for part in (judged, reason) if part)
+
+    def _judge(self, told: dict[str, Any], position: Position, phase: Phase) -> Ended:
+        """Return how what was pressed since `position` ended, with the first error when it did not pass."""
+        folder, number = self._live.folder, self._case.id
+
+        def first_error() -> str:
+            self._live.place.flush()
+            return stats.first_error(folder, number, phase)
+
+        frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == number]
+        return stats.judge_case(told, frames, phase, first_error)
+
+    def _end_of_frames(self) -> Position:
+        return self._live.folder.tail_frames(None)[1]
 
     def _attend(self, order: Order, work: Work, longest: int) -> str:
         """Press and serve one load; return why it ended early, or what went wrong in a client's set-up."""
@@ -80,12 +96,11 @@ class CaseRun:
     def _do(self, program: Program, phase: Phase) -> str:
         """Do a program once, outside the load; return what went wrong, empty when nothing did."""
         order = Order(self._case.id, self._case.name, ONCE, self._case.test.timeout, 0, self._index(), phase)
-        position = self._live.folder.tail_frames(None)[1]
+        position = self._end_of_frames()
         steps = sum(step.repeat for step in program.steps)
         early = self._attend(order, self._work_of(program), self._case.test.timeout * max(1, steps))
-        outcome, reason = stats.judge_case(
-            {**self._told, "load_kind": "once", "fail_when": None}, self._live.folder.tail_frames(position)[0], phase
-        )
+        told = {**self._told, "load_kind": "once", "fail_when": None}
+        outcome, reason = self._judge(told, position, phase)
         return "" if outcome == PASSED else early or reason
 
     def _order(self) -> Order:
