@@ -24,6 +24,7 @@ COMMANDS = {
     "list": "pileup.cli.list",
     "describe": "pileup.cli.describe",
     "report": "pileup.cli.report",
+    "report": "pileup.cli.report",
     "practice": "pileup.cli.practice",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""

@@ -18,6 +18,7 @@ LARGEST = 2**63 - 1
 
 
 def _read(value: object, dimension: str, whole: bool) -> object:
+    written = value
     if isinstance(value, str):
         exact = parse(value, dimension)
         if abs(exact) > LARGEST:
@@ -28,7 +29,7 @@ def _read(value: object, dimension: str, whole: bool) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not finite; expected a {dimension} like {DIMENSIONS[dimension].example!r}")
     if isinstance(value, (int, float)) and value < 0:
-        raise ValueError(f"{value} is negative; expected a {dimension} of 0 or more")
+        raise ValueError(f"{written!r} is negative; expected a {dimension} of 0 or more")
     return value
 
 

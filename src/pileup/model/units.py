@@ -77,7 +77,10 @@ def parse(text: str, dimension: str) -> Decimal:
     Raises ValueError that names what was found and what was expected.
     """
     kind = DIMENSIONS[dimension]
-    number, unit = split_quantity(text)
+    try:
+        number, unit = split_quantity(text)
+    except ValueError as problem:
+        raise ValueError(f"{problem}; expected a {kind.name} like {kind.example!r}") from None
     factor = kind.units.get(unit)
     if factor is None and number == 0 and unit == "":
         return Decimal(0)

@@ -15,7 +15,7 @@ from pileup.suite.check import check, monitor_name
 from pileup.suite.faults import START, Faults, TooManyFaultsError
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.schema import suite_schema
-from pileup.suite.secrets import Secrets
+from pileup.suite.secrets import HIDDEN, Secrets
 from pileup.suite.tree import Mapping, kind_of
 from pileup.suite.variables import Variables
 from pileup.suite.yaml_reader import LARGEST, read_yaml
@@ -52,7 +52,7 @@ def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
     if faults or draft.suite is None:
         return None
     text = secrets.hide(data.decode("utf-8-sig"))
-    suite = _complete(draft.suite, folder)
+    suite = _complete(draft.suite, folder, secrets)
     plan = make_plan(Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values)))
     check_limits(plan, tree, faults)
     return plan
@@ -89,12 +89,15 @@ def _read_tree(data: bytes, faults: Faults) -> Mapping | None:
     return None
 
 
-def _complete(suite: Suite, folder: Path) -> Suite:
-    """Write out what may be left out: the target when there is just one, and the names of monitors."""
+def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:
+    """Write out what may be left out: the target when there is just one, and the names of monitors.
+
+    Variables were filled in; secrets among them are not needed any more.
+    """
     monitors = tuple(each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
-    return suite.model_copy(
-        update={"tests": tuple(_aimed(each, suite, folder) for each in suite.tests), "monitors": monitors}
-    )
+    tests = tuple(_aimed(each, suite, folder) for each in suite.tests)
+    variables = {name: HIDDEN if name in secrets.variables else value for name, value in suite.variables.items()}
+    return suite.model_copy(update={"tests": tests, "monitors": monitors, "variables": variables})
 
 
 def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pileup.model.law import Law
 from pileup.model.suite import NOT_YET, CriterionSpec, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.faults import START, Faults, Position, near, shown
 from pileup.suite.messages import fields_of, model_in, report
@@ -83,7 +84,8 @@ def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, A
         if known is None and model.model_config.get("extra") == "allow":
             data[word] = plain(value)
         elif known is None:
-            faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, fields))
+            built = [name for name, each in fields.items() if not _reserved(each)]
+            faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
         elif _reserved(known):
             faults.add(node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known))
         else:
@@ -105,7 +107,9 @@ def _below(value: Node, known: FieldInfo, faults: Faults) -> Any:
         return _number_of_format(value, known) or plain(value)
 
     def one(node: Node) -> Any:
-        return _words(node, inner, faults) if isinstance(node, Mapping) else plain(node)
+        words = _words(node, inner, faults) if isinstance(node, Mapping) else plain(node)
+        slipped = inner is Law and words == {} and plain(node)
+        return None if slipped else words  # a law of unknown words alone is told already
 
     return _each(value, known.annotation, one)
 
@@ -113,10 +117,10 @@ def _below(value: Node, known: FieldInfo, faults: Faults) -> Any:
 def _each(value: Node, annotation: Any, one: Callable[[Node], Any]) -> Any:
     """Apply `one` to the value, or to each of its parts where the word takes many."""
     origin = get_origin(annotation)
-    if origin is dict and isinstance(value, Mapping):
-        return {key: one(part) for key, part in value.entries.items()}
-    if origin is tuple and isinstance(value, Sequence):
-        return [one(part) for part in value.items]
+    if origin is dict:
+        return {key: one(part) for key, part in value.entries.items()} if isinstance(value, Mapping) else plain(value)
+    if origin is tuple:
+        return [one(part) for part in value.items] if isinstance(value, Sequence) else plain(value)
     return one(value)
 
 
@@ -133,16 +137,16 @@ def _parts(
     tree: Mapping, data: dict[str, Any], word: str, model: type[Spec]
 ) -> Iterator[tuple[str | int, Bound[Spec]]]:
     """Yield the parts under a word that can be understood, with words at fault left out."""
-    node: Node | None = tree.entries.get(word)
-    values: Any = data.get(word)
-    found: list[tuple[str | int, Node]] = []
-    if isinstance(node, Mapping) and isinstance(values, dict):
+    node, values = tree.entries.get(word), data.get(word)
+    many = get_origin(Suite.model_fields[word].annotation)
+    found: list[tuple[Any, Node]] = []
+    if many is dict and isinstance(node, Mapping):
         found = list(node.entries.items())
-    elif isinstance(node, Sequence) and isinstance(values, list):
+    elif many is tuple and isinstance(node, Sequence):
         found = list(enumerate(node.items))
     for key, part in found:
         if isinstance(part, Mapping):
-            understood = _understand(part, values[key], model)
+            understood = _understand(part, values[key], model) if values is not None else None
             if understood is not None:
                 yield key, understood
 

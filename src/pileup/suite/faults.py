@@ -39,15 +39,23 @@ class Faults:
     def __init__(self, source: str) -> None:
         self._source = source
         self._found: dict[tuple[Position, str], Fault] = {}
+        self._spoiled: set[Position] = set()
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
         """Keep one fault; the same one twice counts once. Raises TooManyFaultsError at the last that is kept."""
-        self._found.setdefault((at, what), Fault(at.show(self._source), what, expected, hint))
+        if at in self._spoiled:
+            return
+        told = [_one_line(part) for part in (what, expected, hint)]
+        self._found.setdefault((at, what), Fault(at.show(self._source), *told))
         if len(self._found) >= MOST:
             raise TooManyFaultsError
+
+    def spoil(self, at: Position) -> None:
+        """Take no more faults there: they would follow from those that are told."""
+        self._spoiled.add(at)
 
     def error(self) -> SuiteError:
         """Return them all in the order of the file, those of `--set` last."""
@@ -55,6 +63,11 @@ class Faults:
         if len(faults) >= MOST:
             faults.append(Fault(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
         return SuiteError(tuple(faults))
+
+
+def _one_line(text: str) -> str:
+    """Return a text without line breaks: exceptions of plug-ins may have some."""
+    return " ".join(line.strip() for line in text.splitlines()) if len(text.splitlines()) > 1 else text.rstrip("\n")
 
 
 def near(word: str, known: Iterable[str], otherwise: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -101,13 +101,15 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
     if kind == "missing":
         return _missing(loc, field)
     if kind == "extra_forbidden":
-        return f"unknown word {shown(word)}", near(word, words_of(model_at(model, loc[:-1])))
+        known = words_of(model_at(model, loc[:-1]))
+        return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
     if kind in ("value_error", "assertion_error"):
         what, expected = parts(str(context["error"]))
         return (f"`{word}`: {what}" if word else what), expected
     if loc[-1:] == ("[key]",):
         return f"{shown(word)} is no name", NAME_RULE
-    expected = _expected(kind, context, error["msg"], value, field)
+    expected = _expected(error, value, field)
+    found = "empty" if kind == "too_short" and not context["actual_length"] else found
     return (f"`{word}` is {found}" if word else f"{found} was given"), expected
 
 
@@ -124,14 +126,15 @@ def found_words(value: Node | None) -> str:
     return kind_of(value)
 
 
-def _expected(kind: str, context: dict[str, Any], message: str, value: Node | None, field: FieldInfo | None) -> str:
+def _expected(error: Any, value: Node | None, field: FieldInfo | None) -> str:
+    kind, context, loc = error["type"], error.get("ctx", {}), error["loc"]
     text = kind.startswith("string")
     match kind:
         case _ if kind in KINDS:
             expected = KINDS[kind]
         case _ if kind in BOUNDS:
             bound, words = BOUNDS[kind]
-            expected = words + _bound(context[bound], field)
+            expected = words + _bound(context[bound], field, loc)
         case "literal_error":
             expected = _choice(context["expected"], value)
         case "string_pattern_mismatch":
@@ -142,7 +145,7 @@ def _expected(kind: str, context: dict[str, Any], message: str, value: Node | No
         case "too_long" | "string_too_long":
             expected = f"at most {context['max_length']} {'characters' if text else 'items'}"
         case _:
-            expected = message.removeprefix("Input should be ").removeprefix("Value should be ")
+            expected = error["msg"].removeprefix("Input should be ").removeprefix("Value should be ")
     return expected
 
 
@@ -151,9 +154,15 @@ def _choice(expected: str, value: Node | None) -> str:
     return near(value.text, names) if isinstance(value, Scalar) and names else expected
 
 
-def _bound(value: float, field: FieldInfo | None) -> str:
-    dimension = dimension_of(field.annotation, field) if field else None
-    return format_quantity(value, dimension) if dimension else f"{value:,}".replace(",", " ")
+def _bound(value: float, field: FieldInfo | None, loc: Path) -> str:
+    """Return a bound with the unit of its word, or of its item in a list of several."""
+    annotation = field.annotation if field else None
+    if isinstance(loc[-1], int):
+        lists = [each for each in (annotation, *get_args(annotation)) if get_origin(each) is tuple]
+        annotation, field = (get_args(lists[0])[loc[-1]] if lists else annotation), None
+    dimension = dimension_of(annotation, field) if value else None
+    whole = int(value) if float(value).is_integer() else value
+    return format_quantity(value, dimension) if dimension else f"{whole:,}".replace(",", " ")
 
 
 def dimension_of(annotation: Any, field: FieldInfo | None = None) -> str | None:

@@ -21,7 +21,7 @@ NAMING = ("name", "id", "use")
 def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
     """Change the tree as the values say; what cannot be applied is a fault."""
     for rank, (name, text) in enumerate(values.items(), 1):
-        at = Position(rank, 1, 1, f"--set {name}")
+        at = Position(rank, 1, 1, f"--set {name if name.isprintable() else shown(name)}")
         value = _read(text, at, faults)
         if value is not None:
             _set(tree, name, value, at, faults)
@@ -29,7 +29,7 @@ def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
 
 def _read(text: str, at: Position, faults: Faults) -> Node | None:
     """Read a value: flow lists, mappings and quoted texts are YAML, everything else is the text itself."""
-    if UNPRINTABLE.search(text + at.origin):
+    if UNPRINTABLE.search(text):
         faults.add(at, "a control character or a byte that is not UTF-8", "printable text")
         return None
     if text.strip()[:1] not in ("{", "[", '"', "'"):

@@ -10,6 +10,7 @@ from pileup.model.units import DIMENSIONS
 
 VARIABLE = {"type": "string", "pattern": r"\$"}
 SCALARS = ["string", "number", "boolean"]
+HEAD = ("title", "description", "default")
 LAW = f"#/$defs/{Law.__name__}"
 
 
@@ -41,15 +42,11 @@ def _typed(node: dict[str, Any]) -> dict[str, Any]:
     kind = node.get("type")
     if "x-dimension" in node:
         return _quantity(node)
-    if "enum" in node:
-        return {"anyOf": [node, VARIABLE]}
-    if kind == "string":
+    if kind == "string" and "enum" not in node:
         return {**node, "type": SCALARS, **_with_variable(node)}
-    if kind in ("integer", "number", "boolean"):
-        return {
-            "anyOf": [node, VARIABLE],
-            **{key: node.pop(key) for key in ("title", "description", "default") if key in node},
-        }
+    if "enum" in node or kind in ("integer", "number", "boolean"):
+        head = {key: node.pop(key) for key in HEAD if key in node}
+        return {**head, "anyOf": [node, VARIABLE]}
     return node
 
 

@@ -34,6 +34,8 @@ class Variables:
     def __init__(self, tree: Mapping, faults: Faults) -> None:
         self._faults = faults
         self._length = 0
+        self._broken = False
+        """Whether the text at hand has a fault."""
         self._known: dict[str, _Variable] = {}
         node = tree.entries.get("variables")
         for name, value in (node.entries if isinstance(node, Mapping) else {}).items():
@@ -60,10 +62,12 @@ class Variables:
         text = _USE.sub(self._replacer(scalar, used), scalar.text)
         self._length += len(text)
         if len(text) > LONGEST or self._length > LARGEST:
-            self._faults.add(
-                scalar.at, "the text is too long with its variables filled in", f"at most {LONGEST} characters"
-            )
-            text = ""
+            told = "the text is too long with its variables filled in"
+            self._faults.add(scalar.at, told, f"at most {LONGEST} characters")
+            self._broken = True
+        if self._broken:
+            self._faults.spoil(scalar.at)
+            text, self._broken = "", False
         scalar.text, scalar.quoted, scalar.variables = text, True, frozenset(used)
 
     def _replacer(self, scalar: Scalar, used: set[str]) -> Callable[[re.Match[str]], str]:
@@ -93,4 +97,5 @@ class Variables:
             self._faults.add(scalar.at, f"the variable {shown(name)} has no value", "one", f"--set {name}=VALUE")
         else:
             return known.value
+        self._broken = True
         return None

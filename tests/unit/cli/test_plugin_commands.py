@@ -1,0 +1,94 @@
+"""list and describe: what they print about plug-ins."""
+
+from pathlib import Path
+
+import pytest
+
+from pileup.cli import main
+from pileup.cli.options import option_rows, type_words
+from tests import fakes
+
+pytestmark = pytest.mark.usefixtures("fake_plugins")
+
+
+def test_plug_ins_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tests"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "tests:"
+    assert "  storage.write  Write files of known content." in told
+
+
+def test_what_cannot_be_loaded_is_listed_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tests"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "xrootd.copy" in line]
+    assert "unavailable: " in line
+    assert "no_such_module" in line
+
+
+def test_all_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    told = capsys.readouterr().out
+    assert [line for line in told.splitlines() if line.endswith(":")] == ["tests:", "targets:", "monitors:", "reports:"]
+
+
+def test_a_plug_in_is_described_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "storage.write"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("test storage.write\n\nWrite files of known content.")
+    assert "Needs a target that provides 'files'. Runs in the native engine." in told
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in told.splitlines() if "│" in line]
+    assert rows[1] == ["files", "count, e.g. 100", "1", ">= 1", "number of files"]
+    assert rows[2] == ["size", "size, e.g. 64 MiB", "1 MiB", "<= 1 TiB", "size of each"]
+    assert rows[3] == ["order", "one of sequential, random", "sequential", "", "order of the files"]
+
+
+def test_plug_ins_of_several_kinds_are_all_described(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "noop"]) == 0
+    told = capsys.readouterr().out
+    assert "test noop" in told
+    assert "target noop" in told
+    assert main(["describe", "noop", "--kind", "target"]) == 0
+    assert "test noop" not in capsys.readouterr().out
+
+
+def test_an_unknown_name_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "storage.wirte"]) == 2
+    assert "expected storage.write" in capsys.readouterr().err
+
+
+def test_what_is_unavailable_is_told_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "xrootd.copy"]) == 3
+    assert "no_such_module" in capsys.readouterr().err
+
+
+def test_a_users_file_is_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.py").write_text(
+        'from pileup.plugin import Monitor\n\n\nclass Lamp(Monitor):\n    """Is it on? [yes/no]"""\n\n'
+        "    room: str\n\n    def sample(self):\n        return []\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["describe", "./own.py:Lamp"]) == 0
+    told = capsys.readouterr().out
+    assert "monitor ./own.py:Lamp" in told
+    assert "Is it on? [yes/no]" in told
+    assert "required" in told
+    assert main(["describe", "./own.py:Lampe"]) == 3
+
+
+def test_types_are_told_in_words() -> None:
+    from typing import Literal
+
+    from pileup.plugin import Duration
+
+    assert type_words(Duration | None) == "time, e.g. 30 s"
+    assert type_words(list[str]) == "list of text"
+    assert type_words(str | list[int]) == "text or list of whole number"
+    assert type_words(dict[str, float]) == "mapping of names to number"
+    assert type_words(Literal["a", "b"] | None) == "one of a, b"
+
+
+def test_options_of_every_fake_can_be_shown() -> None:
+    for cls in (each for kind in ("tests", "targets", "monitors") for each in fakes.CLASSES[kind]):
+        assert all(len(row) == 5 for row in option_rows(cls))

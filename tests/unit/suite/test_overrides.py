@@ -1,0 +1,98 @@
+"""What --set changes, and how it is refused."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pileup.model.plan import Plan
+
+SUITE = """
+pileup: 1
+title: t
+variables: {clients: 250, token: }
+targets:
+  se: {kind: practice-storage, launch: {threads: 3}}
+tests:
+  - {name: fill, use: storage.write, options: {files: 3}}
+  - {name: copy, use: noop, load: {clients: $clients, for: 1 s}}
+monitors:
+  - {use: node}
+  - {use: process, match: x}
+criteria:
+  - {id: C1, says: x, check: count(copy.passed) > 3}
+"""
+
+
+def test_a_variable_is_set_by_its_name(plan: Callable[..., Plan]) -> None:
+    assert plan(SUITE).suite.test("copy").load.clients == 250
+    assert plan(SUITE, {"clients": "10"}).suite.test("copy").load.clients == 10
+
+
+def test_a_word_is_set_by_its_path(plan: Callable[..., Plan]) -> None:
+    values = {
+        "title": "other",
+        "tests.copy.load.for": "3 min",
+        "tests.0.timeout": "5 s",
+        "tests.copy.load.think": "{uniform: [1 s, 2 s]}",
+        "monitors.node.every": "2 s",
+        "criteria.C1.says": "y: z # no comment",
+        "limits.bytes": "1 TB",
+        "about": "'quoted'",
+    }
+    suite = plan(SUITE, values).suite
+    assert suite.title == "other"
+    assert suite.test("copy").load.for_ == 180 * 10**9
+    assert suite.test("copy").load.think.uniform == (10**9, 2 * 10**9)
+    assert suite.tests[0].timeout == 5 * 10**9
+    assert suite.monitors[0].every == 2 * 10**9
+    assert suite.criteria[0].says == "y: z # no comment"
+    assert suite.limits.bytes == 10**12
+    assert suite.about == "quoted"
+
+
+def test_a_url_takes_the_place_of_the_launch(plan: Callable[..., Plan]) -> None:
+    target = plan(SUITE, {"targets.se.url": "http://127.0.0.1/"}).suite.targets["se"]
+    assert target.url == "http://127.0.0.1/"
+    assert target.launch is None
+
+
+def test_null_removes_a_value(plan: Callable[..., Plan]) -> None:
+    values = {"tests.copy.load.for": "null", "tests.copy.load.times": "3"}
+    assert plan(SUITE, values).suite.test("copy").load.for_ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        ("cleints", "3", "--set cleints: there is no variable 'cleints'; expected 'clients'"),
+        ("clients", "[1, 2]", "--set clients: a list for a variable; expected one value"),
+        ("clients", "many", "9:45: `clients`: 'many' is not a number with a unit"),
+        ("tests.cpoy.timeout", "3 s", "--set tests.cpoy.timeout: there is no item 'cpoy'; expected 'copy'"),
+        ("tests.7.timeout", "3 s", "--set tests.7.timeout: there is no item '7'"),
+        ("title.x", "3", "--set title.x: 'x' goes into text"),
+        ("tests..x", "3", "--set tests..x: 'tests..x' is no path"),
+        ("a." * 30 + "b", "3", "is no path"),
+        ("limits.byte", "3 GB", "--set limits.byte: unknown word 'byte'; expected 'bytes'"),
+        ("limits.bytes", "3 s", "--set limits.bytes: `bytes`: '3 s' is a time"),
+        ("limits", "{bytes: ", "--set limits: this is not YAML"),
+        ("limits", "{bytes: !x 3}", "--set limits: the tag '!x'"),
+        ("limits.bytes", "3\x00", "--set limits.bytes: a control character"),
+        ("title", "\udcff", "--set title: a control character or a byte that is not UTF-8"),
+        ("tests", "{}", "--set tests: `tests` is a mapping; expected a list"),
+        ("tests.copy", "{name: x}", "--set tests.copy: the word `use` is missing"),
+        ("scan", "{a: 1}", "--set scan: `scan` is reserved: not yet built"),
+    ],
+)
+def test_what_cannot_be_set_is_a_fault(faults: Callable[..., list[str]], name: str, value: str, fault: str) -> None:
+    assert any(fault in each for each in faults(SUITE, {name: value})), faults(SUITE, {name: value})
+
+
+def test_an_item_whose_name_is_not_its_own_is_told(faults: Callable[..., list[str]]) -> None:
+    suite = SUITE.replace("{use: process, match: x}", "{use: node, name: n}")
+    two = suite + "  - {id: C1, says: y, check: count(copy.passed) > 3}\n"
+    assert "2 items are called 'C1'" in faults(two, {"criteria.C1.says": "z"})[-1]
+
+
+def test_faults_of_values_come_after_those_of_the_file(faults: Callable[..., list[str]]) -> None:
+    found = faults(SUITE + "tittle: x\n", {"limits.bytes": "3 s", "limits.duration": "3 B"})
+    assert [fault.partition(": ")[0] for fault in found] == ["15:1", "--set limits.bytes", "--set limits.duration"]
