@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,17 @@ def test_every_shipped_plugin_is_what_it_is_registered_as(kind: str, name: str) 
     assert (cls.kind if kind == "targets" else cls.name) == name
     page = cls.__doc__ or ""
     assert re.match(r"[A-Z].*[.:]\n", page), "its page begins with one line"
+
+
+def test_an_install_registers_all_of_them() -> None:
+    try:
+        version("pileup")
+    except PackageNotFoundError:
+        pytest.skip("pileup is not installed, it runs from its sources")
+    for kind, ours in OURS.items():
+        found = {each.name: each for each in registry.find_all(kind)}
+        assert ours.keys() <= found.keys()
+        assert {name: found[name].reason for name in ours} == dict.fromkeys(ours, "")
 
 
 def test_every_option_of_ours_has_a_help_text() -> None:

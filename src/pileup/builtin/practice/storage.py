@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.model.practice import StorageSettings
 from pileup.plugin import Launcher
 
 READY = r"^pileup practice storage ready at (?P<url>\S+)$"
@@ -26,8 +27,6 @@ class PracticeStorageTarget(WebDavTarget):
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
-        from pileup.model.practice import StorageSettings  # noqa: PLC0415  only where one is launched
-
         wanted = StorageSettings.model_validate(settings)
         text = wanted.model_dump_json(by_alias=True, exclude_unset=True)
         command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text)

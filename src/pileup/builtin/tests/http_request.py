@@ -28,7 +28,7 @@ class HttpRequest(Test):
     Passes when the status is one of `statuses` (any 2xx when none is given), and when `contains` occurs in the answer.
     401, 403, 429 and 503 that are not expected count as refused, no answer within the timeout as ambiguous, all else
     as failed. The bytes counted are those of the bodies sent and received. Whether a connection is kept between
-    requests is an option of the target (`keep_alive`). Runs in the native engine.
+    requests is an option of the target (`keep_alive`).
     """
 
     name = "http.request"

@@ -9,7 +9,7 @@ class Noop(Test):
     """Do nothing, or wait for a time that is known.
 
     Shows what pileup itself costs: whatever response time and rate this test reaches, no other test can do better
-    on the same machine. Needs no target. Runs in the native engine.
+    on the same machine.
     """
 
     name = "noop"

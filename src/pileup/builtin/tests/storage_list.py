@@ -9,7 +9,7 @@ from pileup.plugin import Count, Expect, Keys, Program, Step, Test, option
 class StorageList(Test):
     """List a folder and count what is in it.
 
-    On POSIX this reads the directory, over WebDAV it is PROPFIND with depth 1. Runs in the native engine.
+    On POSIX this reads the directory, over WebDAV it is PROPFIND with depth 1.
     """
 
     name = "storage.list"

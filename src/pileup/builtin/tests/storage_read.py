@@ -12,7 +12,7 @@ class StorageRead(ContentSet, NamedSet):
     Reads what `storage.write` has written with the same `folder`, `files` and `size` in a suite with the same seed;
     the first wrong byte, a wrong size or a missing file fails the operation. Files that pileup has not written are
     read with `names` and `verify: false`. Verifying costs CPU of this machine (about 1 ms for 10 MB); switch it off
-    where that is the limit. Bytes counted are those received. Runs in the native engine.
+    where that is the limit. Bytes counted are those received.
     """
 
     name = "storage.read"

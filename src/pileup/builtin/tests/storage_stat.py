@@ -10,7 +10,7 @@ class StorageStat(NamedSet):
     """Ask for the attributes of files without reading them.
 
     Fails for a file that is not there, or is of another size than `size`. On POSIX this is `stat`, over WebDAV a HEAD
-    request. Runs in the native engine.
+    request.
     """
 
     name = "storage.stat"

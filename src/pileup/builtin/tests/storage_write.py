@@ -16,7 +16,7 @@ class StorageWrite(ContentSet):
 
     Clean-up removes the files of the set by name and nothing else: the folder stays, empty, because removing a folder
     over WebDAV would remove whatever else is in it. Use a folder that is pileup's own: files of these names that were
-    there before are overwritten. Bytes counted are those of the files. Runs in the native engine.
+    there before are overwritten. Bytes counted are those of the files.
     """
 
     name = "storage.write"

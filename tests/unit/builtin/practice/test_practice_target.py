@@ -11,8 +11,7 @@ import pytest
 
 from pileup.builtin.practice.storage import PracticeStorageTarget
 from pileup.builtin.targets.webdav import WebDavTarget
-
-practice = pytest.importorskip("pileup.model.practice")
+from pileup.model.practice import StorageSettings
 
 
 def test_it_is_webdav_by_another_name() -> None:
@@ -28,8 +27,8 @@ def test_the_command_carries_the_settings() -> None:
     assert command[:5] == (sys.executable, "-m", "pileup", "practice", "storage")
     assert command[-2:] == ("--log", "{folder}/practice-storage.csv")
     text = command[command.index("--settings") + 1]
-    read = practice.StorageSettings.model_validate(json.loads(text))
-    assert read == practice.StorageSettings.model_validate(settings)
+    read = StorageSettings.model_validate(json.loads(text))
+    assert read == StorageSettings.model_validate(settings)
     assert read.service.lognormal == (20_000_000, 0.5)
 
 
