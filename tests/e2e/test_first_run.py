@@ -35,7 +35,11 @@ def test_every_case_passes_and_every_criterion_is_judged(first: Path) -> None:
 
 def test_the_record_is_parquet_and_complete(first: Path) -> None:
     operations = RunFolder.open(first).operations().connect()
-    counted = dict(operations.sql('select "case", count(*) from operations where parent = 0 and phase <> \'setup\' and phase <> \'cleanup\' group by 1').fetchall())
+    counted = dict(
+        operations.sql(
+            "select \"case\", count(*) from operations where parent = 0 and phase <> 'setup' and phase <> 'cleanup' group by 1"
+        ).fetchall()
+    )
     assert counted["se-list"] == 1
     assert counted["se-stat"] > 100
     assert (first / "operations/operations.parquet").is_file()

@@ -31,16 +31,26 @@ def test_sent_answered_and_failed_equal_the_log_and_service_times_agree(tmp_path
     done = pileup("run", "truth.yaml", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = tmp_path / run_folder(done)
-    rows = RunFolder.open(folder).operations().connect().sql("select id, outcome, \"end\" - start from operations where \"case\" = 'stat'").fetchnumpy()
+    rows = (
+        RunFolder.open(folder)
+        .operations()
+        .connect()
+        .sql('select id, outcome, "end" - start from operations where "case" = \'stat\'')
+        .fetchnumpy()
+    )
     columns = list(rows)
     with (folder / "servers/se/practice-storage.csv").open() as log:
         served = {int(row["id"]): row for row in csv.DictReader(log) if row["method"] == "HEAD"}
     ids = rows[columns[0]]
     assert len(ids) >= 20_000
     assert set(map(int, ids)) == set(served), "sent here and answered there are the same requests"
-    assert sum(outcome == "passed" for outcome in rows[columns[1]]) == sum(row["status"] == "200" for row in served.values())
+    assert sum(outcome == "passed" for outcome in rows[columns[1]]) == sum(
+        row["status"] == "200" for row in served.values()
+    )
     seen = np.asarray(rows[columns[2]], float)
     did = np.array([int(served[int(number)]["ended"]) - int(served[int(number)]["arrived"]) for number in ids], float)
     for share in (0.5, 0.9, 0.99):
         ours, theirs = np.quantile(seen, share), np.quantile(did, share)
-        assert abs(ours / theirs - 1) < 0.02, f"p{share * 100:.0f}: {ours / 1e6:.3f} ms seen, {theirs / 1e6:.3f} ms done"
+        assert abs(ours / theirs - 1) < 0.02, (
+            f"p{share * 100:.0f}: {ours / 1e6:.3f} ms seen, {theirs / 1e6:.3f} ms done"
+        )

@@ -1,0 +1,35 @@
+"""Every example runs, ends with the code that it says, and leaves a report."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import EXAMPLES, pileup, run_folder
+
+ENDS = {"first-run": 0, "own-tests": 0, "faulty-storage": 4}
+
+
+def test_every_example_is_run_here() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.yaml")} == set(ENDS)
+
+
+@pytest.mark.parametrize("name", sorted(set(ENDS) - {"first-run"}))  # that one has a file of its own
+def test_an_example_runs(name: str, tmp_path: Path) -> None:
+    done = pileup("run", f"suite:{name}", "--quiet", "--set", "length=2 s", cwd=tmp_path)
+    assert done.returncode == ENDS[name], done.stdout + done.stderr
+    folder = tmp_path / run_folder(done)
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert json.loads((folder / "run.json").read_text())["exit_code"] == ENDS[name]
+
+
+def test_the_faulty_storage_shows_every_class_of_outcome(tmp_path: Path) -> None:
+    done = pileup("run", "suite:faulty-storage", "--quiet", cwd=tmp_path)
+    results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    cases = {case["name"]: case["operations"][0]["counts"] for case in results["cases"]}
+    assert cases["read"]["failed"] > 10
+    assert cases["read"]["ambiguous"] > 0
+    assert cases["flood"]["refused"] > 0
+    messages = " ".join(error["message"] for error in results["errors"])
+    for said in ("HTTP 500", "truncated", "wrong content", "no answer within", "HTTP 503"):
+        assert said in messages, messages
