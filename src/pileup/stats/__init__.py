@@ -1,0 +1,12 @@
+"""From records to summaries and verdicts: pure functions of the run folder.
+
+May import `record`, `model`, `_core`.
+"""
+
+from pileup.stats.errors import first_error
+from pileup.stats.evaluate import amount, words
+from pileup.stats.judge import judge_case
+from pileup.stats.plain import to_json
+from pileup.stats.run import exit_code, results
+
+__all__ = ["amount", "exit_code", "first_error", "judge_case", "results", "to_json", "words"]

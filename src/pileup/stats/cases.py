@@ -1,0 +1,103 @@
+"""The results of one case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pileup.model.record import UNKNOWN, CaseOutcome, Frame
+from pileup.model.results import CaseResult, OperationResult
+from pileup.stats import rates
+from pileup.stats.distribution import distribution
+from pileup.stats.evaluate import Part
+from pileup.stats.judge import CHECKS, not_passed
+from pileup.stats.measured import PRESSED, Measured, Tally, measure
+from pileup.stats.timeline import timeline
+from pileup.stats.window import Window
+
+
+@dataclass(slots=True)
+class CaseData:
+    """All that the record knows of one case: its entry in run.json, its frames, its measured time."""
+
+    info: dict[str, Any]
+    frames: list[Frame]
+    window: Window | None
+    measured: Measured = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.measured = measure(self.frames)
+
+    @property
+    def part(self) -> Part:
+        """What a check needs of it."""
+        return Part(self.measured, self.window, self.frames)
+
+    @property
+    def seconds(self) -> float:
+        """Length of the measured time."""
+        return self.window.seconds if self.window else self.measured.seconds
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it was run as a check, not pressed for a time."""
+        return self.info.get("load_kind") in CHECKS
+
+
+def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
+    """Return all about one case; `outputs` maps stream to the path of what it printed."""
+    info = data.info
+    return CaseResult(
+        id=int(info["id"]),
+        name=info["name"],
+        test=info.get("test", ""),
+        use=info.get("use", ""),
+        target=info.get("target") or "",
+        load=info.get("load", ""),
+        outcome=CaseOutcome(info["outcome"]) if info.get("outcome") else UNKNOWN,
+        reason=info.get("reason") or ("" if info.get("outcome") else "it had not ended when the record did"),
+        started=info.get("started"),
+        ended=info.get("ended"),
+        operations=tuple(_operation(data, tally) for tally in _ordered(data.measured)),
+        timeline=timeline(_pressed(data.frames)),
+        stdout=outputs.get("stdout", ""),
+        stderr=outputs.get("stderr", ""),
+        notes=(*info.get("notes", []), *_notes(data)),
+    )
+
+
+def _pressed(frames: Sequence[Frame]) -> list[Frame]:
+    return [frame for frame in frames if frame.phase in PRESSED]
+
+
+def _ordered(measured: Measured) -> list[Tally]:
+    """Iterations first; of those that never ended under their own name, the largest first."""
+    return sorted(
+        measured.tallies.values(), key=lambda tally: (not tally.iteration, -tally.ended if tally.iteration else 0)
+    )
+
+
+def _operation(data: CaseData, tally: Tally) -> OperationResult:
+    only = len(data.measured.iterations()) == 1
+    counts = data.measured.counts(tally if not (tally.iteration and only) else None)
+    return OperationResult(
+        operation=tally.operation,
+        iteration=tally.iteration,
+        counts=counts,
+        seconds=data.seconds,
+        rate=rates.rate(tally, data.measured, data.window, data.frames),
+        throughput=rates.throughput(tally, data.measured, data.window, data.frames),
+        bytes=tally.bytes,
+        calls=tally.calls,
+        response=distribution(tally.response),
+        service=distribution(tally.service),
+    )
+
+
+def _notes(data: CaseData) -> list[str]:
+    counts = data.measured.counts()
+    told = not_passed(counts)
+    if told and not data.is_check and told not in (data.info.get("reason") or ""):
+        return [told]
+    return []

@@ -1,0 +1,107 @@
+"""Distributions of durations out of HDR histograms: quantiles with intervals, and what charts draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pileup._core._native import Histogram
+from pileup.model.results import Distribution, Figure, Interval
+from pileup.stats.intervals import LEVEL, Z, quantile_ranks
+
+SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
+BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
+MOST_BINS = 60
+MOST_POINTS = 300
+TOO_FEW = "too few"
+
+Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+"""Lowest values, highest values, counts."""
+
+
+def merged(parts: Iterable[bytes]) -> Histogram:
+    """Return the sum of encoded histograms, exactly."""
+    whole = Histogram()
+    for part in parts:
+        whole.merge(part)
+    return whole
+
+
+def quantile(histogram: Histogram, share: float) -> Figure:
+    """Return a quantile (ns) with its interval; no value where n cannot carry it."""
+    n = histogram.count
+    ranks = quantile_ranks(share, n)
+    if ranks is None:
+        return Figure(None, "time", None, n, TOO_FEW)
+    low, high = (float(histogram.at_rank(rank)) for rank in ranks)
+    value = float(min(histogram.quantile(share), histogram.max))
+    return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
+
+
+def mean(histogram: Histogram) -> Figure:
+    """Return the mean (ns); its interval takes the values as independent."""
+    n = histogram.count
+    if n == 0:
+        return Figure(None, "time", None, 0, "nothing measured")
+    middle = histogram.mean
+    if n == 1:
+        return Figure(middle, "time", None, n)
+    low, high, counts = bins(histogram)
+    variance = float(np.sum(counts * ((low + high) / 2 - middle) ** 2)) / (n - 1)
+    half = Z * math.sqrt(variance / n)
+    return Figure(middle, "time", Interval(max(0.0, middle - half), middle + half, LEVEL), n)
+
+
+def distribution(histogram: Histogram) -> Distribution | None:
+    """Return the distribution that a histogram holds, None for an empty one."""
+    if histogram.count == 0:
+        return None
+    edges, counts = _drawn(histogram)
+    box = [float(min(histogram.quantile(share), histogram.max)) for share in BOX]
+    return Distribution(
+        n=histogram.count,
+        mean=histogram.mean,
+        smallest=histogram.min,
+        largest=histogram.max,
+        quantiles={share: quantile(histogram, share) for share in SHARES},
+        edges=edges,
+        counts=counts,
+        ecdf=_ecdf(histogram),
+        box=(box[0], box[1], box[2], box[3], box[4]),
+    )
+
+
+def bins(histogram: Histogram) -> Bins:
+    """Return the bins of a histogram as arrays."""
+    low, high, counts = histogram.bins()
+    return np.array(low, dtype=float), np.array(high, dtype=float), np.array(counts, dtype=np.int64)
+
+
+def _drawn(histogram: Histogram) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return edges on a logarithmic grid and the counts between them."""
+    low, high, counts = bins(histogram)
+    middle = np.maximum((low + high) / 2, 0.5)
+    first, last = max(float(low[0]), 0.5), max(float(high[-1]), 1.0)
+    number = int(min(MOST_BINS, max(1, round(math.log(last / first) * 12))))
+    edges = np.geomspace(first, max(last, first * 1.0001), number + 1)
+    places = np.clip(np.searchsorted(edges, middle, side="right") - 1, 0, number - 1)
+    drawn = np.bincount(places, weights=counts, minlength=number)
+    return tuple(edges.tolist()), tuple(int(count) for count in drawn)
+
+
+def _ecdf(histogram: Histogram) -> tuple[tuple[float, float], ...]:
+    """Return (duration, share at or below), dense in the upper tail, where people look."""
+    _, high, counts = bins(histogram)
+    shares = np.cumsum(counts) / histogram.count
+    if len(shares) > MOST_POINTS:
+        wanted = np.concatenate(
+            [np.linspace(0, 0.95, MOST_POINTS // 2), 1 - np.geomspace(0.05, 1e-7, MOST_POINTS // 2 - 2)]
+        )
+        kept = np.unique(np.concatenate([[0], np.searchsorted(shares, wanted), [len(shares) - 1]]))
+        kept = kept[kept < len(shares)]
+        high, shares = high[kept], shares[kept]
+    largest = float(histogram.max)
+    return tuple((min(float(value), largest), float(share)) for value, share in zip(high, shares, strict=True))

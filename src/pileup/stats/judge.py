@@ -1,0 +1,80 @@
+"""When has a case failed?
+
+A check: when any iteration failed. A load that is pressed for a time: when nothing passed, or `fail_when` holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pileup.model import check
+from pileup.model.record import ERROR, FAILED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
+from pileup.model.results import Counts
+from pileup.model.units import format_count
+from pileup.stats import evaluate
+from pileup.stats.measured import Measured, measure
+
+CHECKS = ("once", "times")
+Ended = tuple[CaseOutcome, str]
+
+
+def judge_case(
+    info_case: dict[str, Any],
+    frames: Iterable[Frame],
+    phase: int = Phase.MEASURE,
+    first_error: str | Callable[[], str] = "",
+) -> Ended:
+    """Return how a case ended and why, from its frames. `info_case` is its entry in run.json.
+
+    `first_error` is asked for, when something did not pass, because frames carry no messages.
+    """
+    measured = measure(frames, phase)
+    counts = measured.counts()
+    if counts.ended == 0 and counts.missed == 0:
+        return UNKNOWN, "nothing was measured"
+
+    def message() -> str:
+        return first_error if isinstance(first_error, str) else first_error()
+
+    if info_case.get("load_kind") in CHECKS:
+        return _judge_check(counts, message)
+    return _judge_load(info_case, measured, counts, message)
+
+
+def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:
+    wrong = counts.ended - counts.passed
+    if wrong == 0:
+        return PASSED, ""
+    if counts.ended == 1:
+        return FAILED, message() or not_passed(counts)
+    told = f"{format_count(wrong)} of {format_count(counts.ended)} iterations did not pass"
+    return FAILED, _joined(f"{told} ({not_passed(counts)})", message())
+
+
+def _judge_load(info_case: dict[str, Any], measured: Measured, counts: Counts, message: Callable[[], str]) -> Ended:
+    if counts.passed == 0:
+        return FAILED, _joined(f"nothing passed ({not_passed(counts)})", message())
+    text = info_case.get("fail_when")
+    if text:
+        try:
+            wanted = check.parse(text)
+            selected = check.resolve(wanted, {info_case["test"]}, set())
+        except ValueError as mistake:
+            return ERROR, f"fail_when: {mistake}"
+        figure = evaluate.of_test(wanted, selected, [evaluate.Part(measured)])
+        if figure.value is not None and wanted.holds(figure.value):
+            return FAILED, _joined(
+                f"{text}: {evaluate.words(figure)}", message() if counts.passed < counts.ended else ""
+            )
+    return PASSED, not_passed(counts)
+
+
+def not_passed(counts: Counts) -> str:
+    """Return what did not pass in words: `3 failed, 1 missed`; empty when all passed."""
+    names = ("failed", "refused", "ambiguous", "unfinished", "lost", "missed")
+    return ", ".join(f"{format_count(getattr(counts, name))} {name}" for name in names if getattr(counts, name))
+
+
+def _joined(told: str, message: str) -> str:
+    return f"{told}: {message}" if message else told

@@ -1,0 +1,116 @@
+"""What the limit was: the load asked for, the system, or the generator itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pileup.model.record import Phase
+from pileup.model.units import format_count, format_fraction, format_rate, format_time
+from pileup.stats import rates
+from pileup.stats.cases import CaseData
+
+BUSY_CPU = 0.9
+"""Share of one core from which the generator is taken to be the limit."""
+LATE_SHARE = 0.1
+LATE_LEAST = 10**6
+"""Start errors (p99, ns) up to this, or to a tenth of the median response, do not matter."""
+REACHED = 0.98
+LONG_ENOUGH = 1.0
+"""Seconds below which the CPU time of the generator says nothing."""
+MOST_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What held one case back."""
+
+    case: str
+    generator: bool
+    words: str
+
+
+def limits(cases: Sequence[CaseData]) -> list[Limit]:
+    """Return what limited each sustained load that was measured."""
+    return [_of_case(data) for data in cases if not data.is_check and data.measured.iterations()]
+
+
+def one_line(found: Sequence[Limit]) -> str:
+    """Return the limits of a run in one line, those of the generator first."""
+    if not found:
+        return "No load was pressed for a time: single checks have no limit."
+    ordered = sorted(found, key=lambda limit: not limit.generator)
+    told = [f"{limit.case}: {limit.words}" for limit in ordered[:MOST_TOLD]]
+    more = [f"{len(ordered) - MOST_TOLD} more cases"] if len(ordered) > MOST_TOLD else []
+    return "; ".join(told + more)
+
+
+def _of_case(data: CaseData) -> Limit:
+    name = data.info["name"]
+    busy = _generator(data)
+    if busy:
+        return Limit(name, True, f"the generator was the limit ({busy}): the figures are not the system's")
+    return Limit(name, False, _open(data) if data.info.get("load_kind") == "open" else _closed(data))
+
+
+def _generator(data: CaseData) -> str:
+    """Return why the generator was the limit, empty when it was not."""
+    measured = data.measured
+    if measured.cpu > BUSY_CPU and measured.seconds >= LONG_ENOUGH:
+        return f"it took {format_fraction(measured.cpu)} of a core"
+    if measured.late.count == 0 or _all_clients_busy(data):
+        return ""
+    late = min(measured.late.quantile(0.99), measured.late.max)
+    median = max((tally.response.quantile(0.5) for tally in measured.iterations()), default=0)
+    if late > max(LATE_SHARE * median, LATE_LEAST):
+        return f"starts came {format_time(late)} late at the 99th percentile"
+    return ""
+
+
+def _all_clients_busy(data: CaseData) -> bool:
+    """Return whether starts had to wait for a client: then they were late by the system, or for want of clients."""
+    if data.info.get("load_kind") != "open":
+        return False
+    full = any(frame.in_flight >= frame.clients > 1 for frame in data.frames if frame.phase == Phase.MEASURE)
+    return data.measured.missed > 0 or (full and data.measured.in_flight >= _most_clients(data))
+
+
+def _most_clients(data: CaseData) -> int:
+    return int(data.info.get("clients") or DEFAULT_CLIENTS)
+
+
+DEFAULT_CLIENTS = 64
+"""Clients of an open load that names none, at least: those of Python tests; native ones have more."""
+
+
+def _open(data: CaseData) -> str:
+    asked = float(data.info.get("rate") or 0)
+    achieved, missed = _rate(data), data.measured.missed
+    told = f"{format_rate(achieved)} passed of {format_rate(asked)} asked for"
+    counts = data.measured.counts()
+    due = counts.ended + missed
+    if missed == 0 and due and counts.passed >= REACHED * due:
+        return f"the load asked for was reached ({told})" if achieved >= 0.9 * asked else f"it cannot be said ({told})"
+    if missed:
+        return f"the system was the limit ({told}, {format_count(missed)} missed, up to {_flight(data)} in flight)"
+    return f"the system was the limit ({told}, {format_count(due - counts.passed)} did not pass)"
+
+
+def _closed(data: CaseData) -> str:
+    response = max((tally.response for tally in data.measured.iterations()), key=lambda found: found.count)
+    if response.count == 0:
+        return "it cannot be said: nothing passed"
+    clients = max((frame.clients for frame in data.frames if frame.phase == Phase.MEASURE), default=0)
+    clients = int(data.info.get("clients") or clients)
+    each = "1 client" if clients == 1 else f"{format_count(clients)} clients"
+    told = f"{format_rate(_rate(data))} at a median of {format_time(response.quantile(0.5))}"
+    return f"{each} kept busy: {told}; more clients may give more"
+
+
+def _flight(data: CaseData) -> str:
+    return format_count(max((frame.in_flight for frame in data.frames), default=0))
+
+
+def _rate(data: CaseData) -> float:
+    found = [rates.done(tally, data.measured, data.window) for tally in data.measured.iterations()]
+    return sum(passed / seconds for passed, _, seconds in found if seconds > 0)

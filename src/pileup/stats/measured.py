@@ -1,0 +1,99 @@
+"""What the frames of a case add up to: counts and histograms per operation, exactly, over places and seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pileup._core._native import Histogram
+from pileup.model.record import Frame, Phase
+from pileup.model.results import Counts
+
+OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
+MOST_SHORT = 5 * 10**8
+"""Intervals shorter than this, ns, say little about a rate."""
+PRESSED = frozenset({Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN})
+"""Phases of a load's life; set-up and clean-up stand apart."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """One operation, or the iterations, in one phase."""
+
+    operation: str
+    iteration: bool
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
+    bytes: int = 0
+    calls: int = 0
+    response: Histogram = field(default_factory=Histogram)
+    service: Histogram = field(default_factory=Histogram)
+
+    @property
+    def ended(self) -> int:
+        """All outcomes together."""
+        return sum(self.counts.values())
+
+
+@dataclass(slots=True)
+class Measured:
+    """A case, or several together, in one phase."""
+
+    tallies: dict[tuple[str, bool], Tally] = field(default_factory=dict)
+    missed: int = 0
+    seconds: float = 0.0
+    """Length of the phase by its frames; the record of operations knows it better."""
+    in_flight: int = 0
+    """Most iterations under way at the end of an interval."""
+    late: Histogram = field(default_factory=Histogram)
+    cpu: float = 0.0
+    """Share of one core that the generator took, mean over the phase."""
+
+    def counts(self, tally: Tally | None = None) -> Counts:
+        """Return the counts of an operation, or of the iterations with what was missed."""
+        if tally is not None and not tally.iteration:
+            return Counts(**tally.counts)
+        whole = {name: sum(each.counts[name] for each in self.iterations()) for name in OUTCOMES}
+        return Counts(**whole, missed=self.missed)
+
+    def iterations(self) -> list[Tally]:
+        """Return the tallies of iterations: one, but for a test whose one step changes its name."""
+        return [tally for tally in self.tallies.values() if tally.iteration]
+
+    def named(self, operation: str | None) -> list[Tally]:
+        """Return the tallies of an operation; None: of the iterations."""
+        if operation is None:
+            return self.iterations()
+        return [tally for tally in self.tallies.values() if tally.operation == operation]
+
+
+def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
+    """Add up what frames tell of one phase."""
+    found = Measured()
+    spans: dict[int, list[int]] = {}
+    for frame in frames:
+        _add_rows(found, frame, phase)
+        if frame.phase == phase or (phase == Phase.MEASURE and frame.phase in PRESSED):
+            # How many were missed is known when nothing more begins: in the cool-down.
+            found.missed += frame.missed
+            found.late.merge(frame.late)
+        if frame.phase == phase:
+            found.in_flight = max(found.in_flight, frame.in_flight)
+            span = spans.setdefault(frame.place, [0, 0])
+            span[0] += frame.nanoseconds
+            span[1] += frame.cpu
+    found.seconds = max((span[0] for span in spans.values()), default=0) / 1e9
+    found.cpu = max((span[1] / span[0] for span in spans.values() if span[0]), default=0.0)
+    return found
+
+
+def _add_rows(found: Measured, frame: Frame, phase: int) -> None:
+    for row in frame.rows:
+        if row.phase != phase:
+            continue
+        tally = found.tallies.setdefault((row.operation, row.iteration), Tally(row.operation, row.iteration))
+        for name in OUTCOMES:
+            tally.counts[name] += getattr(row, name)
+        tally.bytes += row.bytes
+        tally.calls += row.calls
+        tally.response.merge(row.response)
+        tally.service.merge(row.service)

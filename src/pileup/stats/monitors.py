@@ -1,0 +1,76 @@
+"""Samples of monitors as series over the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pileup.model.record import SampleRow
+from pileup.model.results import Series
+
+MOST_DRAWN = 2000
+
+
+@dataclass(slots=True)
+class Whole:
+    """All samples of one metric with one set of labels on one host."""
+
+    monitor: str
+    metric: str
+    labels: str
+    unit: str
+    host: str
+    times: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+    def between(self, begin: int | None, end: int | None) -> NDArray[np.float64]:
+        """Return the values from `begin` to `end` (ns since the epoch), all of them without bounds."""
+        times: NDArray[np.int64] = np.array(self.times, dtype=np.int64)
+        values: NDArray[np.float64] = np.array(self.values, dtype=float)
+        inside = np.isfinite(values)
+        if begin is not None and end is not None:
+            inside &= (times >= begin) & (times <= end)
+        kept: NDArray[np.float64] = values[inside]
+        return kept
+
+    def has(self, labels: Iterable[tuple[str, str]]) -> bool:
+        """Return whether it bears these labels, maybe more; `host` is one of them."""
+        own = {"host": self.host, **dict(part.split("=", 1) for part in self.labels.split(",") if "=" in part)}
+        return all(own.get(name) == value for name, value in labels)
+
+    def drawn(self) -> Series:
+        """Return it for drawing: at most 2000 points that keep every peak and every dip."""
+        kept = _thinned(self.values)
+        times, values = tuple(self.times[place] for place in kept), tuple(self.values[place] for place in kept)
+        return Series(self.monitor, self.metric, self.labels, self.unit, self.host, times, values)
+
+
+def whole_series(samples: Iterable[SampleRow]) -> list[Whole]:
+    """Return the samples by metric, in the order of their names."""
+    found: dict[tuple[str, ...], Whole] = {}
+    for row in samples:
+        sample = row.sample
+        key = (row.monitor, sample.metric, sample.labels, sample.unit, row.host)
+        series = found.get(key)
+        if series is None:
+            series = found[key] = Whole(*key)
+        series.times.append(row.time)
+        series.values.append(sample.value)
+    return [found[key] for key in sorted(found)]
+
+
+def _thinned(values: Sequence[float]) -> list[int]:
+    """Return places in order: of each stretch its lowest and its highest value, and both ends."""
+    n = len(values)
+    if n <= MOST_DRAWN:
+        return list(range(n))
+    array = np.nan_to_num(np.asarray(values, dtype=float))
+    edges = np.linspace(0, n, MOST_DRAWN // 2, dtype=int)
+    kept = {0, n - 1}
+    for begin, end in pairwise(edges.tolist()):
+        kept.update((begin + int(array[begin:end].argmin()), begin + int(array[begin:end].argmax())))
+    return sorted(kept)

@@ -1,0 +1,69 @@
+"""Rates with intervals: how many, and how much, per second of measured time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from pileup.model.record import Frame, Phase
+from pileup.model.results import Figure, Interval
+from pileup.stats.intervals import LEVEL, batch_means, poisson
+from pileup.stats.measured import MOST_SHORT, Measured, Tally
+from pileup.stats.window import Window
+
+
+def rate(tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame]) -> Figure:
+    """Return what passed per second of an operation."""
+    passed, _, seconds = done(tally, measured, window)
+    return _figure(passed, seconds, "rate", tally, _series(frames, tally, "passed"))
+
+
+def throughput(tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame]) -> Figure:
+    """Return the bytes per second that passed of an operation."""
+    _, moved, seconds = done(tally, measured, window)
+    return _figure(moved, seconds, "bandwidth", tally, _series(frames, tally, "bytes"))
+
+
+def done(tally: Tally, measured: Measured, window: Window | None) -> tuple[float, float, float]:
+    """Return what passed, its bytes, and the seconds that took: by the window, else by the frames."""
+    if window is not None:
+        return (*window.done.get((tally.operation, tally.iteration), (0.0, 0.0)), window.seconds)
+    return float(tally.counts["passed"]), float(tally.bytes), measured.seconds
+
+
+def _figure(amount: float, seconds: float, dimension: str, tally: Tally, series: Sequence[float]) -> Figure:
+    n = tally.counts["passed"]
+    if seconds <= 0:
+        return Figure(None, dimension, None, n, "nothing measured")
+    value = amount / seconds
+    return Figure(value, dimension, interval(value, n, series), n)
+
+
+def interval(value: float, n: int, series: Sequence[float]) -> Interval | None:
+    """Return the interval of a rate: by batches of seconds, or as independent events where there are too few of them.
+
+    The batches give the width; the rate is in the middle, for it knows the edges of the measured time better.
+    """
+    batches = batch_means(series) if n >= MANY else None
+    if batches is not None:
+        half = (batches.high - batches.low) / 2
+        return Interval(max(0.0, value - half), value + half, LEVEL)
+    if n == 0:
+        return None
+    events = poisson(n)
+    return Interval(value * events.low / n, value * events.high / n, LEVEL)
+
+
+MANY = 30
+"""Fewer events than this are taken as independent: their batches would be mostly empty."""
+
+
+def _series(frames: Sequence[Frame], tally: Tally, amount: str) -> list[float]:
+    """Return amounts per second while measuring, summed over places, by the time things ended."""
+    key = (tally.operation, tally.iteration)
+    parts: list[tuple[int, float]] = []
+    for frame in frames:
+        if frame.phase == Phase.MEASURE and frame.nanoseconds >= MOST_SHORT:
+            amounts = (getattr(row, amount) for row in frame.rows if (row.operation, row.iteration) == key)
+            parts.append((frame.time // 10**9, sum(amounts) / frame.nanoseconds * 1e9))
+    return [sum(value for _, value in group) for _, group in groupby(sorted(parts), key=lambda part: part[0])]

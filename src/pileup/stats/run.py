@@ -1,0 +1,103 @@
+"""The results of a whole run, judged: a pure function of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pileup.model.exits import ExitCode, combine
+from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
+from pileup.model.record import UNKNOWN as CASE_UNKNOWN
+from pileup.model.results import CaseResult, CriterionResult, RunResults
+from pileup.record import RunFolder
+from pileup.stats import criteria, limit
+from pileup.stats.cases import CaseData, case_result
+from pileup.stats.errors import errors
+from pileup.stats.monitors import whole_series
+from pileup.stats.window import windows
+
+STOPPED = {
+    "user": ExitCode.STOPPED_BY_USER,
+    "limit": ExitCode.STOPPED_BY_LIMIT,
+    "internal": ExitCode.INTERNAL,
+}
+OF_CASE = {
+    FAILED: ExitCode.CASE_FAILED,
+    ERROR: ExitCode.CASE_FAILED,
+    NOT_RUN: ExitCode.CASE_FAILED,
+    UNAVAILABLE: ExitCode.TARGET_UNREACHABLE,
+    CASE_UNKNOWN: ExitCode.UNKNOWN,
+}
+OF_CRITERION = {criteria.FAILED: ExitCode.CRITERION_NOT_MET, criteria.UNKNOWN: ExitCode.UNKNOWN}
+VERDICTS = {
+    ExitCode.PASSED: "passed",
+    ExitCode.CASE_FAILED: "failed",
+    ExitCode.CRITERION_NOT_MET: "failed",
+    ExitCode.TARGET_UNREACHABLE: "failed",
+    ExitCode.STOPPED_BY_USER: "stopped",
+    ExitCode.STOPPED_BY_LIMIT: "stopped",
+}
+
+
+def results(folder: RunFolder) -> RunResults:
+    """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
+    info = folder.info()
+    operations = folder.operations()
+    with operations.connect() as connection:
+        found_windows = windows(connection, info.get("cases", []))
+        found_errors = errors(connection, info)
+    frames = _by_case(folder)
+    data = [CaseData(case, frames.get(case["id"], []), found_windows.get(case["id"])) for case in info.get("cases", [])]
+    series = whole_series(folder.samples())
+    found_limits = limit.limits(data)
+    limited = frozenset(found.case for found in found_limits if found.generator)
+    judge = criteria.Criteria(data, series, operations, limited)
+    judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
+    cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
+    code = exit_code(info, cases, judged)
+    return RunResults(
+        folder=str(folder.path),
+        run=info,
+        cases=cases,
+        criteria=judged,
+        series=tuple(each.drawn() for each in series),
+        errors=found_errors,
+        exit_code=code,
+        verdict=VERDICTS.get(code, "unknown"),
+        limit=limit.one_line(found_limits),
+        notes=tuple(_notes(info, cases)),
+    )
+
+
+def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:
+    """Return the one code of a run. A run that measured nothing, or has not ended, is unknown: it cannot pass."""
+    codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
+    codes += [OF_CRITERION[criterion.verdict] for criterion in judged if criterion.verdict in OF_CRITERION]
+    stopped = str(info.get("stopped") or "")
+    if stopped:
+        codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
+    if not codes and not any(operation.counts.ended for case in cases for operation in case.operations):
+        codes.append(ExitCode.UNKNOWN)
+    if info.get("ended") is None:
+        codes.append(ExitCode.UNKNOWN)
+    return combine(codes)
+
+
+def _by_case(folder: RunFolder) -> dict[int, list[Frame]]:
+    found: dict[int, list[Frame]] = {}
+    for frame in folder.frames():
+        found.setdefault(frame.case, []).append(frame)
+    return found
+
+
+def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
+    notes = []
+    if info.get("stopped"):
+        notes.append(f"Stopped: {info['stopped']}")
+    if info.get("ended") is None:
+        notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
+    if info.get("debug_build"):
+        notes.append("The engine is a debug build: its figures are not to be trusted.")
+    if cases and not any(operation.counts.ended for case in cases for operation in case.operations):
+        notes.append("Nothing was measured.")
+    return notes

@@ -1,0 +1,104 @@
+"""A case second by second, summed over its places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pileup._core._native import Histogram
+from pileup.model.record import Frame
+from pileup.model.results import Timeline
+from pileup.stats.distribution import merged
+from pileup.stats.measured import MOST_SHORT, OUTCOMES, PRESSED
+
+SECOND = 10**9
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one place did in one second."""
+
+    nanoseconds: int = 0
+    started: int = 0
+    missed: int = 0
+    passed: int = 0
+    ended: int = 0
+    bytes: int = 0
+    in_flight: int = 0
+    clients: int = 0
+
+    def add(self, frame: Frame) -> None:
+        self.nanoseconds += frame.nanoseconds
+        self.started += frame.started
+        self.missed += frame.missed
+        self.in_flight, self.clients = frame.in_flight, frame.clients
+        for row in frame.rows:
+            if row.iteration and row.phase in PRESSED:
+                self.passed += row.passed
+                self.ended += sum(getattr(row, name) for name in OUTCOMES)
+                self.bytes += row.bytes
+
+    def rate(self, amount: int) -> float:
+        return amount * SECOND / self.nanoseconds if self.nanoseconds else 0.0
+
+
+@dataclass(slots=True)
+class _Second:
+    time: int = 0
+    phase: int = 0
+    places: dict[int, _Part] = field(default_factory=dict)
+    response: list[bytes] = field(default_factory=list)
+    late: list[bytes] = field(default_factory=list)
+
+    def add(self, frame: Frame) -> None:
+        self.time, self.phase = max(self.time, frame.time), frame.phase
+        self.places.setdefault(frame.place, _Part()).add(frame)
+        self.late += [frame.late] if frame.late else []
+        self.response += [row.response for row in frame.rows if row.iteration and row.phase in PRESSED and row.response]
+
+    def rate(self, name: str) -> float:
+        return sum(part.rate(getattr(part, name)) for part in self.places.values())
+
+    def level(self, name: str) -> int:
+        return sum(getattr(part, name) for part in self.places.values())
+
+
+def timeline(frames: Iterable[Frame]) -> Timeline | None:
+    """Return the timeline of one case; None when it was never pressed. A short last interval joins the one before."""
+    seconds: dict[int, _Second] = {}
+    last: dict[int, int] = {}
+    for frame in frames:
+        if frame.phase not in PRESSED:
+            continue
+        key = frame.time // SECOND
+        if frame.nanoseconds < MOST_SHORT and frame.place in last:
+            key = last[frame.place]
+        last[frame.place] = key
+        seconds.setdefault(key, _Second()).add(frame)
+    return _columns([seconds[key] for key in sorted(seconds)]) if seconds else None
+
+
+def _columns(seconds: list[_Second]) -> Timeline:
+    quantiles = [_quantiles(merged(second.response), (0.5, 0.9, 0.99)) for second in seconds]
+    return Timeline(
+        times=tuple(second.time for second in seconds),
+        seconds=tuple(max(part.nanoseconds for part in second.places.values()) / SECOND for second in seconds),
+        phase=tuple(second.phase for second in seconds),
+        started=tuple(second.rate("started") for second in seconds),
+        passed=tuple(second.rate("passed") for second in seconds),
+        not_passed=tuple(second.rate("ended") - second.rate("passed") for second in seconds),
+        missed=tuple(second.rate("missed") for second in seconds),
+        bandwidth=tuple(second.rate("bytes") for second in seconds),
+        in_flight=tuple(second.level("in_flight") for second in seconds),
+        clients=tuple(second.level("clients") for second in seconds),
+        p50=tuple(each[0] for each in quantiles),
+        p90=tuple(each[1] for each in quantiles),
+        p99=tuple(each[2] for each in quantiles),
+        late=tuple(_quantiles(merged(second.late), (0.99,))[0] for second in seconds),
+    )
+
+
+def _quantiles(histogram: Histogram, shares: tuple[float, ...]) -> list[float | None]:
+    if histogram.count == 0:
+        return [None] * len(shares)
+    return [float(min(histogram.quantile(share), histogram.max)) for share in shares]
