@@ -70,9 +70,10 @@ def print_table(plan: Plan) -> None:
     import shutil
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=plan.suite.title, show_footer=True, title_justify="left")
+    table = Table(title=escape(plan.suite.title), show_footer=True, title_justify="left")
     totals = plan.totals()
     table.add_column("", justify="right")
     table.add_column("case", f"{len(plan.cases)} cases" if len(plan.cases) != 1 else "1 case")
@@ -83,7 +84,7 @@ def print_table(plan: Plan) -> None:
     for case in plan.cases:
         data, after = _case(case), ", ".join(plan.case(number).name for number in case.after)
         table.add_row(
-            str(case.id), case.name, case.test.use, case.test.target or "", data["load"], after, *_amounts(data)
+            str(case.id), case.name, escape(case.test.use), case.test.target or "", data["load"], after, *_amounts(data)
         )
     terminal = sys.stdout.isatty()
     console = Console(width=shutil.get_terminal_size().columns if terminal else 200)

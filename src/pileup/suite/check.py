@@ -14,17 +14,25 @@ from pileup.suite.bind import Draft
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.faults import Faults, Position, near, parts, shown
 from pileup.suite.order import circles
-from pileup.suite.tree import Mapping, where
+from pileup.suite.tree import Mapping, Scalar, where
 
 
 def check(draft: Draft, folder: Path, faults: Faults) -> None:
     """Add every fault that lies between the parts of the suite, or between it and its plug-ins."""
     _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], faults)
     _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], faults)
+    _check_title(draft, faults)
     _check_monitor_names(draft, faults)
     _check_after(draft, faults)
     PluginRules(draft, folder, faults).check()
     _check_checks(draft, folder, faults)
+
+
+def _check_title(draft: Draft, faults: Faults) -> None:
+    """Keep control characters out of what is shown on terminals and names a folder."""
+    title = draft.tree.entries.get("title")
+    if isinstance(title, Scalar) and not title.text.isprintable():
+        faults.add(title.at, f"`title` is {shown(title.text)}", "one line of printable text")
 
 
 def monitor_name(spec: MonitorSpec) -> str:

@@ -94,3 +94,8 @@ def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
 
 def test_a_good_suite_has_no_faults(faults: Callable[..., list[str]]) -> None:
     assert faults(ONE) == []
+
+
+@pytest.mark.parametrize("title", ['"red \\e[31m"', '"two\\nlines"', '"\\0"'])
+def test_a_title_is_a_line_of_printable_text(faults: Callable[..., list[str]], title: str) -> None:
+    assert "expected one line of printable text" in faults(ONE.replace("title: t", f"title: {title}"))[0]
