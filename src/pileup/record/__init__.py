@@ -6,7 +6,8 @@ May import `model` only.
 from pileup.record.folder import RunFolder
 from pileup.record.operations import Operations
 from pileup.record.output import Output
+from pileup.record.recent import ErrorTail, RecentError
 from pileup.record.tables import TableReader, TableWriter
 from pileup.record.tail import Position
 
-__all__ = ["Operations", "Output", "Position", "RunFolder", "TableReader", "TableWriter"]
+__all__ = ["ErrorTail", "Operations", "Output", "Position", "RecentError", "RunFolder", "TableReader", "TableWriter"]

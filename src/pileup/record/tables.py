@@ -125,6 +125,21 @@ class TableReader:
                 yield block
                 at = block.end
 
+    def outline(self, position: int = 0) -> Iterator[tuple[int, int, int]]:
+        """Yield kind, begin and end of the blocks from a position on, by their heads alone: payloads are not read."""
+        if not self.begin:
+            return
+        with self.path.open("rb") as file:
+            size = file.seek(0, 2)
+            at = file.seek(max(position, self.begin))
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                magic, kind, _count, length, _checksum, _sequence = _HEAD.unpack(head)
+                end = at + _HEAD.size + length
+                if magic != BLOCK_MAGIC or kind not in {ROWS, STRINGS} or end > size:
+                    return
+                yield kind, at, end
+                at = file.seek(end)
+
     def rows(self, block: Block) -> Rows:
         """Return the rows of a block. Raises RecordError when their size is not that of the header."""
         if block.count * self.columns.itemsize != len(block.payload):

@@ -21,7 +21,5 @@ class JsonReport(Report):
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the JSON, UTF-8. `outputs` stay files of the run folder, named by path."""
-        return (
-            json.dumps(to_json(results), ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
-            + b"\n"
-        )
+        text = json.dumps(to_json(results), ensure_ascii=False, allow_nan=False, indent=1)
+        return text.encode("utf-8", "replace") + b"\n"

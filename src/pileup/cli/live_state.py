@@ -1,0 +1,198 @@
+"""What the screen shows of a run that goes on, read from its growing folder and from nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pileup.cli.tally import RECENT, CaseTally
+from pileup.model.record import Frame, Phase
+from pileup.record import ErrorTail, Position, RunFolder
+
+HISTORY = 240
+"""Seconds that sparklines can show."""
+MESSAGES = 6
+
+
+@dataclass(slots=True)
+class CaseState:
+    """One case: what run.json says of it, and how far it is."""
+
+    number: int
+    name: str
+    load: str
+    longest: int
+    rate: float | None
+    started: int | None = None
+    ended: int | None = None
+    outcome: str = ""
+    reason: str = ""
+    tally: CaseTally = field(default_factory=CaseTally)
+
+    @property
+    def running(self) -> bool:
+        """It has begun and not ended."""
+        return self.started is not None and not self.outcome
+
+
+@dataclass(slots=True)
+class Message:
+    """Something that happened and that the user should know, with how often."""
+
+    text: str
+    count: int = 1
+
+
+@dataclass(slots=True)
+class State:
+    """A run as it stands. Times in ns since the epoch, durations in ns."""
+
+    title: str = ""
+    started: int = 0
+    longest: int = 0
+    ended: bool = False
+    now: int = 0
+    cases: dict[int, CaseState] = field(default_factory=dict)
+    metrics: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
+    """(monitor, metric, labels) -> newest value and its unit."""
+    messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
+    rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    tails: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """p99 of each second, ns; 0 where nothing passed."""
+
+    @property
+    def running(self) -> list[CaseState]:
+        """Cases under way."""
+        return [case for case in self.cases.values() if case.running]
+
+    @property
+    def finished(self) -> list[CaseState]:
+        """Cases that have an outcome, in the order in which they got it."""
+        done = [case for case in self.cases.values() if case.outcome]
+        return sorted(done, key=lambda case: (case.ended or 0, case.number))
+
+
+class Watcher:
+    """Reads what is new in a run folder at each `look`. Nothing it meets there raises: a torn file is read next time."""
+
+    def __init__(self, path: Path, now: Callable[[], int] = time.time_ns) -> None:
+        self.state = State()
+        self._path = path
+        self._now = now
+        self._folder: RunFolder | None = None
+        self._frames: Position | None = None
+        self._samples: Position | None = None
+        self._errors: dict[int, ErrorTail] = {}
+        self._events = 0
+
+    def look(self) -> State:
+        """Bring the state up to date and return it."""
+        self.state.now = self._now()
+        for part in (self._read_info, self._read_events, self._read_frames, self._read_samples, self._read_errors):
+            try:
+                part()
+            except Exception:  # noqa: S112  # a screen never ends a run; it looks again
+                continue
+        for case in self.state.finished:
+            case.tally.settle()
+        return self.state
+
+    def _open(self) -> RunFolder:
+        if self._folder is None:
+            self._folder = RunFolder.open(self._path)
+        return self._folder
+
+    def _read_info(self) -> None:
+        info = self._open().info()
+        state = self.state
+        state.title, state.started = str(info["title"]), int(info["started"])
+        state.ended = info.get("state") == "ended"
+        for told in info["cases"]:
+            case = state.cases.get(told["id"]) or self._add(told)
+            if told.get("started"):
+                case.started = told["started"]
+            if told.get("outcome"):
+                case.outcome, case.reason = told["outcome"], told.get("reason", "")
+                case.ended = told.get("ended") or case.ended or state.now
+        state.longest = int(info.get("longest") or sum(case.longest for case in state.cases.values()))
+
+    def _add(self, told: dict[str, Any]) -> CaseState:
+        longest, rate = int(told.get("longest") or 0), told.get("rate")
+        case = CaseState(told["id"], told["name"], told.get("load", ""), longest, rate)
+        self.state.cases[case.number] = case
+        return case
+
+    def _read_events(self) -> None:
+        for event in self._open().events():
+            if int(event["number"]) <= self._events:
+                continue
+            self._events = int(event["number"])
+            if event.get("kind") == "case":
+                self._case_event(event)
+            else:
+                self._say(str(event.get("text", "")))
+
+    def _case_event(self, event: dict[str, Any]) -> None:
+        """Events are there at once; run.json follows within a second or two."""
+        case = self.state.cases.get(event.get("case", 0))
+        if case is None:
+            return
+        told = str(event.get("text", "")).removeprefix(case.name)
+        if told.startswith(": "):
+            case.outcome, _, case.reason = told[2:].partition(", ")
+            case.ended = int(event["time"])
+        elif case.started is None:
+            case.started = int(event["time"])
+
+    def _say(self, text: str) -> None:
+        messages = self.state.messages
+        known = next((message for message in messages if message.text == text), None)
+        if known is None:
+            messages.append(Message(text))
+        else:
+            known.count += 1
+            messages.remove(known)
+            messages.append(known)
+
+    def _read_frames(self) -> None:
+        frames, self._frames = self._open().tail_frames(self._frames)
+        for frame in sorted(frames, key=lambda each: each.time):
+            case = self.state.cases.get(frame.case)
+            if case is not None and frame.phase in {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}:
+                case.tally.take(frame)
+        self._note(frames[:])
+
+    def _note(self, frames: Any) -> None:
+        """Add one point to the sparklines: what passed since the last look."""
+        seconds: dict[int, list[Frame]] = {}
+        for frame in frames:
+            seconds.setdefault(frame.time // 10**9, []).append(frame)
+        for second in sorted(seconds):
+            together = CaseTally()
+            for frame in seconds[second]:
+                together.take(frame)
+            self.state.rates.append(together.recent().rate)
+            self.state.tails.append(together.recent().quantile(0.99) or 0)
+
+    def _read_samples(self) -> None:
+        rows, self._samples = self._open().tail_samples(self._samples)
+        for row in rows:
+            sample = row.sample
+            self.state.metrics[row.monitor, sample.metric, sample.labels] = sample.value, sample.unit
+
+    def _read_errors(self) -> None:
+        folder = self._open()
+        places = {place for case in self.state.running for place in case.tally.places} or {0}
+        for place in places:
+            tail = self._errors.setdefault(place, ErrorTail(folder.operations_path(place)))
+            for error in tail.look():
+                case = self.state.cases.get(error.case)
+                name = f"{case.name} {error.operation}" if case else error.operation
+                self._say(f"{name}: {error.message}" if error.message else f"{name}: did not pass")
+
+
+__all__ = ["RECENT", "CaseState", "Message", "State", "Watcher"]
