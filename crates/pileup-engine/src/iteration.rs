@@ -29,6 +29,7 @@ impl Prepared {
     #[must_use]
     pub fn new(program: Program, shard: &Shard) -> Self {
         let names = program.steps.iter().map(|step| shard.recorder().name(&step.operation)).collect();
+        shard.set_operations(program.steps.iter().map(|step| step.repeat).sum());
         let single = program.steps.len() == 1 && program.steps[0].repeat == 1;
         if single {
             shard.name_single(&program.steps[0].operation);
@@ -36,7 +37,7 @@ impl Prepared {
         Self { program, names, single, timeout: shard.load().timeout }
     }
 
-    /// What an iteration may take.
+    /// What an operation may take.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_nanos(self.timeout)
@@ -51,7 +52,7 @@ struct Open {
     begun: i64,
 }
 
-/// One iteration under way. When the future of `run` is dropped, `cut_off` records what it had got to.
+/// One iteration under way.
 pub struct Iteration<'a> {
     shard: &'a Arc<Shard>,
     prepared: &'a Prepared,
@@ -69,8 +70,9 @@ impl<'a> Iteration<'a> {
         Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key }
     }
 
-    /// Do all steps; the first that does not pass ends the iteration.
-    pub async fn run<C: Client>(&mut self, client: &mut Checked<C>) {
+    /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation is cut off by its timeout: it is ambiguous
+    /// then when a request had left, failed when none had. Without, it ends by itself, and is ambiguous when it took longer.
+    pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) {
         let prepared = self.prepared;
         for (step, name) in prepared.program.steps.iter().zip(&prepared.names) {
             for turn in 0..step.repeat {
@@ -78,7 +80,12 @@ impl<'a> Iteration<'a> {
                 step.keys.write_name(number, self.key);
                 let id = self.begin(*name);
                 let call = Call { id, step, number, key: self.key.as_str() };
-                let result = client.act(&call, &mut self.act).await;
+                let result = if cut {
+                    let done = tokio::time::timeout(prepared.timeout(), client.act(&call, &mut self.act)).await;
+                    done.unwrap_or_else(|_| Err(self.no_answer()))
+                } else {
+                    client.act(&call, &mut self.act).await.and_then(|()| self.in_time())
+                };
                 if let Err(fault) = self.end(result) {
                     self.finish(fault);
                     return;
@@ -151,16 +158,21 @@ impl<'a> Iteration<'a> {
         self.shard.finish(&self.start, &ended);
     }
 
-    /// End it by its timeout: ambiguous when a request had left, failed when none had.
-    pub fn cut_off(&mut self) {
+    fn no_answer(&self) -> Fault {
         let limit = words(self.prepared.timeout);
-        let fault = if self.act.sent {
+        if self.act.sent {
             Fault::ambiguous(format!("no answer within {limit}"))
         } else {
             Fault::failed(format!("could not be sent within {limit}"))
-        };
-        let ended = self.end(Err(fault.clone())).err().flatten();
-        self.finish(Some(ended.unwrap_or(fault)));
+        }
+    }
+
+    fn in_time(&self) -> Result<(), Fault> {
+        let took = self.open.as_ref().map_or(0, |open| clock::now() - open.begun);
+        if took.unsigned_abs() <= self.prepared.timeout {
+            return Ok(());
+        }
+        Err(Fault::ambiguous(format!("took longer than its timeout of {}", words(self.prepared.timeout))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! One shard of a load with everything that belongs to it: the puller, what is under way, the record and the tally. Behind one lock, which
 //! native workers never contend.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
@@ -63,6 +63,9 @@ pub enum Pull {
     Done,
 }
 
+/// Room for what ends right at its timeout to say so itself, ns.
+const MOMENT: u64 = 100_000_000;
+
 /// Under the lock.
 pub struct State {
     puller: Puller,
@@ -84,6 +87,8 @@ pub struct Shard {
     phase: Option<Phase>,
     /// String id of the operation that an iteration is; 0 when it has several.
     single: AtomicU32,
+    /// Operations of an iteration: each may take the timeout.
+    operations: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -115,7 +120,14 @@ impl Shard {
             told_missed: 0,
         };
         let phase = load.phase.and_then(Phase::of);
-        Self { load, recorder, phase, single: AtomicU32::new(0), state: Mutex::new(state) }
+        Self {
+            load,
+            recorder,
+            phase,
+            single: AtomicU32::new(0),
+            operations: AtomicU64::new(1),
+            state: Mutex::new(state),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -137,6 +149,11 @@ impl Shard {
     /// Say that every iteration is one operation of this name.
     pub fn name_single(&self, name: &str) {
         self.single.store(self.recorder.name(name), Ordering::Relaxed);
+    }
+
+    /// Say how many operations an iteration has: each may take the timeout.
+    pub fn set_operations(&self, operations: u64) {
+        self.operations.store(operations.max(1), Ordering::Relaxed);
     }
 
     /// Ask for work now.
@@ -275,12 +292,14 @@ impl Shard {
         state.puller.stopped().is_some() && state.puller.under_way() == 0
     }
 
-    /// When what is under way is given up: `timeout` after nothing more began.
+    /// When what is under way is given up: after nothing more began, each operation of the last iteration may take its timeout, and a
+    /// moment to be told.
     pub fn deadline(&self) -> Option<i64> {
         let state = self.state();
         let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
         let stopped = state.puller.stopped()?;
-        Some(last.max(stopped).saturating_add_unsigned(self.load.timeout))
+        let most = self.load.timeout.saturating_mul(self.operations.load(Ordering::Relaxed)).saturating_add(MOMENT);
+        Some(last.max(stopped).saturating_add_unsigned(most))
     }
 
     /// Why it stopped early; empty when it did not.

@@ -286,10 +286,7 @@ impl<F: Factory> Worker<F> {
     }
 
     async fn iterate(&self, client: &mut Checked<F::Client>, start: Start, key: &mut String) {
-        let mut iteration = Iteration::new(&self.shard, &self.prepared, start, key);
-        if tokio::time::timeout(self.prepared.timeout(), iteration.run(client)).await.is_err() {
-            iteration.cut_off();
-        }
+        Iteration::new(&self.shard, &self.prepared, start, key).run(client, true).await;
     }
 
     /// Wait for this client's next start; none when there will be none.

@@ -236,3 +236,11 @@ fn an_event_loop_is_told_by_its_descriptor() {
     }
     assert_eq!(done, 40);
 }
+
+#[test]
+fn the_timeout_is_of_an_operation_and_the_iteration_may_take_as_many() {
+    let bench = Bench::new("each");
+    let press = bench.press(r#"{"timeout": 80000000}"#);
+    press.native(NoopFactory, program(&[r#"{"repeat": 5, "cost_ns": 30000000}"#])).unwrap();
+    assert_eq!(count(&finish(&press), Outcome::Passed, true), 1, "150 ms in all, 30 ms each");
+}

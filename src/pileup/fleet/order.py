@@ -14,8 +14,6 @@ from pileup.model.record import Phase
 from pileup.model.suite import Load
 from pileup.plugin import Test
 
-ONCE = Load()
-
 
 @dataclass(frozen=True, slots=True)
 class Work:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 from pileup import stats
 from pileup.fleet import Order, Work
-from pileup.fleet.order import ONCE, case_seed
+from pileup.fleet.order import case_seed
 from pileup.model.errors import PileupError
 from pileup.model.plan import Case
-from pileup.model.program import Program
+from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
+from pileup.model.suite import Load
 from pileup.plugin import Target, Test
 from pileup.record import Output, Position
 from pileup.run.delay import draw
@@ -94,12 +96,20 @@ class CaseRun:
         return pressing.mistake or pressing.reason
 
     def _do(self, program: Program, phase: Phase) -> str:
-        """Do a program once, outside the load; return what went wrong, empty when nothing did."""
-        order = Order(self._case.id, self._case.name, ONCE, self._case.test.timeout, 0, self._index(), phase)
+        """Do the steps of a program once, outside the load; return what went wrong, empty when nothing did.
+
+        Each object is an iteration of its own: one that cannot be removed does not keep the others.
+        """
+        problems = [self._do_step(step, phase) for step in program.steps]
+        return "; ".join(problem for problem in problems if problem)
+
+    def _do_step(self, step: Step, phase: Phase) -> str:
+        timeout = self._case.test.timeout
+        load = Load(times=step.repeat)
+        order = Order(self._case.id, self._case.name, load, timeout, 0, self._index(), phase)
         position = self._end_of_frames()
-        steps = sum(step.repeat for step in program.steps)
-        early = self._attend(order, self._work_of(program), self._case.test.timeout * max(1, steps))
-        told = {**self._told, "load_kind": "once", "fail_when": None}
+        early = self._attend(order, self._work_of(Program((replace(step, repeat=1),))), timeout * step.repeat)
+        told = {**self._told, "load_kind": load.kind, "fail_when": None}
         outcome, reason = self._judge(told, position, phase)
         return "" if outcome == PASSED else early or reason
 

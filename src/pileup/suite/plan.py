@@ -9,6 +9,7 @@ from typing import Any
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import Load, Suite, TestSpec
 from pileup.model.units import format_quantity
+from pileup.plugin import Test
 from pileup.suite import instances
 from pileup.suite.faults import Faults
 from pileup.suite.order import order
@@ -32,11 +33,16 @@ def make_plan(empty: Plan) -> Plan:
 
 
 def _bounded(plan: Plan, case: Case) -> Case:
+    test = instances.make_test(plan, case, None, 0)
     number = iterations(case.load)
-    operations = size = None
-    if number is not None:
-        operations, size = instances.make_test(plan, case, None, 0).bounds(number)
-    return replace(case, longest=longest(case.test, plan.suite), operations=operations, bytes=size)
+    operations, size = (None, None) if number is None else test.bounds(number)
+    return replace(case, longest=longest(case.test, plan.suite, patience(test)), operations=operations, bytes=size)
+
+
+def patience(test: Test) -> int:
+    """Return what one iteration may take, ns: each operation of a program may take the time-out, Python as a whole."""
+    inside = test.bounds(1)[0] if test.native() else 1
+    return test.context.timeout * max(1, inside or 1)
 
 
 def iterations(load: Load) -> int | None:
@@ -62,29 +68,31 @@ def pressed(load: Load) -> int | None:
     return None
 
 
-def longest(test: TestSpec, suite: Suite) -> int:
-    """Return the longest possible time of a case, ns: delay, load, and the time-outs that may pass."""
+def longest(test: TestSpec, suite: Suite, patience: int) -> int:
+    """Return the longest possible time of a case, ns: delay, load, and the time-outs that may pass.
+
+    `patience` is what one iteration may take, ns.
+    """
     law = test.load.delay or suite.delay
-    bounds = [bound for bound in (_by_time(test), _by_number(test)) if bound is not None]
+    bounds = [bound for bound in (_by_time(test.load, patience), _by_number(test.load, patience)) if bound is not None]
     return (law.longest if law else 0) + min(bounds)
 
 
-def _by_time(test: TestSpec) -> int | None:
-    load = test.load
+def _by_time(load: Load, patience: int) -> int | None:
     if load.for_ is None:
         return None
-    return load.ramp + load.warm_up + load.for_ + test.timeout
+    return load.ramp + load.warm_up + load.for_ + patience
 
 
-def _by_number(test: TestSpec) -> int | None:
-    """Every iteration takes its time-out and its think time; an open load begins them at its rate."""
-    load, number = test.load, test.load.times or 1
+def _by_number(load: Load, patience: int) -> int | None:
+    """Every iteration takes all the time it may and its think time; an open load begins them at its rate."""
+    number = load.times or 1
     if load.times is None and load.sustained:
         return None
     if load.rate is not None:
         spread = number + SIGMAS * math.sqrt(number) if load.arrivals == "poisson" else number
-        return load.ramp + load.warm_up + math.ceil(spread / load.rate * 1e9) + test.timeout
-    each = test.timeout + (load.think.longest if load.think else 0)
+        return load.ramp + load.warm_up + math.ceil(spread / load.rate * 1e9) + patience
+    each = patience + (load.think.longest if load.think else 0)
     return load.ramp + load.warm_up + -(-number // (load.clients or 1)) * each
 
 
