@@ -238,10 +238,10 @@ async fn receive(server: &Server, turn: &Turn, body: &mut Incoming, room: &mut R
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(says(400, "the body ended early")) };
         let Ok(piece) = frame.into_data() else { continue };
+        turn.open.note(|line| line.bytes_in += piece.len() as u64);
         if stated.is_none() {
             room.grow(piece.len() as u64).map_err(trouble)?;
         }
-        turn.open.note(|line| line.bytes_in += piece.len() as u64);
         server.pass(piece.len()).await;
         data.extend_from_slice(&piece);
     }
