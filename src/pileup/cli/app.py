@@ -23,8 +23,9 @@ COMMANDS = {
     "schema": "pileup.cli.schema",
     "list": "pileup.cli.list",
     "describe": "pileup.cli.describe",
+    "show": "pileup.cli.show",
     "report": "pileup.cli.report",
-    "report": "pileup.cli.report",
+    "export": "pileup.cli.export",
     "practice": "pileup.cli.practice",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""

@@ -60,6 +60,7 @@ def _case(plan: Plan, case: Case) -> dict[str, Any]:
         "load_kind": case.load.kind,
         "rate": case.load.rate,
         "clients": case.load.clients,
+        "for": case.load.for_,
         "after": list(case.after),
         "timeout": case.test.timeout,
         "fail_when": case.test.fail_when,

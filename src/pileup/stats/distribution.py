@@ -30,6 +30,12 @@ def merged(parts: Iterable[bytes]) -> Histogram:
     return whole
 
 
+def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
+    """Return plain quantiles (ns) of an encoded histogram; None for each when it is empty."""
+    histogram = merged([encoded])
+    return [min(histogram.quantile(share), histogram.max) if histogram.count else None for share in shares]
+
+
 def quantile(histogram: Histogram, share: float) -> Figure:
     """Return a quantile (ns) with its interval; no value where n cannot carry it."""
     n = histogram.count

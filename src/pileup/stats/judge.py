@@ -1,4 +1,4 @@
-"""When has a case failed?
+"""When a case has failed.
 
 A check: when any iteration failed. A load that is pressed for a time: when nothing passed, or `fail_when` holds.
 """

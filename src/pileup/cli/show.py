@@ -1,0 +1,197 @@
+"""pileup show: what a run gave, on the screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+COLOURS = {
+    "passed": "green",
+    "failed": "red",
+    "error": "red",
+    "unavailable": "red",
+    "unknown": "yellow",
+    "not run": "yellow",
+    "stopped": "yellow",
+    "not checked": "dim",
+}
+MOST_ERRORS = 10
+
+
+@click.command("show")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
+def command(run: Path, as_json: bool) -> None:
+    """Show the results of a run folder: one that has ended, goes on, or was broken off."""
+    from rich.console import Console
+
+    from pileup.record import RunFolder
+    from pileup.stats import results, to_json
+
+    found = results(RunFolder.open(run))
+    if as_json:
+        click.echo(json.dumps({"folder": found.folder, **to_json(found)}))
+    else:
+        print_results(found, Console())
+
+
+def print_results(results: RunResults, console: Console) -> None:
+    """Print verdict, limit, criteria, cases and errors; fits the width of the console."""
+    from rich.text import Text
+
+    run = results.run
+    title = Text(str(run.get("title", "")), "bold")
+    console.print(title.append(f"   {_moment(run.get('started'))}", "dim"))
+    verdict = Text("Verdict: ", "bold").append(results.verdict, COLOURS.get(results.verdict, ""))
+    console.print(verdict.append(f" (exit code {int(results.exit_code)})"))
+    console.print(Text("Limit:   ", "bold").append(results.limit))
+    for note in results.notes:
+        console.print(Text(note, "yellow"))
+    for table in _tables(results):
+        console.print()
+        console.print(table)
+    _print_words(results, console)
+
+
+def _tables(results: RunResults) -> Iterable[Table]:
+    if results.criteria:
+        yield _criteria(results.criteria)
+    if results.cases:
+        yield _cases(results.cases)
+    measured = [case for case in results.cases if any(each.response for each in case.operations)]
+    if measured:
+        yield _figures(measured)
+    if results.errors:
+        yield _errors(results.errors)
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    """Make an empty table; a column is its title and "left", "right" or "fold" (left, may break)."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    for title, kind in columns:
+        wraps = kind == "fold"
+        table.add_column(title, justify="right" if kind == "right" else "left", no_wrap=not wraps, overflow="fold")
+    return table
+
+
+def _coloured(word: str) -> Text:
+    from rich.text import Text
+
+    return Text(word, COLOURS.get(word, ""))
+
+
+def _plain(text: str) -> Text:
+    """Return text that rich takes as it is: what users wrote may hold brackets."""
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _criteria(criteria: Iterable[CriterionResult]) -> Table:
+    from pileup.stats import words
+
+    table = _table(
+        ("Criterion", "fold"),
+        ("Says", "fold"),
+        ("Covers", "left"),
+        ("Figure", "fold"),
+        ("Wanted", "fold"),
+        ("Verdict", "left"),
+    )
+    for each in criteria:
+        figure = words(each.figure)
+        table.add_row(
+            *map(_plain, (each.id, each.says, each.coverage, figure, each.threshold)), _coloured(each.verdict)
+        )
+    return table
+
+
+def _cases(cases: Iterable[CaseResult]) -> Table:
+    table = _table(("Case", "fold"), ("Load", "fold"), ("Outcome", "left"), ("Passed", "right"), ("Not passed", "fold"))
+    for case in cases:
+        counts = case.iterations.counts if case.iterations else Counts()
+        row = (_plain(case.name), _plain(case.load), _coloured(str(case.outcome)))
+        table.add_row(*row, _count(counts.passed), _plain(_not_passed(counts)))
+    return table
+
+
+def _not_passed(counts: Counts) -> str:
+    names = ("failed", "refused", "ambiguous", "unfinished", "lost", "missed")
+    return ", ".join(f"{_count(getattr(counts, name))} {name}" for name in names if getattr(counts, name)) or "-"
+
+
+def _figures(cases: Iterable[CaseResult]) -> Table:
+    table = _table(
+        ("Response times", "fold"),
+        ("Rate", "right"),
+        ("p50", "right"),
+        ("p90", "right"),
+        ("p99", "right"),
+        ("Bytes", "right"),
+    )
+    for case in cases:
+        for operation in case.operations:
+            name = case.name if operation.iteration else f"  {operation.operation}"
+            table.add_row(_plain(name), *_of_operation(operation))
+    return table
+
+
+def _of_operation(operation: OperationResult) -> list[str]:
+    quantiles = operation.response.quantiles if operation.response else {}
+    shown = [_figure(quantiles.get(share)) for share in (0.5, 0.9, 0.99)]
+    return [_figure(operation.rate), *shown, _figure(operation.throughput) if operation.bytes else "-"]
+
+
+def _figure(figure: Figure | None) -> str:
+    from pileup.stats import amount
+
+    if figure is None:
+        return "-"
+    return figure.note or "-" if figure.value is None else amount(figure.value, figure.dimension)
+
+
+def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
+    table = _table(("Error", "fold"), ("Case", "fold"), ("Outcome", "left"), ("Count", "right"), ("First", "left"))
+    for each in errors[:MOST_ERRORS]:
+        message = each.message if len(each.message) <= 300 else each.message[:297] + "..."
+        where = each.case if each.operation in (each.case, "iteration") else f"{each.case}, {each.operation}"
+        first = datetime.fromtimestamp(each.first / 1e9, UTC).strftime("%H:%M:%S")
+        table.add_row(_plain(message or "(no message)"), _plain(where), each.outcome, _count(each.count), first)
+    if len(errors) > MOST_ERRORS:
+        table.add_row(_plain(f"and {len(errors) - MOST_ERRORS} more kinds of errors: see the report"))
+    return table
+
+
+def _print_words(results: RunResults, console: Console) -> None:
+    """Print the reasons and notes that no table has room for."""
+    told = [(case.name, text) for case in results.cases for text in (case.reason, *case.notes) if text]
+    told += [(each.id, each.reason) for each in results.criteria if each.reason and each.verdict != "passed"]
+    if told:
+        console.print()
+    for name, text in told:
+        console.print(_plain(f"{name}: {text}"))
+
+
+def _count(count: int) -> str:
+    return f"{count:,}".replace(",", " ")
+
+
+def _moment(nanoseconds: int | None) -> str:
+    if nanoseconds is None:
+        return ""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
