@@ -54,9 +54,11 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// An iteration that has just started.
+    /// An iteration that starts now: what passed since the engine gave it out (waking this thread, getting the GIL) is the generator's
+    /// lateness, not the system's service.
     #[must_use]
-    pub fn new(press: Arc<Press>, start: Start) -> Arc<Self> {
+    pub fn new(press: Arc<Press>, given: Start) -> Arc<Self> {
+        let start = Start { start: clock::now(), ..given };
         Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new() })
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,12 @@ use crate::table::{Sink, TableWriter};
 
 /// Rows that a thread gathers before it hands them over.
 const BATCH: usize = 1024;
-/// Batches that may wait for the writer; beyond that who measures waits too, so that memory stays bounded.
-const WAITING: usize = 64;
+/// Batches of a thread that may wait for the writer; beyond that it waits too, so that memory stays bounded.
+const WAITING: usize = 16;
+/// Empty batches kept for later.
+const SPARE: usize = 64;
+/// Messages that may wait for the writer.
+const MESSAGES: usize = 64;
 /// Ids that a thread takes at a time.
 const IDS: u64 = 1024;
 /// How long a row may stay out of the file.
@@ -27,20 +31,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum Message {
-    Rows(Vec<Row>),
-    /// Write everything, locals included, then answer.
+    /// Some thread has full batches.
+    Wake,
+    /// Write everything that was pushed so far, then answer.
     Flush(SyncSender<()>),
     /// The same, and end.
     Close,
 }
 
-type Buffer = Mutex<Vec<Row>>;
+/// What a thread has pushed and the writer has not taken. Rows are always either here or with the writer, never on their way:
+/// who flushes may rely on it.
+#[derive(Default)]
+struct Gathered {
+    full: Vec<Vec<Row>>,
+    rows: Vec<Row>,
+    /// Whether the thread has let go.
+    gone: bool,
+}
+
+type Buffer = Mutex<Gathered>;
 
 struct Shared {
     place: u16,
     next_id: AtomicU64,
     strings: Mutex<Strings>,
-    locals: Mutex<Vec<Weak<Buffer>>>,
+    locals: Mutex<Vec<Arc<Buffer>>>,
     /// Empty batches on their way back.
     spare: Mutex<Vec<Vec<Row>>>,
     written: AtomicU64,
@@ -71,7 +86,7 @@ impl Shared {
     fn take_back(&self, mut batch: Vec<Row>) {
         batch.clear();
         let mut spare = lock(&self.spare);
-        if spare.len() < WAITING && batch.capacity() >= BATCH {
+        if spare.len() < SPARE && batch.capacity() >= BATCH {
             spare.push(batch);
         }
     }
@@ -111,7 +126,7 @@ impl Recorder {
     fn begin(sink: Box<dyn Sink>, place: u16, name: String) -> io::Result<Arc<Self>> {
         let table = TableWriter::begin(sink, place)?;
         let shared = Arc::new(Shared::new(place));
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(MESSAGES);
         let writer = Writer { shared: Arc::clone(&shared), table, name, texts: Vec::new(), gathered: Vec::new() };
         let thread = std::thread::Builder::new().name("pileup-recorder".into()).spawn(move || writer.run(&receiver))?;
         Ok(Arc::new(Self { shared, sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(thread)) }))
@@ -121,10 +136,7 @@ impl Recorder {
     #[must_use]
     pub fn local(&self) -> Local {
         let buffer = Arc::new(Mutex::default());
-        let mut locals = lock(&self.shared.locals);
-        locals.retain(|known| known.strong_count() > 0);
-        locals.push(Arc::downgrade(&buffer));
-        drop(locals);
+        lock(&self.shared.locals).push(Arc::clone(&buffer));
         let sender = lock(&self.sender).clone();
         Local { shared: Arc::clone(&self.shared), sender, buffer, next: 0, end: 0 }
     }
@@ -175,12 +187,7 @@ impl Recorder {
     /// What went wrong with the file, now or before.
     pub fn flush(&self) -> io::Result<()> {
         let sender = lock(&self.sender).clone();
-        if let Some(sender) = sender {
-            let (answer, answered) = sync_channel(1);
-            if sender.send(Message::Flush(answer)).is_ok() {
-                let _ = answered.recv();
-            }
-        }
+        flush(sender.as_ref());
         self.shared.result()
     }
 
@@ -244,37 +251,39 @@ impl Local {
 
     /// Record a row. It is in the file within a second, whether or not this thread does anything more.
     pub fn push(&mut self, row: Row) {
-        let full = {
-            let mut rows = lock(&self.buffer);
-            rows.push(row);
-            if rows.len() < BATCH { None } else { Some(std::mem::replace(&mut *rows, self.shared.batch())) }
-        };
-        if let Some(rows) = full {
-            self.send(rows);
+        let mut gathered = lock(&self.buffer);
+        // Looked at under the lock: the writer sets it before it takes the last rows.
+        if self.shared.closed.load(Ordering::Acquire) {
+            self.shared.dropped.fetch_add(1, Ordering::AcqRel);
+            return;
         }
-    }
-
-    /// Hand over what has been gathered, without waiting for it to be written.
-    pub fn hand_over(&mut self) {
-        let rows = std::mem::take(&mut *lock(&self.buffer));
-        if !rows.is_empty() {
-            self.send(rows);
+        gathered.rows.push(row);
+        if gathered.rows.len() < BATCH {
+            return;
         }
-    }
-
-    fn send(&self, rows: Vec<Row>) {
-        let count = rows.len() as u64;
-        let open = !self.shared.closed.load(Ordering::Acquire);
-        let sent = open && self.sender.as_ref().is_some_and(|sender| sender.send(Message::Rows(rows)).is_ok());
-        if !sent {
-            self.shared.dropped.fetch_add(count, Ordering::AcqRel);
+        let batch = std::mem::replace(&mut gathered.rows, self.shared.batch());
+        gathered.full.push(batch);
+        let waiting = gathered.full.len();
+        drop(gathered);
+        if waiting < WAITING {
+            let _ = self.sender.as_ref().map(|sender| sender.try_send(Message::Wake)); // a full channel wakes it anyway
+        } else {
+            flush(self.sender.as_ref());
         }
     }
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
-        self.hand_over();
+        lock(&self.buffer).gone = true;
+    }
+}
+
+/// Wait until the writer has written everything pushed so far.
+fn flush(sender: Option<&SyncSender<Message>>) {
+    let (answer, answered) = sync_channel(1);
+    if sender.is_some_and(|sender| sender.send(Message::Flush(answer)).is_ok()) {
+        let _ = answered.recv();
     }
 }
 
@@ -292,40 +301,38 @@ impl Writer {
         let mut next = Instant::now() + TICK;
         loop {
             match receiver.recv_timeout(next.saturating_duration_since(Instant::now())) {
-                Ok(Message::Rows(rows)) => {
-                    self.write(&rows);
-                    self.shared.take_back(rows);
-                }
+                Ok(Message::Wake) => self.collect(false),
                 Ok(Message::Flush(answer)) => {
-                    self.gather();
+                    self.collect(true);
                     let _ = answer.send(());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
             }
             if Instant::now() >= next {
-                self.gather();
+                self.collect(true);
                 next = Instant::now() + TICK;
             }
         }
         self.shared.closed.store(true, Ordering::Release);
-        self.gather();
-        for message in receiver.try_iter() {
-            // An answer that is dropped lets the one who waits go on.
-            if let Message::Rows(rows) = message {
-                self.write(&rows);
-            }
-        }
+        self.collect(true);
     }
 
-    /// Write what the threads have gathered and not handed over.
-    fn gather(&mut self) {
+    /// Write the full batches of all threads, and with `all` what else they have pushed.
+    fn collect(&mut self, all: bool) {
         let locals = lock(&self.shared.locals).clone();
         let mut gathered = std::mem::take(&mut self.gathered);
-        for buffer in locals.iter().filter_map(Weak::upgrade) {
-            let rows = std::mem::take(&mut *lock(&buffer));
+        for buffer in &locals {
+            let (full, rows) = {
+                let mut theirs = lock(buffer);
+                let rows = if all { std::mem::take(&mut theirs.rows) } else { Vec::new() };
+                (std::mem::take(&mut theirs.full), rows)
+            };
+            for batch in full {
+                self.write(&batch);
+                self.shared.take_back(batch);
+            }
             gathered.extend_from_slice(&rows);
-            self.shared.take_back(rows);
             if gathered.len() >= BATCH {
                 self.write(&gathered);
                 gathered.clear();
@@ -334,6 +341,12 @@ impl Writer {
         self.write(&gathered);
         gathered.clear();
         self.gathered = gathered;
+        if all {
+            lock(&self.shared.locals).retain(|buffer| {
+                let theirs = lock(buffer);
+                !theirs.gone || !theirs.rows.is_empty() || !theirs.full.is_empty()
+            });
+        }
     }
 
     /// Texts first: whoever pushed these rows has got their numbers before.

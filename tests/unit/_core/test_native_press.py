@@ -97,6 +97,18 @@ def test_an_open_load_starts_at_its_instants(bench: Any) -> None:
     assert (rows["start"] >= rows["intended"]).all()
 
 
+def test_waiting_for_the_thread_is_start_error_not_service(bench: Any) -> None:
+    press = bench.press(kind="open", rate=1.0, for_=500 * MS)
+    seat = press.seat(press.spawn())
+    ready = now() + 3 * MS
+    while now() < ready:
+        pass
+    op = seat.next()
+    assert op.start >= ready > op.intended
+    op.finish(0)
+    assert bench.table().rows["start"].tolist() == [op.start]
+
+
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_outcomes_are_written_and_counted(bench: Any, outcome: Outcome) -> None:
     press = bench.press(kind="times", times=3)

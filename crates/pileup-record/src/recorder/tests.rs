@@ -96,6 +96,36 @@ fn what_threads_push_stands_in_the_file_with_unique_ids() {
 }
 
 #[test]
+fn nothing_is_on_its_way_while_somebody_flushes() {
+    let path = path("race");
+    let recorder = Recorder::create(&path, 0).unwrap();
+    let pushed = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..300 {
+                    let mut local = recorder.local();
+                    for _ in 0..BATCH / 2 + 700 {
+                        let row = row(&mut local, "k");
+                        local.push(row);
+                        pushed.fetch_add(1, Ordering::AcqRel);
+                    }
+                }
+            });
+        }
+        for _ in 0..500 {
+            let before = pushed.load(Ordering::Acquire);
+            recorder.flush().unwrap();
+            assert!(recorder.rows() >= before, "what was pushed before the flush is in the file after it");
+        }
+    });
+    recorder.close().unwrap();
+    assert_eq!((recorder.rows(), recorder.dropped()), (pushed.load(Ordering::Acquire), 0));
+    assert!(lock(&recorder.shared.locals).is_empty(), "threads that have ended leave nothing behind");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn an_idle_thread_does_not_sit_on_its_rows() {
     let path = path("idle");
     let recorder = Recorder::create(&path, 0).unwrap();
