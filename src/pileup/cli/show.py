@@ -139,6 +139,7 @@ def _figures(cases: Iterable[CaseResult]) -> Table:
     table = _table(
         ("Response times", "fold"),
         ("Rate", "right"),
+        ("Mean", "right"),
         ("p50", "right"),
         ("p90", "right"),
         ("p99", "right"),
@@ -153,8 +154,9 @@ def _figures(cases: Iterable[CaseResult]) -> Table:
 
 def _of_operation(operation: OperationResult) -> list[str]:
     quantiles = operation.response.quantiles if operation.response else {}
+    mean = Figure(operation.response.mean if operation.response else None, "time")
     shown = [_figure(quantiles.get(share)) for share in (0.5, 0.9, 0.99)]
-    return [_figure(operation.rate), *shown, _figure(operation.throughput) if operation.bytes else "-"]
+    return [_figure(operation.rate), _figure(mean), *shown, _figure(operation.throughput) if operation.bytes else "-"]
 
 
 def _figure(figure: Figure | None) -> str:

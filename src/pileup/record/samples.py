@@ -78,9 +78,9 @@ def _texts(texts: Iterable[str]) -> NDArray[Any]:
 
 
 def read_parquet(connection: DuckDBPyConnection, parquet: str) -> Iterator[SampleRow]:
-    """Yield each sample of a Parquet file (its path as SQL text) in the order of the times."""
+    """Yield each sample of a Parquet file (its path as SQL text) in the order in which they were written."""
     names = ", ".join(("time", "value", *STRINGS))
-    query = connection.execute(f"SELECT {names} FROM read_parquet({parquet}) ORDER BY time")  # noqa: S608
+    query = connection.execute(f"SELECT {names} FROM read_parquet({parquet})")  # noqa: S608
     while rows := query.fetchmany(CHUNK):
         for time, value, monitor, metric, unit, labels, host in rows:
             yield SampleRow(time, monitor, host, Sample(metric, value, unit, labels))

@@ -1,0 +1,77 @@
+"""Distributions out of histograms."""
+
+import numpy as np
+import pytest
+
+from pileup._core._native import Histogram
+from pileup.stats.distribution import distribution, mean, merged, quantile, quantiles_of
+
+
+def histogram(values):
+    made = Histogram()
+    for value in values:
+        made.record(int(value))
+    return made
+
+
+@pytest.fixture(scope="module")
+def values():
+    return np.sort(np.random.default_rng(7).lognormal(np.log(20e6), 0.5, 5000).astype(int))
+
+
+def test_quantiles_are_those_of_the_values_to_three_digits(values):
+    made = distribution(histogram(values))
+    for share in (0.5, 0.9, 0.99, 0.999):
+        figure = made.quantiles[share]
+        assert figure.value == pytest.approx(np.quantile(values, share, method="inverted_cdf"), rel=2e-3)
+        assert figure.interval.low <= figure.value <= figure.interval.high
+        assert figure.n == 5000
+    assert (made.quantiles[0.9999].value, made.quantiles[0.9999].note) == (None, "too few")
+    assert made.n == 5000
+    assert made.mean == pytest.approx(values.mean(), rel=1e-3)
+
+
+def test_no_quantile_is_above_the_maximum():
+    made = histogram([1_000_000] * 400 + [1_234_567])
+    figure = quantile(made, 0.99)
+    assert figure.value <= made.max
+    assert figure.interval.high <= made.max
+
+
+def test_drawings_hold_every_value(values):
+    made = distribution(histogram(values))
+    assert sum(made.counts) == 5000
+    assert len(made.edges) == len(made.counts) + 1 <= 61
+    assert all(low < high for low, high in zip(made.edges, made.edges[1:], strict=False))
+    assert made.edges[0] <= values[0] * 1.001
+    assert made.edges[-1] >= values[-1] * 0.999
+    shares = [share for _, share in made.ecdf]
+    assert len(made.ecdf) <= 300
+    assert shares == sorted(shares)
+    assert made.ecdf[-1] == (made.largest, 1.0)
+    assert list(made.box) == sorted(made.box)
+
+
+def test_one_value_is_drawn():
+    made = distribution(histogram([5_000_000]))
+    assert made.counts == (1,)
+    assert made.quantiles[0.5].note == "too few"
+    assert made.box[0] == made.box[4] == made.largest
+    assert mean(histogram([5_000_000])).interval is None
+
+
+def test_an_empty_one_is_none():
+    assert distribution(Histogram()) is None
+    assert mean(Histogram()).value is None
+    assert quantiles_of(b"", [0.5]) == [None]
+
+
+def test_parts_merge_to_the_whole(values):
+    parts = [histogram(values[place::3]).encode() for place in range(3)]
+    assert merged([*parts, b""]).bins() == histogram(values).bins()
+
+
+def test_the_mean_has_an_interval(values):
+    found = mean(histogram(values))
+    half = 1.96 * values.std(ddof=1) / np.sqrt(5000)
+    assert found.interval.high - found.value == pytest.approx(half, rel=0.01)
