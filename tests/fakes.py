@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from pileup.model.law import TimeLaw
 from pileup.model.results import RunResults
@@ -130,12 +130,14 @@ class Http(Target):
 
 class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    threads: Count = 16
+    threads: Count = Field(16, ge=1, description="slots")
     service: TimeLaw | None = None
 
 
 class Practice(Http):
     """Storage of known truth."""
+
+    launch_settings = Settings
 
     kind = "practice-storage"
     provides = frozenset({"any", "http", "files"})

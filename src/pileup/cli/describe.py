@@ -69,16 +69,22 @@ def _near(name: str, kinds: list[str]) -> str:
 
 
 def print_page(console: Any, name: str, kind: str, cls: type) -> None:
-    """Print heading, docstring, facts and options of one plug-in."""
+    """Print heading, docstring, facts, options and settings of one plug-in."""
+    from pileup.cli.options import field_rows, option_rows
+
     console.print(f"{kind} [bold]{name}[/bold]\n", highlight=False)
     console.print(inspect.getdoc(cls) if cls.__doc__ else "(no description)", markup=False, highlight=False)
     for fact in facts(kind, cls):
         console.print(f"\n{fact}", markup=False, highlight=False)
     if kind == "report":
         return
-    table = options_table(cls)
+    rows = option_rows(cls)
     console.print()
-    console.print(table if table.row_count else "No options.")
+    console.print(rows_table("Options", rows) if rows else "No options.")
+    launch = getattr(cls, "launch_settings", None)
+    if launch is not None:
+        console.print()
+        console.print(rows_table("Settings of `launch`", field_rows(launch)))
 
 
 def facts(kind: str, cls: Any) -> list[str]:
@@ -94,13 +100,12 @@ def facts(kind: str, cls: Any) -> list[str]:
     return []
 
 
-def options_table(cls: type) -> Table:
-    """Return the options of a plug-in as a table: name, type, default, bounds, help."""
+def rows_table(title: str, rows: list[tuple[str, str, str, str, str]]) -> Table:
+    """Return options or settings as a table: name, type, default, bounds, help."""
+    from rich.markup import escape
     from rich.table import Table
 
-    from pileup.cli.options import option_rows
-
-    table = Table("option", "type", "default", "bounds", "what", title="Options", title_justify="left")
-    for row in option_rows(cls):
-        table.add_row(*(text.replace("[", r"\[") for text in row))
+    table = Table("name", "type", "default", "bounds", "what", title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*map(escape, row))
     return table

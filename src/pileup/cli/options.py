@@ -6,9 +6,13 @@ import types
 import typing
 from typing import Any
 
+from pydantic import BaseModel
+
+from pileup.model.law import Law
 from pileup.model.units import DIMENSIONS, format_quantity
+from pileup.model.words import law_words
 from pileup.plugin.options import REQUIRED, Option, declared
-from pileup.suite.messages import dimension_of
+from pileup.suite.messages import dimension_of, fields_of
 
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list", dict: "mapping"}
 COLLECTIONS = {list: "list of", tuple: "list of", set: "list of", frozenset: "list of", dict: "mapping of names to"}
@@ -23,6 +27,19 @@ def option_rows(cls: type) -> list[tuple[str, str, str, str, str]]:
     ]
 
 
+def field_rows(model: type[BaseModel]) -> list[tuple[str, str, str, str, str]]:
+    """Return the same for the fields of a model: settings of a server that pileup starts."""
+    rows = []
+    for name, field in fields_of(model).items():
+        hint: Any = typing.Annotated[(field.annotation, field)]  # the field has what pydantic took from the annotation
+        default = REQUIRED if field.is_required() else field.default
+        known = [(sign, getattr(each, sign, None)) for each in field.metadata for sign in SIGNS]
+        bounds: dict[str, Any] = {sign: bound for sign, bound in known if bound is not None}
+        option = Option(default, field.description or "", **bounds)
+        rows.append((name, type_words(hint), _default(hint, option), _bounds(hint, option), option.help))
+    return rows
+
+
 def type_words(hint: Any) -> str:
     """Return a type as users write it: `time, e.g. 30 s`, `one of a, b`, `list of text`."""
     dimension = dimension_of(hint)
@@ -32,12 +49,20 @@ def type_words(hint: Any) -> str:
     origin = typing.get_origin(hint)
     if origin is typing.Annotated:
         return type_words(arguments[0])
-    if origin is typing.Literal:
-        return "one of " + ", ".join(str(each) for each in arguments)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(type_words(each) for each in arguments)
     if origin in COLLECTIONS:
         return f"{COLLECTIONS[origin]} {type_words(arguments[-1])}"
+    return _one_type(hint, arguments)
+
+
+def _one_type(hint: Any, arguments: list[Any]) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return "one of " + ", ".join(str(each) for each in arguments)
+    if hint is Law:
+        return "time, fixed or drawn"
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return "mapping of " + ", ".join(fields_of(hint))
     return PLAIN.get(hint, getattr(hint, "__name__", str(hint)))
 
 
@@ -45,8 +70,10 @@ def _default(hint: Any, option: Option) -> str:
     value = option.default
     if value is REQUIRED:
         return "required"
-    if value is None:
+    if value is None or value == ():
         return "none"
+    if isinstance(value, Law):
+        return law_words(value)
     dimension = dimension_of(hint)
     if dimension and isinstance(value, (int, float)):
         return format_quantity(value, dimension)
@@ -61,7 +88,7 @@ def _bounds(hint: Any, option: Option) -> str:
     for word, sign in SIGNS.items():
         bound = getattr(option, word)
         if bound is not None:
-            found.append(f"{sign} {format_quantity(bound, dimension) if dimension else f'{bound:g}'}")
+            found.append(f"{sign} {format_quantity(bound, dimension or 'count')}")
     if option.pattern:
         found.append(f"matches {option.pattern}")
     return ", ".join(found)

@@ -41,6 +41,9 @@ class Target:
     needs_url: ClassVar[bool] = True
     """Whether it is somewhere at all; without an address a suite gives it neither url nor launch."""
 
+    launch_settings: ClassVar[Any] = None
+    """Pydantic model of the settings that `launcher` takes, for `pileup describe` and for the nearest name."""
+
     url: str
     credentials: Credentials
 

@@ -58,7 +58,7 @@ class TargetRules:
             if cls.launcher(settings, self._plugins.folder) is None:
                 raise ValueError(f"kind {shown(target.spec.kind)} cannot be started by pileup; expected a url")
 
-        self._plugins.attempt(cls, start, node, "launch")
+        self._plugins.attempt(cls, start, node, "launch", cls.launch_settings)
 
     def check_target_of(self, test: Bound[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pileup.model.errors import PluginError
 from pileup.plugin.options import declared, options_model
@@ -61,13 +61,15 @@ class Plugins:
             return False
         return not unknown
 
-    def attempt(self, cls: type, act: Callable[[], object], node: Mapping, word: str = "") -> None:
-        """Do something with a plug-in that lets its own rules speak."""
+    def attempt(
+        self, cls: type, act: Callable[[], object], node: Mapping, word: str = "", model: type[BaseModel] | None = None
+    ) -> None:
+        """Do something with a plug-in that lets its own rules speak; `model` is that of the node, when it has one."""
         begin = f"`{word}`: " if word else f"{shown(called(cls))}: "
         try:
             act()
         except ValidationError as problem:
-            report(problem, node, None, self.faults)
+            report(problem, node, model, self.faults)
         except ValueError as problem:
             what, expected = parts(str(problem))
             self.faults.add(node.at, begin + what, expected)

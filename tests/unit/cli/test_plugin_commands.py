@@ -51,6 +51,20 @@ def test_plug_ins_of_several_kinds_are_all_described(capsys: pytest.CaptureFixtu
     assert "test noop" not in capsys.readouterr().out
 
 
+def test_settings_of_a_server_that_pileup_starts_are_described(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "practice-storage"]) == 0
+    told = capsys.readouterr().out
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]]
+        for line in told.partition("Settings")[2].splitlines()
+        if "│" in line
+    ]
+    assert rows == [
+        ["threads", "count, e.g. 100", "16", ">= 1", "slots"],
+        ["service", "time, fixed or drawn", "none", "", ""],
+    ]
+
+
 def test_an_unknown_name_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "storage.wirte"]) == 2
     assert "expected storage.write" in capsys.readouterr().err

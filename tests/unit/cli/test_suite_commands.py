@@ -58,7 +58,7 @@ def test_the_plan_is_a_table_in_the_order_of_the_run(suite: str, capsys: pytest.
     told = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in told.splitlines() if "│" in line]
     assert rows[:3] == [
-        ["1", "fill", "storage.write", "disk", "once", "", "1 min", "20", "20 MiB"],
+        ["1", "fill", "storage.write", "disk", "once", "", "20 min", "20", "20 MiB"],
         [
             "2",
             "copy",
@@ -83,7 +83,7 @@ def test_the_plan_as_json_has_base_units(suite: str, capsys: pytest.CaptureFixtu
     assert data["cases"][0]["bytes"] == 20 << 20
     assert data["cases"][1]["after"] == ["fill"]
     assert data["cases"][1]["load"] == "closed, 1 client for 10 s after 5 s ramp"
-    assert data["totals"] == {"longest": (60 + 75 + 70) * 10**9, "operations": None, "bytes": None}
+    assert data["totals"] == {"longest": (20 * 60 + 75 + 70) * 10**9, "operations": None, "bytes": None}
 
 
 def test_a_plan_that_its_limits_forbid_is_refused(suite: str, capsys: pytest.CaptureFixture[str]) -> None:

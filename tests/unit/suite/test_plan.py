@@ -56,6 +56,12 @@ def test_the_longest_time_counts_every_time_out(plan: Callable[..., Plan], load:
     assert made.cases[0].longest == seconds * S
 
 
+def test_each_operation_of_a_native_test_may_take_the_time_out(plan: Callable[..., Plan]) -> None:
+    fill = "{name: a, use: storage.write, options: {files: 5}, timeout: 10 s, load: {times: 2}}"
+    made = plan(HEAD + f"targets: {{d: {{kind: posix}}}}\ntests: [{fill}]\n")
+    assert made.cases[0].longest == 2 * 5 * 10 * S
+
+
 def test_the_suites_delay_counts_where_a_test_has_none(plan: Callable[..., Plan]) -> None:
     made = plan(HEAD + "delay: 5 s\ntests: [{name: a, use: noop}, {name: b, use: noop, load: {delay: 1 s}}]\n")
     assert [case.longest for case in made.cases] == [65 * S, 61 * S]

@@ -23,6 +23,7 @@ class PracticeStorageTarget(WebDavTarget):
     """
 
     kind = "practice-storage"
+    launch_settings = StorageSettings
 
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
