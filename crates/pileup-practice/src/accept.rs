@@ -155,7 +155,7 @@ async fn connection(server: Rc<Server>, tcp: TcpStream, tls: Option<TlsAcceptor>
 async fn talk<S: AsyncRead + AsyncWrite + Unpin + 'static>(server: Rc<Server>, stream: S, mut stop: Stop) {
     let current = Rc::new(RefCell::new(None));
     let wire = TokioIo::new(Wire::new(stream, Rc::clone(&current)));
-    let service = service_fn(move |request| Rc::clone(&server).serve(Rc::clone(&current), request));
+    let service = service_fn(move |request| Rc::clone(&server).serve(&current, request));
     let mut builder = Builder::new();
     builder.header_read_timeout(None).max_buf_size(256 * 1024);
     let mut talk = pin!(builder.serve_connection(wire, service));

@@ -58,14 +58,23 @@ impl Server {
         })
     }
 
-    /// Serve one request.
-    pub(crate) async fn serve(
+    /// Serve one request. Its line is there from the call on, not from the first poll: a client that has left by then may let it never come.
+    pub(crate) fn serve(
         self: Rc<Self>,
-        current: Current,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<AnswerBody>, Infallible> {
+        current: &Current,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<AnswerBody>, Infallible>> + use<> {
         let turn = Turn::new(Open::new(arrival(&request), &self.log));
         *current.borrow_mut() = Some(Rc::clone(&turn));
+        self.lead(turn, request)
+    }
+
+    /// Lead a request through.
+    async fn lead(
+        self: Rc<Self>,
+        turn: Rc<Turn>,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<AnswerBody>, Infallible> {
         let number = self.next.replace(self.next.get() + 1);
         let arrived = turn.open.look(|line| line.arrived);
         let met = self.faults.meet(number, request.method().as_str(), arrived);

@@ -29,7 +29,7 @@ fn each_request_has_exactly_one_line_whatever_becomes_of_it() {
             });
         }
     });
-    // Who sent and left at once may not even have been accepted yet: what never reached the server is no request.
+    // Connections are accepted in order: after this answer all that were made before have been seen.
     let mut last = storage.connect();
     last.send(0, "GET /", &[], b"");
     last.answer(true);
