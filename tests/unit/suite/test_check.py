@@ -36,10 +36,10 @@ def test_a_plug_in_from_a_file_beside_the_suite(plan: Callable[..., Plan], tmp_p
 
 def test_a_mistake_in_a_users_plug_in_is_shown_at_its_line(faults: Callable[..., list[str]], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    found = faults(
-        HEAD
-        + "tests:\n- {name: a, use: './mine.py:Bad'}\n- {name: b, use: './mine.py:Goood'}\n- {name: c, use: './mine.py:Unbound'}\n"
-    )
+    uses = [
+        f"- {{name: t{number}, use: './mine.py:{name}'}}\n" for number, name in enumerate(("Bad", "Goood", "Unbound"))
+    ]
+    found = faults(HEAD + "tests:\n" + "".join(uses))
     assert "mine.py:13: AttributeError" in found[0]
     assert "return self.nothing_like_it" in found[0]
     assert "Goood" in found[1]
