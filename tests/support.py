@@ -14,7 +14,9 @@ EXAMPLES = ROOT / "examples"
 
 def require_program(name: str, install: str) -> str:
     """Return the path of a program; without it the test is skipped with the reason, or fails where CI=true."""
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") or (name if Path(name).is_file() else None)
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") or (
+        name if Path(name).is_file() else None
+    )
     if found is None:
         reason = f"{name} is not installed; as root: {install}"
         if os.environ.get("CI") == "true":

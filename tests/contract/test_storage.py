@@ -65,7 +65,11 @@ FILL = {"name": "fill", "use": "storage.write", "options": {"files": 5, "size": 
 
 def test_what_is_written_is_read_back_verified(storage: Storage, tmp_path: Path) -> None:
     read = {"name": "read", "use": "storage.read", "after": ["fill"], "options": {"files": 5, "size": "100 kB"}}
-    part = {"name": "part", "use": "storage.read", "options": {"files": 5, "size": "100 kB", "offset": "10 kB", "length": "7 kB"}}
+    part = {
+        "name": "part",
+        "use": "storage.read",
+        "options": {"files": 5, "size": "100 kB", "offset": "10 kB", "length": "7 kB"},
+    }
     stat = {"name": "stat", "use": "storage.stat", "options": {"files": 5, "size": "100 kB"}}
     listing = {"name": "list", "use": "storage.list", "options": {"entries": 5}}
     cases = run(storage, tmp_path, FILL, read, part, stat, listing)
@@ -80,7 +84,9 @@ def test_one_wrong_byte_is_found(storage: Storage, tmp_path: Path) -> None:
     data = bytearray(storage.get(name))
     data[77_777] ^= 1
     storage.put(name, bytes(data))
-    cases = run(storage, tmp_path, {"name": "read", "use": "storage.read", "options": {"files": 5, "size": "100 kB"}}, code=1)
+    cases = run(
+        storage, tmp_path, {"name": "read", "use": "storage.read", "options": {"files": 5, "size": "100 kB"}}, code=1
+    )
     assert cases["read"]["outcome"] == "failed"
     assert "wrong content at offset 77777" in cases["read"]["reason"]
 

@@ -20,16 +20,37 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("suite")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path: targets.se.url=https://…")
-@click.option("--fleet", default="local", show_default=True, help="Where the load comes from; not yet: others than local.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for run folders [default: $PILEUP_RUNS, else ./runs].",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable, or a word of the suite by its path: targets.se.url=https://…",
+)
+@click.option(
+    "--fleet", default="local", show_default=True, help="Where the load comes from; not yet: others than local."
+)
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
-def command(context: click.Context, suite: str, out: Path | None, settings: tuple[str, ...], fleet: str, quiet: bool, as_json: bool) -> None:
+def command(
+    context: click.Context,
+    suite: str,
+    out: Path | None,
+    settings: tuple[str, ...],
+    fleet: str,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Run SUITE (a file, or suite:NAME for a shipped one) and judge it.
 
-    The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once; what was measured is kept.
+    The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once;
+    what was measured is kept.
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
@@ -67,7 +88,9 @@ def runs_folder(out: Path | None) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise UsageError(f"runs cannot be written to {folder}: {problem.strerror}", "a folder you may write to", "--out DIR") from problem
+        raise UsageError(
+            f"runs cannot be written to {folder}: {problem.strerror}", "a folder you may write to", "--out DIR"
+        ) from problem
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class PracticeStorageTarget(WebDavTarget):
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
-        wanted = StorageSettings.model_validate(settings)
-        text = wanted.model_dump_json(by_alias=True, exclude_unset=True)
+        StorageSettings.model_validate(settings)
+        text = json.dumps(settings)  # as written: quantities keep their units
         command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text)
         return Launcher((*command, "--log", "{folder}/practice-storage.csv"), READY)
