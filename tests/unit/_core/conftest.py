@@ -93,6 +93,15 @@ class Table:
         return [self.texts[number] for number in self.rows[column]]
 
 
+def check_instants(press: Press, rows: Any, step: int, count: int) -> None:
+    """Check that an open load began at its instants, `step` ns apart: `count` with what a slow machine missed."""
+    rows.sort(order="intended")
+    assert len(rows) > 0
+    assert len(rows) + press.frame()["missed"] == count
+    assert (rows["intended"] - rows["intended"][0]).tolist() == [step * number for number in range(len(rows))]
+    assert (rows["start"] >= rows["intended"]).all()
+
+
 class Bench:
     """One recorder, and presses on it."""
 
@@ -103,6 +112,8 @@ class Bench:
     def press(self, **changes: Any) -> Press:
         """Return a press of a load."""
         return Press(self.recorder, load(**changes))
+
+    check_instants = staticmethod(check_instants)
 
     def table(self) -> Table:
         """Close the recorder and read what it wrote."""
