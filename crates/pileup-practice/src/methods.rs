@@ -286,8 +286,9 @@ async fn propfind(server: &Server, turn: &Turn, path: &Path, request: &mut Reque
     }
     let deep = match text(request.headers(), &DEPTH).map(str::trim) {
         Some("0") => false,
-        Some("1") => true,
-        None | Some("infinity") => {
+        // Without the header all depths are meant (RFC 4918, 9.1); clients that leave it out are content with one.
+        None | Some("1") => true,
+        Some("infinity") => {
             let mut answer = says(
                 403,
                 "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>",
