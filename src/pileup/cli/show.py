@@ -156,7 +156,8 @@ def _of_operation(operation: OperationResult) -> list[str]:
     quantiles = operation.response.quantiles if operation.response else {}
     mean = Figure(operation.response.mean if operation.response else None, "time")
     shown = [_figure(quantiles.get(share)) for share in (0.5, 0.9, 0.99)]
-    return [_figure(operation.rate), _figure(mean), *shown, _figure(operation.throughput) if operation.bytes else "-"]
+    rate = operation.rate if operation.counts.ended > 1 else None  # one iteration alone has no rate worth telling
+    return [_figure(rate), _figure(mean), *shown, _figure(operation.throughput) if operation.bytes else "-"]
 
 
 def _figure(figure: Figure | None) -> str:

@@ -1,0 +1,77 @@
+"""When a case has failed."""
+
+import pytest
+
+from pileup.model.record import ERROR, FAILED, PASSED, UNKNOWN, Phase
+from pileup.stats import judge_case
+
+ONCE = {"id": 1, "name": "copy", "test": "copy", "load_kind": "once", "fail_when": None}
+TIMES = {**ONCE, "load_kind": "times"}
+CLOSED = {**ONCE, "load_kind": "closed"}
+
+
+def test_a_check_passes_when_all_passed(row, frame):
+    assert judge_case(ONCE, [frame(1, row([5]))]) == (PASSED, "")
+    assert judge_case(TIMES, [frame(1, row([5, 6])), frame(2, row([7]))]) == (PASSED, "")
+
+
+@pytest.mark.parametrize("outcome", ["failed", "refused", "ambiguous", "unfinished", "lost"])
+def test_a_check_fails_when_one_did_not_pass(row, frame, outcome):
+    told = judge_case(TIMES, [frame(1, row([5])), frame(2, row(**{outcome: 1}))], Phase.MEASURE, "disk full")
+    assert told == (FAILED, f"1 of 2 iterations did not pass (1 {outcome}): disk full")
+
+
+def test_a_single_failure_is_told_by_its_message(row, frame):
+    frames = [frame(1, row(failed=1))]
+    assert judge_case(ONCE, frames, 3, lambda: "exit code 3, expected 0") == (FAILED, "exit code 3, expected 0")
+    assert judge_case(ONCE, frames) == (FAILED, "1 failed")
+
+
+def test_the_message_is_not_looked_for_when_all_passed(row, frame):
+    def never():
+        raise AssertionError
+
+    assert judge_case(CLOSED, [frame(1, row([5]))], 3, never)[0] == PASSED
+
+
+@pytest.mark.parametrize("kind", ["once", "times", "closed", "open"])
+def test_nothing_measured_is_unknown(row, frame, kind):
+    told = {**ONCE, "load_kind": kind}
+    assert judge_case(told, []) == (UNKNOWN, "nothing was measured")
+    assert judge_case(told, [frame(1, row([5], phase=2), phase=2)]) == (UNKNOWN, "nothing was measured")
+
+
+def test_a_load_fails_when_nothing_passed(row, frame):
+    assert judge_case(CLOSED, [frame(1, row(failed=3))], 3, "no route") == (
+        FAILED,
+        "nothing passed (3 failed): no route",
+    )
+    assert judge_case({**ONCE, "load_kind": "open"}, [frame(1, missed=9)]) == (FAILED, "nothing passed (9 missed)")
+
+
+def test_a_load_that_passed_tells_what_did_not(row, frame):
+    frames = [frame(1, row([5], ambiguous=2)), frame(2, phase=4, missed=1)]
+    assert judge_case(CLOSED, frames) == (PASSED, "2 ambiguous, 1 missed")
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("fraction(copy.failed) > 5 %", FAILED),
+        ("fraction(copy.failed) > 20 %", PASSED),
+        ("count(copy.failed) >= 1", FAILED),
+        ("p99(copy) > 1 ns", PASSED),  # too few to say
+        ("max(copy) > 1 ms", PASSED),
+        ("max(copy.read) > 1 ms", FAILED),
+        ("fraction(other.failed) > 5 %", ERROR),
+    ],
+)
+def test_fail_when(row, frame, text, outcome):
+    frames = [frame(1, row([5] * 9, failed=1), row([2_000_000], "read", iteration=False))]
+    assert judge_case({**CLOSED, "fail_when": text}, frames)[0] == outcome
+
+
+def test_preparation_is_judged_by_its_own_phase(row, frame):
+    frames = [frame(1, row(phase=0, failed=1), phase=0), frame(2, row([5]))]
+    assert judge_case(ONCE, frames, Phase.SETUP)[0] == FAILED
+    assert judge_case(ONCE, frames)[0] == PASSED

@@ -1,0 +1,57 @@
+"""What the limit was, in one line."""
+
+import pytest
+
+from pileup.stats.cases import CaseData
+from pileup.stats.limit import limits, one_line
+
+MS = 10**6
+OPEN = {"id": 1, "name": "copy", "test": "copy", "load_kind": "open", "rate": 10.0, "clients": 4}
+CLOSED = {**OPEN, "load_kind": "closed"}
+
+
+def line(info, *frames):
+    return one_line(limits([CaseData(info, list(frames), None)]))
+
+
+def test_the_load_asked_for_was_reached(row, frame):
+    frames = [frame(second, row([20 * MS] * 10), late=[MS // 2] * 10, clients=2) for second in range(1, 4)]
+    assert line(OPEN, *frames) == "copy: the load asked for was reached (10 /s passed of 10 /s asked for)"
+
+
+def test_the_system_did_not_keep_up(row, frame):
+    frames = [frame(1, row([800 * MS] * 5), late=[500 * MS] * 5, in_flight=4, clients=4), frame(2, phase=4, missed=5)]
+    assert line(OPEN, *frames) == (
+        "copy: the system was the limit (5 /s passed of 10 /s asked for, 5 missed, up to 4 in flight)"
+    )
+
+
+def test_failures_are_not_the_load_asked_for(row, frame):
+    assert "the system was the limit" in line(OPEN, frame(1, row([MS] * 7, failed=3)))
+
+
+def test_clients_were_kept_busy(row, frame):
+    assert line(CLOSED, frame(1, row([25 * MS] * 160), clients=4)).startswith(
+        "copy: 4 clients kept busy: 160 /s at a median of 25 ms; more clients"
+    )
+    assert line(CLOSED, frame(1, row(failed=1))) == "copy: it cannot be said: nothing passed"
+
+
+@pytest.mark.parametrize("info", [OPEN, CLOSED])
+def test_the_generator_began_late(row, frame, info):
+    found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2)], None)])
+    assert found[0].generator
+    assert "the generator was the limit (starts came 3 ms late at the 99th percentile)" in one_line(found)
+
+
+def test_late_by_less_than_a_tenth_of_the_median_does_not_matter(row, frame):
+    assert "reached" in line(OPEN, frame(1, row([50 * MS] * 10), late=[3 * MS] * 10, clients=2))
+
+
+def test_the_generator_had_no_cpu_left(row, frame):
+    found = line(CLOSED, frame(1, row([MS] * 10), cpu=950 * MS))
+    assert "the generator was the limit (it took 95 % of a core)" in found
+
+
+def test_checks_have_no_limit(row, frame):
+    assert line({**OPEN, "load_kind": "once"}, frame(1, row([MS]))).startswith("No load was pressed")

@@ -1,0 +1,45 @@
+"""A case second by second."""
+
+from pileup.stats.timeline import timeline
+
+MS = 10**6
+
+
+def test_places_are_summed_second_by_second(row, frame):
+    frames = [
+        frame(1.2, row([2 * MS] * 4, moved=100), started=5, in_flight=1, clients=2),
+        frame(2.2, row([4 * MS] * 2, failed=1), started=3, clients=2),
+        frame(1.4, row([6 * MS] * 6, moved=300), place=1, started=6, in_flight=2, clients=3),
+    ]
+    found = timeline(frames)
+    assert [round(each - frames[0].time, -8) for each in found.times] == [200 * MS, 10**9]
+    assert found.passed == (10.0, 2.0)
+    assert found.started == (11.0, 3.0)
+    assert found.not_passed == (0.0, 1.0)
+    assert found.bandwidth == (400.0, 0.0)
+    assert (found.in_flight, found.clients) == ((3, 0), (5, 2))
+    assert abs(found.p50[0] - 6 * MS) < 0.01 * MS
+    assert abs(found.p50[1] - 4 * MS) < 0.01 * MS
+
+
+def test_a_short_last_interval_joins_the_one_before(row, frame):
+    found = timeline([frame(1, row([MS] * 10)), frame(1.1, row([MS] * 1), seconds=0.1)])
+    assert found.seconds == (1.1,)
+    assert found.passed == (10.0,)
+
+
+def test_operations_set_up_and_clean_up_stay_out(row, frame):
+    frames = [
+        frame(0, row([MS], phase=0), phase=0),
+        frame(1, row([MS], phase=1), row([MS], "read", iteration=False, phase=1), phase=1),
+        frame(2, phase=4, missed=7),
+        frame(3, row([MS], phase=5), phase=5),
+    ]
+    found = timeline(frames)
+    assert (found.phase, found.passed, found.missed) == ((1, 4), (1.0, 0.0), (0.0, 7.0))
+    assert found.p99[1] is None
+
+
+def test_a_case_never_pressed_has_none(row, frame):
+    assert timeline([]) is None
+    assert timeline([frame(0, row([MS], phase=0), phase=0)]) is None
