@@ -21,13 +21,14 @@ from pileup.builtin.reports.html.shapes import (
     log_time,
     time_axis,
     timed,
+    window,
 )
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
 RATE = "~s"
 
 
-def gantt(table: Columns, window: float) -> Chart:
+def gantt(table: Columns, length: float) -> Chart:
     """Return the chart of cases in time, coloured by outcome, what is left out of the figures shaded."""
     count = len(table["case"])
     names = alt.Axis(title=None, labelLimit=150, domain=False, grid=True)
@@ -38,22 +39,21 @@ def gantt(table: Columns, window: float) -> Chart:
     bars = (
         in_window("cases")
         .mark_bar(clip=True, cornerRadius=2, minBandSize=3)
-        .encode(x=time_axis("a"), x2="b:T", y=y, fill=fill, stroke=fill, strokeWidth=alt.value(1), tooltip=tips)
+        .encode(x=time_axis("a"), x2="b:Q", y=y, fill=fill, stroke=fill, strokeWidth=alt.value(1), tooltip=tips)
     )
     shade = (
         in_window("phases")
         .mark_bar(clip=True, fill="var(--card)", opacity=0.45)
-        .encode(x=time_axis("a"), x2="b:T", y=y, tooltip=[alt.Tooltip("case:N"), alt.Tooltip("phase:N")])
+        .encode(x=time_axis("a"), x2="b:Q", y=y, tooltip=[alt.Tooltip("case:N"), alt.Tooltip("phase:N")])
     )
-    params = [alt.param(name="first", value=0), alt.param(name="last", value=window)]
-    spec = finish(alt.layer(bars, shade).add_params(*params), max(44, 19 * count))
+    spec = finish(alt.layer(bars, shade).add_params(*window(length)), max(44, 19 * count))
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
     about = "Pale: set-up, ramp and warm-up, which are left out of all figures."
     columns = {"case": "case", "when": "time", "outcome": "outcome"}
     return Chart("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
 
 
-def rates(window: float, missed: bool) -> Chart:
+def rates(length: float, missed: bool) -> Chart:
     """Return iterations per second: started, passed, not passed, and missed when any were."""
     shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | ({"missed": WARN} if missed else {})
     words = {name: name.replace("_", " ") for name in shown}
@@ -61,12 +61,12 @@ def rates(window: float, missed: bool) -> Chart:
     lines = [_line(name, color, dash=name == "started") for name, color in shown.items()]
     tips = _tips({name: f"{word} /s" for name, word in words.items()})
     legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
-    spec = timed([area, *lines, hits("timeline", tips)], window)
+    spec = timed([area, *lines, hits("timeline", tips)], length)
     about = "Started above passed: the system does not keep up, or answers badly."
     return Chart("rates", "Iterations", "per second", spec, "timeline", legend, about, columns=_read(words))
 
 
-def bandwidth(table: Columns, window: float) -> Chart | None:
+def bandwidth(table: Columns, length: float) -> Chart | None:
     """Return bytes per second, None when no bytes were moved. Brings its column into a unit that is easy to read."""
     values = table["bandwidth"]
     top = largest(values) or 0
@@ -80,23 +80,23 @@ def bandwidth(table: Columns, window: float) -> Chart | None:
             _line("bandwidth", "var(--c0)"),
             hits("timeline", _tips({"bandwidth": unit})),
         ],
-        window,
+        length,
     )
     return Chart("bandwidth", "Throughput", unit, spec, "timeline", columns=_read({"bandwidth": unit}))
 
 
-def in_flight(window: float) -> Chart:
+def in_flight(length: float) -> Chart:
     """Return iterations under way and the clients there are."""
     words = {"in_flight": "in flight", "clients": "clients"}
     drawn = [_area("in_flight", "var(--c4)"), _line("clients", MUTED, dash=True), _line("in_flight", "var(--c4)")]
-    spec = timed([*drawn, hits("timeline", _tips(words))], window)
+    spec = timed([*drawn, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"))
     columns = _read(words)
     about = "In flight near the clients: every client is waiting for an answer."
     return Chart("in_flight", "In flight", "iterations, clients", spec, "timeline", legend, about, columns=columns)
 
 
-def quantiles(table: Columns, window: float) -> Chart | None:
+def quantiles(table: Columns, length: float) -> Chart | None:
     """Return quantiles of the response time against time, None when nothing passed."""
     values = positive(table, *QUANTILES)
     if not values:
@@ -105,20 +105,20 @@ def quantiles(table: Columns, window: float) -> Chart | None:
     lines = [_line(name, color, scale=scale, axis=axis) for name, color in QUANTILES.items()]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in QUANTILES]
     legend = tuple(Mark(name, color) for name, color in QUANTILES.items())
-    spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], window, 170)
+    spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170)
     columns = _read({name: f"{name}, ms" for name in QUANTILES})
     about = "From the intended start of each iteration to its answer; what passed. Logarithmic."
     return Chart("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
 
 
-def start_errors(table: Columns, window: float) -> Chart | None:
+def start_errors(table: Columns, length: float) -> Chart | None:
     """Return how late pileup itself began iterations (p99 of each second), None where that is not known."""
     values = positive(table, "late")
     if not values:
         return None
     scale, axis = log_time(values, 5)
     tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="p99, ms", format=",.3~r")]
-    spec = timed([_line("late", "var(--c5)", scale=scale, axis=axis), hits("timeline", tips)], window, 110)
+    spec = timed([_line("late", "var(--c5)", scale=scale, axis=axis), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began iterations, 99 of 100: what it adds to response times at most."
     columns = _read({"late": "p99, ms"})
     return Chart("late", "Start error of pileup", "p99, log scale", spec, "timeline", (), about, columns=columns)

@@ -84,15 +84,42 @@ def in_window(table: str) -> Any:
     return named(table).transform_filter("datum.b >= first && datum.a <= last")
 
 
+STEPS = (
+    *(n * 10**p for p in range(4) for n in (1, 2, 5)),
+    *(1000 * s for s in (10, 15, 30, 60, 120, 300, 600, 900, 1800)),
+)
+HOURS = (1, 2, 6, 12, 24)
+"""Distances between ticks of the time axis: ms up to half an hour, then hours."""
+
+
+def _steps() -> str:
+    """Return the expression for the smallest step that leaves room between the ticks."""
+    steps = (*STEPS, *(hours * 3_600_000 for hours in HOURS))
+    least = "(last - first) * 70 / max(width, 1)"
+    return "".join(f"{least} <= {step} ? {step} : " for step in steps) + "ceil((last - first) / 8)"
+
+
+def window(length: float) -> list[alt.Parameter]:
+    """Return the parameters of a time chart; the page sets `first` and `last` (ms) to show a part of the run."""
+    return [
+        alt.param(name="first", value=0),
+        alt.param(name="last", value=length),
+        alt.param(name="step", expr=_steps()),
+    ]
+
+
 def time_axis(column: str = "t") -> alt.X:
     """Return the x axis of all time charts: milliseconds since the run's start, window `first` to `last`."""
-    text = "time(datum.value) < 1000 && last - first < 2000 ? time(datum.value) + ' ms' : "
-    text += "last - first <= 180000 ? format(time(datum.value) / 1000, '~r') + ' s' : "
-    text += "last - first <= 10800000 ? floor(time(datum.value) / 60000) + utcFormat(datum.value, ':%S') : "
-    text += "floor(time(datum.value) / 3600000) + utcFormat(datum.value, ':%M')"
-    window = [{"expr": "first"}, {"expr": "last"}]
-    axis = alt.Axis(title=None, grid=False, labelExpr=text, tickCount={"expr": "width / 70"}, labelFlush=True)
-    return alt.X(f"{column}:T", scale=alt.Scale(type="utc", domain=window, nice=False), axis=axis)
+    text = (
+        "last - first < 2000 ? datum.value + ' ms' : "
+        "last - first <= 180000 ? format(datum.value / 1000, '~r') + ' s' : "
+        "last - first <= 10800000 ? floor(datum.value / 60000) + utcFormat(datum.value, ':%S') : "
+        "floor(datum.value / 3600000) + utcFormat(datum.value, ':%M') + ' h'"
+    )
+    ticks = {"expr": "sequence(ceil(first / step) * step, last + 1, step)"}
+    domain = [{"expr": "first"}, {"expr": "last"}]
+    axis = alt.Axis(title=None, grid=False, labelExpr=text, values=ticks, labelFlush=True)
+    return alt.X(f"{column}:Q", scale=alt.Scale(domain=domain, nice=False, zero=False), axis=axis)
 
 
 def backdrop() -> list[Any]:
@@ -102,7 +129,7 @@ def backdrop() -> list[Any]:
         .mark_rect(clip=True)
         .encode(
             x=time_axis("a"),
-            x2="b:T",
+            x2="b:Q",
             fill=alt.condition("datum.n % 2", alt.value("var(--band)"), alt.value("var(--band2)")),
             tooltip=[alt.Tooltip("case:N", title="case")],
         )
@@ -112,7 +139,7 @@ def backdrop() -> list[Any]:
         .mark_rect(clip=True, fill="var(--phase)")
         .encode(
             x=time_axis("a"),
-            x2="b:T",
+            x2="b:Q",
             tooltip=[alt.Tooltip("case:N", title="case"), alt.Tooltip("phase:N", title="phase")],
         )
     )
@@ -137,7 +164,7 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
         .mark_rect(clip=True, fill=INK)
         .encode(
             x=time_axis("a"),
-            x2="b:T",
+            x2="b:Q",
             fillOpacity=alt.condition(hover, alt.value(0.07), alt.value(0)),
             tooltip=[alt.Tooltip("when:N", title="time"), *tooltip],
         )
@@ -145,10 +172,9 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
     )
 
 
-def timed(layers: list[Any], window: float, height: int = HEIGHT) -> dict[str, Any]:
-    """Put layers on the shared time axis and return the specification; `window` is the run's length in ms."""
-    params = [alt.param(name="first", value=0), alt.param(name="last", value=window)]
-    return finish(alt.layer(*backdrop(), *layers).add_params(*params), height)
+def timed(layers: list[Any], length: float, height: int = HEIGHT) -> dict[str, Any]:
+    """Put layers on the shared time axis and return the specification; `length` is that of the run in ms."""
+    return finish(alt.layer(*backdrop(), *layers).add_params(*window(length)), height)
 
 
 def finish(chart: Any, height: int | dict[str, int]) -> dict[str, Any]:

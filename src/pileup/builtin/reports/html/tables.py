@@ -47,7 +47,7 @@ def clock(results: RunResults) -> Clock:
     known = given[:1] or starts or sampled or [0]
     begin = min(known)
     last = max([begin, *ends, *given, *(sampled if not ends else [])])
-    return Clock(begin, max(1.0, (last - begin) / 1e6))
+    return Clock(begin, max(1.0, round((last - begin) / 1e6, 1)))
 
 
 def when(a: float, b: float) -> str:

@@ -1,0 +1,138 @@
+"""The tables behind the charts: buckets, units, ticks, exact times."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pileup.builtin.reports.html import tables, text
+from pileup.builtin.reports.html.monitor_charts import groups, panels
+from pileup.builtin.reports.html.series import buckets, log_ticks, mean, scaled, short
+from pileup.model.results import Figure, Interval
+from tests.unit.builtin.reports import synthetic
+
+BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND
+
+
+@given(st.integers(0, 10_000), st.integers(1, 500))
+def test_buckets_hold_everything_once(count: int, limit: int) -> None:
+    found = buckets(count, limit)
+    assert len(found) <= limit
+    assert [place for part in found for place in part] == list(range(count))
+
+
+@given(st.floats(1e-6, 1e9), st.floats(1, 1e12))
+def test_ticks_stay_inside_and_few(low: float, factor: float) -> None:
+    found = log_ticks(low, low * factor, 7)
+    assert len(found) <= 7
+    assert all(low * 0.99 <= tick <= low * factor * 1.01 for tick in found)
+
+
+def test_ticks_are_the_ones_people_expect() -> None:
+    assert log_ticks(0.8, 60, 7) == [1, 2, 5, 10, 20, 50]
+    assert log_ticks(0.8, 6000, 7) == [1, 10, 100, 1000]
+    assert log_ticks(0, 5) == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "size", "expected"),
+    [("B", 3 * 2**30, (2**30, "GiB")), ("B/s", 2.5e6, (1e6, "MB/s")), ("B", 10, (1, "B")), ("%", 80, (1, "%"))],
+)
+def test_units_suit_the_numbers(unit: str, size: float, expected: tuple[float, str]) -> None:
+    assert scaled(unit, size) == expected
+
+
+def test_short_numbers_are_finite_and_whole_where_they_can_be() -> None:
+    assert short(float("nan")) is None
+    assert short(float("inf")) is None
+    assert short(123456.7) == 123460
+    assert isinstance(short(5.0), int)
+    assert mean([None, float("nan")]) is None
+
+
+def test_rates_of_joined_intervals_weigh_their_lengths() -> None:
+    case = synthetic.sustained(1, "copy", 0, 5)
+    assert case.timeline
+    line = replace(case.timeline, seconds=(1.0, 1.0, 1.0, 1.0, 0.25), passed=(10.0, 10.0, 10.0, 10.0, 90.0))
+    results = replace(synthetic.simple(), cases=(replace(case, timeline=line),))
+    found = tables.timeline(results, tables.clock(results))
+    assert found["passed"] == [10, 10, 10, 26]  # (1 x 10 + 0.25 x 90) / 1.25: a last quarter second is no point of its own
+
+
+def test_short_cases_are_not_drawn_against_time() -> None:
+    assert [case.name for case in tables.drawn(synthetic.rich())] == ["copy", "stat", "disk-read"]
+
+
+def test_the_clock_begins_with_the_run_and_ends_with_all_that_was_measured() -> None:
+    results = synthetic.rich()
+    axis = tables.clock(results)
+    assert axis.begin == BEGIN
+    assert axis.window == 62_000
+    crashed = replace(results, run=results.run | {"ended": None})
+    assert tables.clock(crashed).window == 61_050
+
+
+def test_an_ecdf_keeps_its_ends() -> None:
+    case = synthetic.rich().cases[2]
+    found = tables.ecdf([case])
+    response = [share for share, kind in zip(found["share"], found["kind"], strict=True) if kind == "response"]
+    assert response[-1] == 1
+    assert len(response) <= tables.POINTS + 1
+    assert response == sorted(response)
+
+
+def test_a_histogram_holds_every_iteration() -> None:
+    distribution = synthetic.distribution(1000, 2e7, 0.4)
+    assert sum(tables.histogram(distribution)["count"]) == 1000
+
+
+def test_samples_become_means_of_equal_parts() -> None:
+    axis = tables.Clock(BEGIN, 10_000)
+    times = [BEGIN + i * SECOND for i in range(10)]
+    found = tables.sampled(times, [[float(i) for i in range(10)]], axis, 5)
+    assert found["s0"] == [0.5, 2.5, 4.5, 6.5, 8.5]
+    assert found["t"] == [500, 2500, 4500, 6500, 8500]
+    assert found["a"][1:] == found["b"][:-1]
+
+
+def test_load_averages_share_a_chart_and_hosts_do_not() -> None:
+    series = synthetic.monitors(5)
+    loads = [group for group in groups(series) if group.metric == "load"]
+    assert [len(group.series) for group in loads] == [3]
+    other = replace(series[0], host="elsewhere")
+    assert len(groups((series[0], other))) == 2
+
+
+def test_idle_is_not_stacked_and_each_chart_has_its_unit() -> None:
+    found, data = panels(synthetic.monitors(5), tables.Clock(BEGIN, 60_000))
+    charts = {chart.title: chart for panel in found for chart in panel.charts if panel.scope == "node on wn042"}
+    assert [mark.text for mark in charts["CPU"].legend] == ["user", "system", "iowait"]
+    assert charts["Memory"].unit == "GiB"
+    assert charts["Network"].unit == "MB/s"
+    assert max(data[charts["Memory"].table]["s2"]) == pytest.approx(8.3e9 / 2**30, rel=1e-4)
+
+
+def test_more_metrics_than_room_are_counted() -> None:
+    base = synthetic.monitors(2)[0]
+    many = tuple(replace(base, metric=f"m{number}", labels="") for number in range(60))
+    found, data = panels(many, tables.Clock(BEGIN, 2000))
+    assert len(data) == 48
+    assert found[0].left_out == 12
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "interval"),
+    [
+        (Figure(2e7, "time", Interval(1.9e7, 2.1e7)), "20 ms", "19 \N{EN DASH} 21 ms"),
+        (Figure(2e7, "time", Interval(9e5, 2.1e7)), "20 ms", "900 us \N{EN DASH} 21 ms"),
+        (Figure(0.005, "fraction", Interval(0.004, 0.006)), "0.5 %", "0.4 \N{EN DASH} 0.6 %"),
+        (Figure(None, "time", note="too few: 12"), "too few", ""),
+        (Figure(math.inf, "rate"), text.ABSENT, ""),
+        (None, text.ABSENT, ""),
+    ],
+)
+def test_figures_in_words(figure: Figure | None, value: str, interval: str) -> None:
+    shown = text.show(figure)
+    assert (shown.value, shown.interval) == (value, interval)
