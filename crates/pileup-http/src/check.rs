@@ -17,7 +17,8 @@ pub(crate) struct Check<'a> {
     got: u64,
     /// How much must come.
     expected: Option<u64>,
-    differs: bool,
+    /// Offset of the first byte that is another.
+    wrong: Option<u64>,
     /// The sum so far and what it must be.
     checksum: Option<(Adler32, u32)>,
     contains: Option<&'a str>,
@@ -39,7 +40,7 @@ impl<'a> Check<'a> {
             at: offset,
             got: 0,
             expected,
-            differs: false,
+            wrong: None,
             checksum: stated.map(|stated| (Adler32::default(), stated)),
             contains: step.expect.contains.as_deref(),
             begin: Vec::new(),
@@ -53,7 +54,7 @@ impl<'a> Check<'a> {
             at: 0,
             got: 0,
             expected: None,
-            differs: false,
+            wrong: None,
             checksum: None,
             contains: step.expect.contains.as_deref(),
             begin: Vec::new(),
@@ -79,8 +80,8 @@ impl<'a> Check<'a> {
         if let Some(expected) = self.expected.filter(|expected| self.got > *expected) {
             return Err(Fault::failed(format!("size: more than the {expected} bytes expected")));
         }
-        if let Some(maker) = self.content.as_ref().filter(|_| !self.differs) {
-            self.differs = maker.first_wrong(self.at, piece).is_some();
+        if let Some(maker) = self.content.as_ref().filter(|_| self.wrong.is_none()) {
+            self.wrong = maker.first_wrong(self.at, piece);
         }
         self.at += piece.len() as u64;
         if let Some((sum, _)) = &mut self.checksum {
@@ -99,8 +100,8 @@ impl<'a> Check<'a> {
     /// What is wrong with it.
     pub(crate) fn finish(self) -> Result<(), Fault> {
         size(self.got, self.expected)?;
-        if self.differs {
-            return Err(Fault::failed("content differs from what was written"));
+        if let Some(offset) = self.wrong {
+            return Err(Fault::failed(format!("wrong content at offset {offset}")));
         }
         if let Some((sum, stated)) = self.checksum
             && sum.value() != stated

@@ -97,6 +97,9 @@ impl HttpClient {
             Verb::Delete => Method::DELETE,
             Verb::Mkdir => extension(b"MKCOL")?,
         };
+        if step.verb != Verb::Request && call.key.split('/').any(|name| name == "..") {
+            return Err(Fault::failed("the path leaves the target's folder; expected one without .."));
+        }
         let path = match step.verb {
             Verb::Request => address.request(call.key),
             verb => address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),

@@ -110,7 +110,7 @@ fn sizes_are_checked_before_and_while_reading() {
     let to_the_end = b"HTTP/1.1 200 OK\r\n\r\nabcd";
     assert_eq!(outcome(to_the_end, read(3)), failed("size: more than the 3 bytes expected"));
     assert_eq!(outcome(to_the_end, read(9)), failed("size 4, expected 9"));
-    assert_eq!(outcome(to_the_end, read(4)), failed("content differs from what was written"));
+    assert_eq!(outcome(to_the_end, read(4)), failed("wrong content at offset 0"));
     let stat = |size: u64| json!({"verb": "stat", "content": {"seed": 1, "size": size}});
     assert_eq!(outcome(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", stat(7)), Ok(()));
     assert_eq!(outcome(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", stat(8)), failed("size 7, expected 8"));
@@ -344,5 +344,8 @@ fn the_request_is_what_was_asked_for() {
         let (result, done) = act(&mut client, &smuggled, "").await;
         assert!(result.unwrap_err().message.starts_with("header content-length is given; expected"));
         assert_eq!((done.calls, done.sent), (0, false));
+        let (result, done) = act(&mut client, &step(json!({"verb": "delete"})), "a/../../b").await;
+        assert_eq!(result, failed("the path leaves the target's folder; expected one without .."));
+        assert_eq!(done.calls, 0);
     });
 }
