@@ -16,7 +16,7 @@ from pileup.record.tables import ROWS, Rows, TableReader
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-CHUNK = 1_000_000
+CHUNK = 250_000
 """Rows handled at once."""
 KEPT = 70_000
 """Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
