@@ -12,8 +12,8 @@ from pileup.stats import to_json
 class JsonReport(Report):
     """The report for programs: the finished results as one JSON object.
 
-    Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes; the fields bear the
-    names of `pileup.model.results`. A number that is not finite is null.
+    Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes; the fields bear
+    the names of `pileup.model.results`. A number that is not finite is null.
     """
 
     name = "json"

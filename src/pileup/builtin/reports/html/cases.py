@@ -16,6 +16,7 @@ OUTPUT = 48_000
 """Characters of one output on the page."""
 OUTPUTS = 1_000_000
 """Characters of all outputs on the page."""
+WORDS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
 SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
@@ -26,7 +27,7 @@ class Row:
     case: CaseResult
     anchor: str
     name: str
-    counts: list[tuple[str, int]]
+    counts: dict[str, int]
     rate: Shown
     throughput: Shown
     quantiles: list[Shown]
@@ -71,6 +72,13 @@ def rows(results: RunResults) -> list[Row]:
     return [_row(case, case.iterations, case.name) for case in results.cases[:MOST]]
 
 
+def counted(results: RunResults) -> tuple[list[str], list[str]]:
+    """Return the outcomes worth a column, and those that are zero in every case and need none."""
+    seen = {word for case in results.cases for each in case.operations for word in WORDS if getattr(each.counts, word)}
+    shown = [word for word in WORDS if word in seen | {"passed", "failed", "missed"}]
+    return shown, [word for word in WORDS if word not in shown]
+
+
 def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
     """Return what is told about each case. `outputs` maps paths in the run folder to texts."""
     shown = results.cases[:MOST]
@@ -94,13 +102,12 @@ def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int
 
 def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
     counts = found.counts if found else None
-    words = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
     distribution = found.response if found else None
     return Row(
         case=case,
         anchor=f"case-{case.id}",
         name=name,
-        counts=[(word, getattr(counts, word)) for word in words] if counts else [],
+        counts={word: getattr(counts, word) for word in WORDS} if counts else {},
         rate=text.show(found.rate if found else None),
         throughput=text.show(found.throughput if found and found.bytes else None),
         quantiles=_quantiles(distribution, (0.5, 0.9, 0.99)),

@@ -58,11 +58,10 @@ def _load(made: Charts, results: RunResults) -> None:
     if not drawn:
         return
     table = made.data["timeline"] = tables.timeline(results, made.axis)
-    missed = any(value for value in table["missed"])
     found = [
-        load_charts.rates(window, missed),
+        load_charts.rates(table, window),
         load_charts.bandwidth(table, window),
-        load_charts.in_flight(window),
+        load_charts.in_flight(table, window),
         load_charts.quantiles(table, window),
         load_charts.start_errors(table, window),
     ]

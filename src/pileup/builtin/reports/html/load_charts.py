@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.series import Columns, largest, positive, scaled
+from pileup.builtin.reports.html.series import Columns, positive, scaled
 from pileup.builtin.reports.html.shapes import (
     BAD,
     GOOD,
@@ -15,17 +16,28 @@ from pileup.builtin.reports.html.shapes import (
     WARN,
     Chart,
     Mark,
+    amount_scale,
+    far_apart,
     finish,
+    free_log_time,
     hits,
     in_window,
-    log_time,
     time_axis,
     timed,
     window,
+    within,
 )
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
-RATE = "~s"
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """How an amount is drawn: its scale and axis, and what is said of them behind the unit."""
+
+    scale: alt.Scale
+    axis: alt.Axis
+    said: str = ""
 
 
 def gantt(table: Columns, length: float) -> Chart:
@@ -53,47 +65,46 @@ def gantt(table: Columns, length: float) -> Chart:
     return Chart("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
 
 
-def rates(length: float, missed: bool) -> Chart:
+def rates(table: Columns, length: float) -> Chart:
     """Return iterations per second: started, passed, not passed, and missed when any were."""
-    shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | ({"missed": WARN} if missed else {})
+    missed = {"missed": WARN} if any(table["missed"]) else {}
+    shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | missed
+    how = _how(table, "passed")
     words = {name: name.replace("_", " ") for name in shown}
-    area = _area("passed", GOOD)
-    lines = [_line(name, color, dash=name == "started") for name, color in shown.items()]
+    area = _area("passed", GOOD, how)
+    lines = [_line(name, color, how, dash=name == "started") for name, color in shown.items()]
     tips = _tips({name: f"{word} /s" for name, word in words.items()})
     legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
     spec = timed([area, *lines, hits("timeline", tips)], length)
     about = "Started above passed: the system does not keep up, or answers badly."
-    return Chart("rates", "Iterations", "per second", spec, "timeline", legend, about, columns=_read(words))
+    return Chart("rates", "Iterations", f"per second{how.said}", spec, "timeline", legend, about, columns=_read(words))
 
 
 def bandwidth(table: Columns, length: float) -> Chart | None:
     """Return bytes per second, None when no bytes were moved. Brings its column into a unit that is easy to read."""
-    values = table["bandwidth"]
-    top = largest(values) or 0
-    if not top:
+    tops = [top for top in _tops(table, "bandwidth") if top > 0]
+    if not tops:
         return None
-    divisor, unit = scaled("B/s", top)
-    table["bandwidth"] = [None if value is None else value / divisor for value in values]
-    spec = timed(
-        [
-            _area("bandwidth", "var(--c0)"),
-            _line("bandwidth", "var(--c0)"),
-            hits("timeline", _tips({"bandwidth": unit})),
-        ],
-        length,
-    )
-    return Chart("bandwidth", "Throughput", unit, spec, "timeline", columns=_read({"bandwidth": unit}))
+    divisor, unit = scaled("B/s", min(tops) if far_apart(tops) else max(tops))
+    table["bandwidth"] = [None if value is None else value / divisor for value in table["bandwidth"]]
+    how = _how(table, "bandwidth")
+    drawn = [_area("bandwidth", "var(--c0)", how), _line("bandwidth", "var(--c0)", how)]
+    spec = timed([*drawn, hits("timeline", _tips({"bandwidth": unit}))], length)
+    return Chart("bandwidth", "Throughput", unit + how.said, spec, "timeline", columns=_read({"bandwidth": unit}))
 
 
-def in_flight(length: float) -> Chart:
+def in_flight(table: Columns, length: float) -> Chart:
     """Return iterations under way and the clients there are."""
     words = {"in_flight": "in flight", "clients": "clients"}
-    drawn = [_area("in_flight", "var(--c4)"), _line("clients", MUTED, dash=True), _line("in_flight", "var(--c4)")]
-    spec = timed([*drawn, hits("timeline", _tips(words))], length)
+    how = _how(table, "clients")
+    lines = [_line("clients", MUTED, how, dash=True), _line("in_flight", "var(--c4)", how)]
+    spec = timed([_area("in_flight", "var(--c4)", how), *lines, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"))
     columns = _read(words)
     about = "In flight near the clients: every client is waiting for an answer."
-    return Chart("in_flight", "In flight", "iterations, clients", spec, "timeline", legend, about, columns=columns)
+    return Chart(
+        "in_flight", "In flight", f"iterations, clients{how.said}", spec, "timeline", legend, about, columns=columns
+    )
 
 
 def quantiles(table: Columns, length: float) -> Chart | None:
@@ -101,8 +112,8 @@ def quantiles(table: Columns, length: float) -> Chart | None:
     values = positive(table, *QUANTILES)
     if not values:
         return None
-    scale, axis = log_time(values, 6)
-    lines = [_line(name, color, scale=scale, axis=axis) for name, color in QUANTILES.items()]
+    how = Scaled(*free_log_time(values))
+    lines = [_line(name, color, how) for name, color in QUANTILES.items()]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in QUANTILES]
     legend = tuple(Mark(name, color) for name, color in QUANTILES.items())
     spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170)
@@ -116,29 +127,41 @@ def start_errors(table: Columns, length: float) -> Chart | None:
     values = positive(table, "late")
     if not values:
         return None
-    scale, axis = log_time(values, 5)
+    how = Scaled(*free_log_time(values))
     tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="p99, ms", format=",.3~r")]
-    spec = timed([_line("late", "var(--c5)", scale=scale, axis=axis), hits("timeline", tips)], length, 110)
+    spec = timed([_line("late", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began iterations, 99 of 100: what it adds to response times at most."
     columns = _read({"late": "p99, ms"})
     return Chart("late", "Start error of pileup", "p99, log scale", spec, "timeline", (), about, columns=columns)
 
 
-def _amount(column: str, **given: Any) -> alt.Y:
-    scale = given.get("scale") or alt.Scale(zero=True, nice=True)
-    axis = given.get("axis") or alt.Axis(title=None, format=RATE, tickCount=4)
-    return alt.Y(f"{column}:Q", scale=scale, axis=axis, title=None, stack=None)
+def _how(table: Columns, column: str) -> Scaled:
+    """Return how a column is drawn so that the small cases are seen beside the large."""
+    scale, axis, logarithmic = amount_scale(_tops(table, column))
+    return Scaled(scale, axis, ", log scale" if logarithmic else "")
 
 
-def _area(column: str, fill: str) -> Any:
-    mark = in_window("timeline").mark_area(clip=True, fill=fill, opacity=0.13)
-    return mark.encode(x=time_axis(), y=_amount(column), detail="case:N")
+def _tops(table: Columns, column: str) -> list[float]:
+    """Return the largest value of each case."""
+    tops: dict[str, float] = {}
+    for case, value in zip(table["case"], table[column], strict=True):
+        tops[case] = max(tops.get(case, 0.0), value or 0.0)
+    return list(tops.values())
 
 
-def _line(column: str, color: str, *, dash: bool = False, **given: Any) -> Any:
+def _y(column: str, how: Scaled) -> alt.Y:
+    return alt.Y(f"{column}:Q", scale=how.scale, axis=how.axis, title=None, stack=None)
+
+
+def _area(column: str, fill: str, how: Scaled) -> Any:
+    mark = within("timeline").mark_area(fill=fill, opacity=0.13)
+    return mark.encode(x=time_axis(), y=_y(column, how), detail="case:N")
+
+
+def _line(column: str, color: str, how: Scaled, *, dash: bool = False) -> Any:
     style: dict[str, Any] = {"strokeDash": [3, 2], "strokeWidth": 1.3} if dash else {}
-    mark = in_window("timeline").mark_line(clip=True, stroke=color, **style)
-    return mark.encode(x=time_axis(), y=_amount(column, **given), detail="case:N")
+    mark = within("timeline").mark_line(stroke=color, **style)
+    return mark.encode(x=time_axis(), y=_y(column, how), detail="case:N")
 
 
 def _tips(columns: dict[str, str]) -> list[alt.Tooltip]:

@@ -10,7 +10,7 @@ import altair as alt
 
 from pileup.builtin.reports.html import tables
 from pileup.builtin.reports.html.series import Columns, Number, largest, mean, scaled
-from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, in_window, time_axis, timed
+from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, time_axis, timed, within
 from pileup.model.results import Series
 
 POINTS = 360
@@ -27,7 +27,21 @@ TITLES = {
     "number": "Number",
     "disk_busy": "Busiest disk",
 }
-ORDER = ("cpu", "load", "memory", "network", "loopback", "disk", "disk_operations", "disk_busy", "processes")
+ORDER = [
+    "cpu",
+    "load",
+    "memory",
+    "rss",
+    "network",
+    "loopback",
+    "disk",
+    "disk_operations",
+    "disk_busy",
+    "processes",
+    "number",
+    "threads",
+    "open_files",
+]
 STACK = ("user", "system", "iowait", "steal")
 STACKED = {"user": "var(--c0)", "system": "var(--c1)", "iowait": "var(--c8)", "steal": "var(--c4)"}
 
@@ -151,13 +165,13 @@ def _lines(name: str, keys: list[str], colors: list[str]) -> list[Any]:
     y = alt.Axis(title=None, format="~s", tickCount=3)
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
-    lines = [in_window(name).mark_line(clip=True, stroke=shade) for shade in colors]
+    lines = [within(name).mark_line(stroke=shade) for shade in colors]
     return [line.encode(x=time_axis(), y=amount) for line, amount in zip(lines, amounts, strict=True)]
 
 
 def _stack(name: str, keys: list[str], colors: list[str]) -> list[Any]:
     y = alt.Y("value:Q", stack="zero", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title=None, values=[0, 50, 100]))
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
-    folded = in_window(name).transform_fold(keys, as_=["key", "value"])
+    folded = within(name).transform_fold(keys, as_=["key", "value"])
     order = alt.Order("key:N", sort="descending")
-    return [folded.mark_area(clip=True, opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]
+    return [folded.mark_area(opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]

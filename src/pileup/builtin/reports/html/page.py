@@ -42,6 +42,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
     """Return the page of a run."""
     drawn = charts(results)
     shown = results.criteria
+    outcomes, absent = cases.counted(results)
     context: dict[str, Any] = {
         "run": {"about": "", "labels": {}, "versions": {}} | results.run,
         "results": results,
@@ -52,6 +53,9 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "met": sum(each.verdict == "passed" for each in shown),
         "level": text.level([each.figure for each in shown]),
         "cases": cases.rows(results),
+        "outcomes": outcomes,
+        "absent": absent,
+        "opened": _opened(results),
         "more_cases": max(0, len(results.cases) - cases.MOST),
         "details": cases.details(results, outputs, drawn.axis.begin),
         "charts": drawn,
@@ -159,6 +163,12 @@ def _notes(results: RunResults) -> list[str]:
     if results.run.get("state") == "running":
         notes.append("The run has not ended, or ended without saying so: these are the figures up to then.")
     return notes
+
+
+def _opened(results: RunResults) -> set[int]:
+    """Return the cases whose details are open from the start: the first that went wrong."""
+    wrong = [case.id for case in results.cases if case.outcome in {"failed", "error"}]
+    return set(wrong[:3])
 
 
 def _suite(results: RunResults) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -92,6 +94,11 @@ HOURS = (1, 2, 6, 12, 24)
 """Distances between ticks of the time axis: ms up to half an hour, then hours."""
 
 
+def within(table: str) -> Any:
+    """Begin a layer of points on the rows of a table whose time is shown: lines need no clipping then."""
+    return named(table).transform_filter("datum.t >= first && datum.t <= last")
+
+
 def _steps() -> str:
     """Return the expression for the smallest step that leaves room between the ticks."""
     steps = (*STEPS, *(hours * 3_600_000 for hours in HOURS))
@@ -122,6 +129,7 @@ def time_axis(column: str = "t") -> alt.X:
     return alt.X(f"{column}:Q", scale=alt.Scale(domain=domain, nice=False, zero=False), axis=axis)
 
 
+@cache
 def backdrop() -> list[Any]:
     """Return the layers behind every time chart: a band and a name per case, darker where it is not yet measured."""
     bands = (
@@ -175,6 +183,33 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
 def timed(layers: list[Any], length: float, height: int = HEIGHT) -> dict[str, Any]:
     """Put layers on the shared time axis and return the specification; `length` is that of the run in ms."""
     return finish(alt.layer(*backdrop(), *layers).add_params(*window(length)), height)
+
+
+def free_log_time(values: list[float]) -> tuple[alt.Scale, alt.Axis]:
+    """Return scale and axis (log, ms) that follow what is on show of `values`, all above zero."""
+    ticks = log_ticks(min(values) / 2, max(values) * 2, 40)
+    axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=4)
+    return alt.Scale(type="log", nice=False, zero=False), axis
+
+
+def far_apart(tops: list[float]) -> bool:
+    """Whether the smallest of some amounts, all above zero, would not be seen beside the largest."""
+    return bool(tops) and max(tops) > 30 * min(tops)
+
+
+def amount_scale(tops: list[float]) -> tuple[alt.Scale, alt.Axis, bool]:
+    """Return scale and axis for amounts whose largest values per case are `tops`, and whether it is logarithmic.
+
+    Amounts far apart are drawn on a symmetric logarithm, which knows zero.
+    """
+    seen = [top for top in tops if top > 0]
+    if not far_apart(seen):
+        return alt.Scale(zero=True, nice=True), alt.Axis(title=None, format="~s", tickCount=4), False
+    least = 10 ** math.floor(math.log10(min(seen)))
+    ticks = [0.0, *log_ticks(least, max(seen) * 1.1, 5)]
+    scale = alt.Scale(type="symlog", constant=least, domainMin=0, nice=False)
+    text = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
+    return scale, alt.Axis(title=None, labelExpr=text, values=ticks), True
 
 
 def finish(chart: Any, height: int | dict[str, int]) -> dict[str, Any]:
