@@ -65,8 +65,9 @@ pub struct Iteration<'a> {
 }
 
 impl<'a> Iteration<'a> {
-    /// Begin; `key` is a buffer for names of objects.
+    /// Begin now; `key` is a buffer for names of objects.
     pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, key: &'a mut String) -> Self {
+        let start = shard.picked(start);
         Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key }
     }
 

@@ -155,6 +155,12 @@ impl Press {
         self.turnstile().ready()
     }
 
+    /// The client has its start in hand: it begins now.
+    #[must_use]
+    pub fn picked(&self, start: Start) -> Start {
+        self.turnstile().shard().picked(start)
+    }
+
     /// Record the end of an iteration that came from the turnstile; the first end counts.
     pub fn finish(&self, start: &Start, ended: &Ended) {
         if self.turnstile().shard().finish(start, ended) {

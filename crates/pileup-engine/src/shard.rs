@@ -182,14 +182,29 @@ impl Shard {
             }),
             new: begin.new,
         };
-        if start.phase == Phase::Measure {
-            state.late.record(now - start.intended, 1);
-        }
         let place = self.place_of(begin.client);
         if state.under_way.len() <= place {
             state.under_way.resize(place + 1, None);
         }
         state.under_way[place] = Some(start);
+        start
+    }
+
+    /// The client has its start in hand: it begins now. What passed since it was given out (waking a thread, opening a connection) is
+    /// lateness of ours, not service of the system.
+    #[must_use]
+    pub fn picked(&self, start: Start) -> Start {
+        let mut state = self.state();
+        let start = Start { start: clock::now(), ..start };
+        if start.phase == Phase::Measure {
+            state.late.record(start.start - start.intended, 1);
+        }
+        let place = self.place_of(start.client);
+        if let Some(known) =
+            state.under_way.get_mut(place).and_then(Option::as_mut).filter(|known| known.id == start.id)
+        {
+            *known = start;
+        }
         start
     }
 

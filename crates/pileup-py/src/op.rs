@@ -58,7 +58,7 @@ impl Iteration {
     /// lateness, not the system's service.
     #[must_use]
     pub fn new(press: Arc<Press>, given: Start) -> Arc<Self> {
-        let start = Start { start: clock::now(), ..given };
+        let start = press.picked(given);
         Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new() })
     }
 

@@ -141,6 +141,8 @@ def _of_test(check: Check) -> Selected:
         raise ValueError(
             f"{name!r} is a test, labels belong to a monitor's metric; expected {name}[.OPERATION][.FIELD]"
         )
+    if _is_reported(check, rest):
+        return Selected("monitor", name, metric=rest[0])
     field = rest.pop() if rest and rest[-1] in FIELDS else None
     operation = ".".join(rest) or None
     field = field or "response"
@@ -150,6 +152,13 @@ def _of_test(check: Check) -> Selected:
     if not _fits(check.dimension, dimension, check.value):
         raise ValueError(_mismatch(check, dimension))
     return Selected("test", name, operation, field, dimension=dimension)
+
+
+def _is_reported(check: Check, rest: Sequence[str]) -> bool:
+    """Whether `test.word` means a number that the test reported: operations have times, and no first or last one."""
+    if len(rest) != 1 or rest[0] in FIELDS or check.function not in ("sum", *VALUES, "quantile"):
+        return False
+    return check.function in ("first", "last") or not _fits(check.dimension, "time", check.value)
 
 
 def _dimension(check: Check, field: str) -> str:

@@ -122,3 +122,14 @@ def test_comparisons(comparison, below, same, above):
 
 def test_a_threshold_is_told_with_its_unit():
     assert parse("rate(copy.bytes) >= 200 MB/s").threshold == ">= 200 MB/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [("last(copy.entries) == 10", "entries"), ("mean(copy.speed) >= 200 MB/s", "speed"), ("p90(copy.load) < 3", "load")],
+)
+def test_a_number_that_a_test_reported_is_told_from_an_operation_by_its_dimension(text: str, metric: str) -> None:
+    selected = resolve(parse(text), {"copy"}, set())
+    assert (selected.kind, selected.name, selected.metric) == ("monitor", "copy", metric)
+    operation = resolve(parse(f"p90(copy.{metric}) < 3 s"), {"copy"}, set())
+    assert (operation.kind, operation.operation) == ("test", metric)

@@ -48,7 +48,11 @@ def test_what_depends_on_a_failed_case_is_not_run_and_neither_is_what_depends_on
 
 
 def test_an_error_hinders_as_a_failure_does() -> None:
-    assert walk(plan(("a", []), ("b", ["a"])), {"a": ERROR}) == ["begin a", "skip b: needs a, which ended as error", "finish"]
+    assert walk(plan(("a", []), ("b", ["a"])), {"a": ERROR}) == [
+        "begin a",
+        "skip b: needs a, which ended as error",
+        "finish",
+    ]
 
 
 def test_after_a_stop_nothing_begins() -> None:
