@@ -76,7 +76,7 @@ class Criteria:
         figure = evaluate.of_test(check, selected, [part])
         judged = _against(check, figure)
         name = data.info["name"]
-        if judged.verdict == FAILED and name in self.limited:
+        if judged.verdict == FAILED and name in self.limited and _of_time(selected):
             return Judged(UNKNOWN, figure, f"the generator was the limit of {name}: the figure is not the system's")
         where = f"in {name}" if name != selected.name else ""
         return Judged(
@@ -111,6 +111,11 @@ class Criteria:
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
             return Judged(UNKNOWN, figure, reason)
         return _against(check, figure)
+
+
+def _of_time(selected: Selected) -> bool:
+    """Return whether a slow generator can be to blame for a figure: for times and rates, never for wrong answers."""
+    return selected.dimension in ("time", "rate", "bandwidth") or selected.field in ("missed", "unfinished")
 
 
 def _same(given: str, found: str) -> bool:

@@ -18,6 +18,8 @@ LATE_LEAST = 10**6
 REACHED = 0.98
 LONG_ENOUGH = 1.0
 """Seconds below which the CPU time of the generator says nothing."""
+MANY_WRONG = 0.05
+"""Share of iterations that did not pass from which a system is not merely busy."""
 MOST_TOLD = 3
 
 
@@ -104,6 +106,10 @@ def _closed(data: CaseData) -> str:
     clients = int(data.info.get("clients") or clients)
     each = "1 client" if clients == 1 else f"{format_count(clients)} clients"
     told = f"{format_rate(_rate(data))} at a median of {format_time(response.quantile(0.5))}"
+    counts = data.measured.counts()
+    if counts.passed < (1 - MANY_WRONG) * counts.ended:
+        wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
+        return f"the system was the limit: {each}, {told}, and {wrong}"
     return f"{each} kept busy: {told}; more clients may give more"
 
 

@@ -34,6 +34,9 @@ def test_clients_were_kept_busy(row, frame):
     assert line(CLOSED, frame(1, row([25 * MS] * 160), clients=4)).startswith(
         "copy: 4 clients kept busy: 160 /s at a median of 25 ms; more clients"
     )
+    assert line(CLOSED, frame(1, row([25 * MS] * 90, refused=10), clients=4)) == (
+        "copy: the system was the limit: 4 clients, 90 /s at a median of 25 ms, and 10 of 100 did not pass"
+    )
     assert line(CLOSED, frame(1, row(failed=1))) == "copy: it cannot be said: nothing passed"
 
 

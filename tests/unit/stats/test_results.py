@@ -157,10 +157,12 @@ def test_checks_on_monitors_and_single_rows(ended, text, verdict, says):
 def test_a_criterion_fails_as_unknown_when_the_generator_was_the_limit(golden, tmp_path, monkeypatch):
     monkeypatch.setattr("pileup.stats.limit.BUSY_CPU", 0.04)
     folder = golden.make(tmp_path, "ended")
-    found = {each.id: each for each in results(folder).criteria}
-    assert found["C2"].verdict == "unknown"
-    assert "the generator was the limit of copy" in found["C2"].reason
+    slow = {"id": "S", "says": "x", "check": "p90(copy) < 1 ms", "coverage": "full"}
+    found = {each.id: each for each in change(folder, criteria=[*folder.info()["criteria"], slow]).criteria}
+    assert found["S"].verdict == "unknown"
+    assert "the generator was the limit of copy" in found["S"].reason
     assert found["C1"].verdict == "passed"
+    assert found["C2"].verdict == "failed", "a slow generator makes no wrong answers"
 
 
 def test_series_keep_their_peaks_when_thinned(golden, tmp_path):
