@@ -78,6 +78,7 @@ class RunFolder:
         if found != FORMAT:
             hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
             raise RecordError(f"{path} has format {found!r}", f"format {FORMAT}", hint)
+        _check_parts(path, info)
         return dict(info)
 
     def save(self, info: dict[str, Any]) -> None:
@@ -154,7 +155,7 @@ class RunFolder:
         """Yield all samples."""
         parquet = self._samples_parquet
         if parquet.exists():
-            with operations.connect() as connection:
+            with operations.readable(parquet), operations.connect() as connection:
                 yield from samples.read_parquet(connection, operations.quoted(parquet))
             return
         for path in self._tables("samples"):
@@ -226,6 +227,22 @@ class RunFolder:
             part.replace(path)
         except OSError as problem:
             raise RecordError(f"{path} cannot be written: {problem.strerror}", "room on the disk") from problem
+
+
+def _check_parts(path: Path, info: dict[str, Any]) -> None:
+    """Raise RecordError when the lists of run.json are not what the rest of pileup takes them for."""
+    for name, needed in (
+        ("cases", ("id", "name")),
+        ("criteria", ("id", "says")),
+        ("targets", ("name",)),
+        ("places", ()),
+    ):
+        parts = info.get(name, [])
+        if not isinstance(parts, list) or any(
+            not isinstance(part, dict) or not set(needed) <= set(part) for part in parts
+        ):
+            wanted = " and ".join(needed)
+            raise RecordError(f"{path}: {name!r} is wrong", f"a list of objects{f' with {wanted}' if needed else ''}")
 
 
 def _first_free(base: Path, name: str) -> Path:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model.errors import RecordError
 from pileup.model.record import Outcome, Phase, Side
 from pileup.record.tables import ROWS, Rows, TableReader
 
@@ -47,10 +49,22 @@ OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions":
 
 
 def connect(path: str = ":memory:") -> DuckDBPyConnection:
-    """Return a connection that never goes to the network."""
+    """Return a connection that never goes to the network, and spills to the system's folder for temporary files."""
     import duckdb  # noqa: PLC0415  slow to import, and not every use of a record needs it
 
-    return duckdb.connect(path, config=dict(OFFLINE))
+    return duckdb.connect(path, config={**OFFLINE, "temp_directory": str(Path(tempfile.gettempdir()) / "pileup-spill")})
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of a Parquet file that it cannot read into a RecordError."""
+    import duckdb  # noqa: PLC0415  as above
+
+    try:
+        yield
+    except duckdb.Error as problem:
+        told = str(problem).splitlines()[0]
+        raise RecordError(f"{path} cannot be read: {told}", "a Parquet file that pileup wrote") from problem
 
 
 def quoted(path: Path) -> str:
@@ -68,14 +82,12 @@ class Operations:
 
     def connect(self) -> DuckDBPyConnection:
         """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
-        if self._parquet.exists():
-            connection = connect()
-            source = f"read_parquet({quoted(self._parquet)})"
-            connection.execute(f"CREATE VIEW operations AS SELECT * FROM {source}")  # noqa: S608
-            return connection
         connection = connect()
-        spill = Path(tempfile.gettempdir()) / "pileup-spill"
-        connection.execute(f"SET temp_directory = {quoted(spill)}")
+        if self._parquet.exists():
+            source = f"read_parquet({quoted(self._parquet)})"
+            with readable(self._parquet):
+                connection.execute(f"CREATE VIEW operations AS SELECT * FROM {source}")  # noqa: S608
+            return connection
         load(connection, self._tables, self._info)
         return connection
 

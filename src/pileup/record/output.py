@@ -40,8 +40,12 @@ class Output:
             if self._kept[stream] + len(block) > LARGEST_CASE:
                 self._full.add(stream)
                 block = f"--- cut here: {format_size(LARGEST_CASE)} of {stream} are kept of a case ---\n".encode()
-            with path.open("ab") as file:
-                file.write(block)
+            try:
+                with path.open("ab") as file:
+                    file.write(block)
+            except OSError:
+                self._full.add(stream)  # a full disk ends the keeping of output, not the iteration that printed
+                return
             self._kept[stream] += len(block)
 
 

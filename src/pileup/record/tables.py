@@ -83,7 +83,9 @@ class TableWriter:
 
     def _write(self, data: bytes) -> None:
         try:
-            self._file.write(data)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]  # a disk that is nearly full takes a part
         except OSError as problem:
             self._file.truncate(self.length)
             self._file.seek(self.length)

@@ -59,12 +59,21 @@ class Criteria:
 
     def _judge(self, check: Check) -> Judged:
         tests = {data.info.get("test", "") for data in self.cases}
+        if self._is_reported(check):
+            tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
         if selected.kind == "monitor":
             return self._of_monitor(check, selected)
         cases = [data for data in self.cases if data.info.get("test") == selected.name]
         judged = [self._of_case(check, selected, data) for data in cases]
         return min(judged, key=lambda each: _WORST.index(each.verdict))
+
+    def _is_reported(self, check: Check) -> bool:
+        """Return whether a check speaks of a number that a test reported: they are samples under the test's name."""
+        name, _, metric = ".".join(check.path).partition(".")
+        if check.path[-1] in checks.FIELDS or not metric:
+            return False
+        return any((series.monitor, series.metric) == (name, metric) for series in self.series)
 
     def _monitors(self, check: Check, tests: set[str]) -> set[str]:
         found = {series.monitor for series in self.series}

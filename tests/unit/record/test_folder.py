@@ -39,6 +39,8 @@ def test_the_name_tells_when_and_what(folder, tmp_path):
         (None, "it has no run.json; expected a run folder"),
         ("{", "cannot be read"),
         ("[]", "has format None; expected format 1"),
+        ('{"format": 1, "cases": [{"id": 1}]}', "'cases' is wrong; expected a list of objects with id and name"),
+        ('{"format": 1, "targets": 5}', "'targets' is wrong; expected a list of objects with name"),
         ('{"format": 2}', "has format 2; expected format 1 (use a newer pileup)"),
     ],
 )

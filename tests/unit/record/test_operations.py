@@ -103,6 +103,15 @@ def test_parquet_is_of_version_two_and_zstd(folder):
         assert connection.execute(query).fetchall() == [("ZSTD",)]
 
 
+@pytest.mark.parametrize("keep", [0, 100])
+def test_a_damaged_parquet_is_told(folder, keep):
+    folder.convert()
+    path = folder.path / "operations" / "operations.parquet"
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(RecordError, match="parquet cannot be read"):
+        folder.operations().connect()
+
+
 def test_arrays(folder):
     found = folder.operations().arrays("id", "error", where="outcome = 'failed'")
     assert list(found) == ["id", "error"]

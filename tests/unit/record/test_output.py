@@ -84,3 +84,14 @@ def test_reports_get_large_output_without_its_middle(folder):
     assert text.endswith("x\n")
     assert "left out here: see stdout.txt" in text
     assert len(text) < 1200
+
+
+def test_a_full_disk_ends_the_keeping_not_the_test(folder):
+    out = folder.output("copy")
+    out.append("stdout", "0", "kept")
+    (folder.path / "output" / "copy" / "stderr.txt").mkdir()
+    out.append("stderr", "0", "lost")
+    out.append("stderr", "1", "lost")
+    out.append("stdout", "1", "kept too")
+    (folder.path / "output" / "copy" / "stderr.txt").rmdir()
+    assert list(folder.outputs()) == ["output/copy/stdout.txt"]

@@ -154,6 +154,15 @@ def test_checks_on_monitors_and_single_rows(ended, text, verdict, says):
     assert (found.verdict, says in found.reason) == (verdict, True), found.reason
 
 
+def test_numbers_that_a_test_reports_are_samples_under_its_name(golden, tmp_path):
+    folder = golden.make(tmp_path, "running")
+    rows = [SampleRow(golden.START + (2 + n) * SECOND, "copy", "h", Sample("speed.up", 200.0 + n)) for n in range(5)]
+    folder.append_samples(rows)
+    folder.close()
+    (found,) = change(folder, criteria=monitor("min(copy.speed.up) >= 200")).criteria
+    assert (found.verdict, found.figure.value, found.figure.n) == ("passed", 200.0, 5)
+
+
 def test_a_criterion_fails_as_unknown_when_the_generator_was_the_limit(golden, tmp_path, monkeypatch):
     monkeypatch.setattr("pileup.stats.limit.BUSY_CPU", 0.04)
     folder = golden.make(tmp_path, "ended")
