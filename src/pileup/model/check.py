@@ -3,10 +3,10 @@
 A selector is `test[.operation][.field]` or `monitor.metric[label=value,...]`. `parse` needs the text alone; `resolve`
 knows the names of the suite and says which of the two it is, and whether the value has the dimension of the figure.
 
-Fields of a test: `response` (from the intended start) and `service` (from the start) are times of what passed, `bytes` and
-`calls` what was moved and asked; the outcomes count iterations or operations. `rate(copy)` and `count(copy)` count what
-passed; `fraction(copy.failed)` is the share of all that ended (of `missed`: of all that was due). `width` is the largest
-value less the smallest.
+Fields of a test: `response` (from the intended start) and `service` (from the start) are times of what passed, `bytes`
+and `calls` what was moved and asked; the outcomes count iterations or operations. `rate(copy)` and `count(copy)` count
+what passed; `fraction(copy.failed)` is the share of all that ended (of `missed`: of all that was due). `width` is the
+largest value less the smallest.
 """
 
 from __future__ import annotations
