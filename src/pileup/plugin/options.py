@@ -50,6 +50,11 @@ def option(
 
 def declared(cls: type) -> dict[str, tuple[Any, Option]]:
     """Return the options of a plug-in class in order: name -> (type, declaration)."""
+    return dict(_declared(cls))
+
+
+@cache
+def _declared(cls: type) -> dict[str, tuple[Any, Option]]:
     found: dict[str, tuple[Any, Option]] = {}
     for name, hint in _hints(cls).items():
         if name.startswith("_") or get_origin(hint) is ClassVar or hint is ClassVar:

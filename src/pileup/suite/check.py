@@ -12,7 +12,7 @@ from pileup.model.suite import MonitorSpec, TestSpec
 from pileup.suite import instances
 from pileup.suite.bind import Draft
 from pileup.suite.check_plugins import PluginRules
-from pileup.suite.faults import Faults, Position, near, parts, shown
+from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
 from pileup.suite.tree import Mapping, Scalar, where
 
@@ -68,7 +68,7 @@ def _check_monitor_names(draft: Draft, faults: Faults) -> None:
 
 
 def _check_after(draft: Draft, faults: Faults) -> None:
-    names = draft.names("tests")
+    names = dict.fromkeys(draft.names("tests"))
     needs = {part.spec.name: part.spec.after for part in draft.tests}
     nodes = {part.spec.name: part.node for part in draft.tests}
     for part in draft.tests:
@@ -87,9 +87,10 @@ def _check_after(draft: Draft, faults: Faults) -> None:
 
 def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
     names = _Names(
-        tuple(draft.names("tests")),
+        frozenset(draft.names("tests")),
+        tuple(draft.names("tests")[:COMPARED]),
         tuple(monitor_name(part.spec) for part in draft.monitors),
-        tuple(part.spec.name for part in draft.tests if _reports(part.spec, folder)),
+        frozenset(part.spec.name for part in draft.tests if _is_native(part.spec, folder)),
     )
     for test in draft.tests:
         if test.spec.fail_when is not None:
@@ -99,36 +100,31 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
             _check_one(criterion.spec.check, criterion.node, "check", names, faults)
 
 
-def _reports(spec: TestSpec, folder: Path) -> bool:
+def _is_native(spec: TestSpec, folder: Path) -> bool:
     try:
-        return not instances.class_of_test(spec.use, folder).native()
+        return instances.class_of_test(spec.use, folder).native()
     except PluginError:
         return False
 
 
 def _check_one(text: str, node: Mapping, word: str, names: _Names, faults: Faults) -> None:
     try:
-        checks.resolve(checks.parse(text), names.tests, names.monitors)
-    except ValueError as problem:
-        if not _is_reported(text, names):
-            what, expected = parts(str(problem))
-            faults.add(node.entries[word].at, f"`{word}`: {what}", expected)
-
-
-def _is_reported(text: str, names: _Names) -> bool:
-    """Whether a check speaks of a number that a Python test reports: `min(copy.speed) > 200`."""
-    try:
         parsed = checks.parse(text)
-        checks.resolve(parsed, (), (*names.monitors, *names.reporting))
-    except ValueError:
-        return False
-    return parsed.path[-1] not in checks.FIELDS
+        selected = checks.resolve(parsed, (parsed.test,) if parsed.test in names.tests else names.few, names.monitors)
+        if selected.kind == "monitor" and selected.name in names.native:
+            told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
+            raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
+    except ValueError as problem:
+        what, expected = parts(str(problem))
+        faults.add(node.entries[word].at, f"`{word}`: {what}", expected)
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a check may speak of. `reporting`: tests that may report numbers of their own."""
+    """What a check may speak of. `native`: tests that report no numbers of their own."""
 
-    tests: tuple[str, ...]
+    tests: frozenset[str]
+    few: tuple[str, ...]
+    """Some of them, to compare a wrong name with."""
     monitors: tuple[str, ...]
-    reporting: tuple[str, ...]
+    native: frozenset[str]

@@ -10,6 +10,8 @@ from pileup.model.errors import Fault, SuiteError
 
 MOST = 200
 """Faults told of one suite; a file with more of them is something else than a suite."""
+COMPARED = 200
+"""Names that a wrong one is compared with, at most."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -73,12 +75,22 @@ def _one_line(text: str) -> str:
 def near(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return what was expected in the place of `word`: the nearest names known, else all when few, else `otherwise`."""
     names = [name for name in known if name]
-    close = difflib.get_close_matches(word[:100], names, 3, 0.6)
+    close = difflib.get_close_matches(word[:100], _likely(word, names), 3, 0.6)
     if close:
         return " or ".join(repr(name) for name in close)
     if otherwise or not names:
         return otherwise
     return "one of " + ", ".join(sorted(names)) if len(names) > 1 else repr(names[0])
+
+
+def _likely(word: str, names: list[str]) -> list[str]:
+    """Return the names worth comparing: all when few, else some that begin or end alike; comparing takes time."""
+    if len(names) <= COMPARED:
+        return names
+    alike = [
+        name for name in names if abs(len(name) - len(word)) <= 3 and (name[:2] == word[:2] or name[-2:] == word[-2:])
+    ]
+    return alike[:COMPARED]
 
 
 def shown(text: str) -> str:

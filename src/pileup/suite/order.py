@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 
 def order(needs: Mapping[str, Sequence[str]]) -> list[str]:
@@ -32,31 +32,38 @@ def order(needs: Mapping[str, Sequence[str]]) -> list[str]:
 def circles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Return circles among the names, each begun with its first name and closed with it: [a, b, a].
 
-    Every name that has no place in the order because of a circle is in one of these or leads to one.
+    Each name is visited once (depth first, without recursion), so circles that share names may be told as one.
     """
+    rank = {name: number for number, name in enumerate(needs)}
     done = set(order(needs))
     found: list[list[str]] = []
     for start in needs:
-        if start in done:
-            continue
-        trail = _trail(start, needs, done)
-        if trail:
-            found.append(trail)
-        done.update(trail or [start])
+        trail: dict[str, Iterator[str]] = {}
+        name: str | None = start
+        while name is not None:
+            if name in trail:
+                found.append(_closed(list(trail), name, rank))
+            elif name not in done and name in needs:
+                trail[name] = iter(needs[name])
+            name = _next(trail, done)
     return found
 
 
-def _trail(start: str, needs: Mapping[str, Sequence[str]], done: set[str]) -> list[str]:
-    """Follow what is needed from `start` until a name comes again; empty when it leads to what is told already."""
-    trail: list[str] = []
-    name = start
-    while name not in trail:
-        trail.append(name)
-        after = [each for each in needs[name] if each in needs and each not in done]
-        if not after:
-            return []
-        name = after[0]
+def _next(trail: dict[str, Iterator[str]], done: set[str]) -> str | None:
+    """Return what to visit next, stepping back from names that have nothing more."""
+    while trail:
+        last = next(reversed(trail))
+        after = next(trail[last], None)
+        if after is not None:
+            return after
+        done.add(last)
+        del trail[last]
+    return None
+
+
+def _closed(trail: list[str], name: str, rank: Mapping[str, int]) -> list[str]:
+    """Return the circle at the end of a trail, begun with its first name in the suite."""
     circle = trail[trail.index(name) :]
-    first = min(range(len(circle)), key=lambda number: list(needs).index(circle[number]))
+    first = min(range(len(circle)), key=lambda number: rank[circle[number]])
     circle = circle[first:] + circle[:first]
     return [*circle, circle[0]]
