@@ -21,13 +21,14 @@ QUIET = [
     "--disable-dev-shm-usage",
 ]
 PROBE = """<script>
-addEventListener("error", (e) => { document.documentElement.dataset.problem = e.message; });
-addEventListener("securitypolicyviolation", (e) => { document.documentElement.dataset.violation = e.violatedDirective + " " + e.blockedURI; });
-const complain = console.error; console.error = (...all) => { document.documentElement.dataset.problem = all.join(" "); complain(...all); };
-const hint = console.warn; console.warn = (...all) => { document.documentElement.dataset.warning = all.join(" "); hint(...all); };
+const told = document.documentElement.dataset, complain = console.error, hint = console.warn;
+addEventListener("error", (e) => { told.problem = e.message; });
+addEventListener("securitypolicyviolation", (e) => { told.violation = e.violatedDirective + " " + e.blockedURI; });
+console.error = (...all) => { told.problem = all.join(" "); complain(...all); };
+console.warn = (...all) => { told.warning = all.join(" "); hint(...all); };
 addEventListener("load", () => pileupDrawAll().then(() => {
-  document.documentElement.dataset.drawn = "yes";
-  document.documentElement.dataset.wide = document.documentElement.scrollWidth + " " + innerWidth;
+  told.drawn = "yes";
+  told.wide = document.documentElement.scrollWidth + " " + innerWidth;
 }));
 </script>"""
 
@@ -36,7 +37,15 @@ def dump(page: Path, width: int, tmp_path: Path, anchor: str = "") -> str:
     """The document as the browser has it when all is drawn."""
     browser = require_program("chromium", "apt-get install chromium")
     done = subprocess.run(
-        [browser, *QUIET, f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--virtual-time-budget=20000", "--dump-dom", f"file://{page}{anchor}"],
+        [
+            browser,
+            *QUIET,
+            f"--user-data-dir={tmp_path / 'profile'}",
+            f"--window-size={width},900",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+            f"file://{page}{anchor}",
+        ],
         capture_output=True,
         text=True,
         timeout=120,

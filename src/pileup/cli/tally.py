@@ -98,7 +98,7 @@ class CaseTally:
             self._part(phase).add([row for row in frame.rows if row.phase == phase])
         self.places[frame.place] = frame
         self._recent.append(frame)
-        while self._recent[0].time < frame.time - RECENT:
+        while self._recent[0].time <= frame.time - RECENT:
             self._recent.popleft()
 
     def _part(self, phase: int) -> Part:

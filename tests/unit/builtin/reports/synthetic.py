@@ -45,7 +45,7 @@ def distribution(n: int, median: float, sigma: float, seed: int = 1) -> Distribu
     for value in values:
         counts[min(bins - 1, int((math.log(value) - low) / (high - low) * bins))] += 1
     step = max(1, n // 200)
-    ecdf = tuple((values[i], (i + 1) / n) for i in range(0, n, step)) + ((values[-1], 1.0),)
+    ecdf = (*tuple((values[i], (i + 1) / n) for i in range(0, n, step)), (values[-1], 1.0))
     box = (at(0.01), at(0.25), at(0.5), at(0.75), at(0.99))
     return Distribution(n, sum(values) / n, int(values[0]), int(values[-1]), quantiles, edges, tuple(counts), ecdf, box)
 
@@ -150,15 +150,40 @@ def once(number: int, name: str, start: float, outcome: str = "passed", reason: 
     """A check that was done once, and took 50 ms."""
     counts = Counts(passed=1) if outcome == "passed" else Counts(failed=1)
     small = Timeline(
-        (int(BEGIN + (start + 0.05) * SECOND),), (0.05,), (3,), (20.0,), (20.0,), (0.0,), (0.0,), (0.0,), (0,), (1,), (5e7,), (5e7,), (5e7,), (None,)
-    )  # fmt: skip
+        (int(BEGIN + (start + 0.05) * SECOND),),
+        (0.05,),
+        (3,),
+        (20.0,),
+        (20.0,),
+        (0.0,),
+        (0.0,),
+        (0.0,),
+        (0,),
+        (1,),
+        (5e7,),
+        (5e7,),
+        (5e7,),
+        (None,),
+    )
     iterations = OperationResult(
         "run", True, counts, 0.05, Figure(None, "rate", note="too few: 1"), Figure(None, "bandwidth"), 0, 1, None, None
     )
     return CaseResult(
-        number, name, name, "command", "", "once", CaseOutcome(outcome), reason, int(BEGIN + start * SECOND),
-        int(BEGIN + (start + 0.05) * SECOND), (iterations,), small, f"output/{name}/stdout.txt", f"output/{name}/stderr.txt",
-    )  # fmt: skip
+        number,
+        name,
+        name,
+        "command",
+        "",
+        "once",
+        CaseOutcome(outcome),
+        reason,
+        int(BEGIN + start * SECOND),
+        int(BEGIN + (start + 0.05) * SECOND),
+        (iterations,),
+        small,
+        f"output/{name}/stdout.txt",
+        f"output/{name}/stderr.txt",
+    )
 
 
 def not_run(number: int, name: str, reason: str, outcome: str = "not run") -> CaseResult:
@@ -230,31 +255,86 @@ def run_info(title: str = "Copy stress on the new disk servers") -> dict[str, An
             "values": {"clients": "8"},
         },
         "versions": {"pileup": "0.1.0", "engine source": "0123456789ab", "python": "3.11.7", "numpy": "2.4.1"},
-        "hosts": [{"name": "wn042", "system": "Debian GNU/Linux 12", "kernel": "6.1.0", "machine": "x86_64", "cpus": 8, "memory": 8 * 2**30, "open_files": 1048576}],
+        "hosts": [
+            {
+                "name": "wn042",
+                "system": "Debian GNU/Linux 12",
+                "kernel": "6.1.0",
+                "machine": "x86_64",
+                "cpus": 8,
+                "memory": 8 * 2**30,
+                "open_files": 1048576,
+            }
+        ],
         "targets": [
-            {"name": "se", "kind": "practice-storage", "url": "http://127.0.0.1:41234/", "launched": True, "about": "pileup practice storage 0.1.0"},
+            {
+                "name": "se",
+                "kind": "practice-storage",
+                "url": "http://127.0.0.1:41234/",
+                "launched": True,
+                "about": "pileup practice storage 0.1.0",
+            },
             {"name": "disk", "kind": "posix", "url": "/data/scratch", "launched": False, "about": "ext4"},
         ],
         "places": [{"number": 0, "name": "local", "host": "wn042"}],
         "cases": [],
-        "monitors": [{"name": "node", "use": "node", "every": SECOND // 2}, {"name": "server", "use": "process", "every": SECOND // 2}],
+        "monitors": [
+            {"name": "node", "use": "node", "every": SECOND // 2},
+            {"name": "server", "use": "process", "every": SECOND // 2},
+        ],
         "criteria": [],
         "stopped": "",
         "exit_code": 4,
         "verdict": "failed",
         "debug_build": False,
-    }  # fmt: skip
+    }
 
 
 def criteria() -> tuple[CriterionResult, ...]:
     """One of each verdict."""
     return (
-        CriterionResult("C1", "At least 1 MB/s are delivered", "rate(copy.bytes) >= 1 MB/s", "full", "passed", figure(9.8e6, "bandwidth", 2550), ">= 1 MB/s", ""),
-        CriterionResult("C2", "Fewer than 1 in 1000 copies fail", "fraction(copy.failed) < 0.1 %", "full", "failed", figure(0.0047, "fraction", 2562, 0.5), "< 0.1 %", "0.469 % of 2 562 failed"),
-        CriterionResult("C3", "p99.9 stays below a second", "p99.9(stat.response) < 1 s", "full", "unknown", Figure(None, "time", n=120, note="too few: 120, 1 000 are needed"), "< 1 s", "too few: 120, 1 000 are needed"),
-        CriterionResult("C4", "The machine stays usable", "max(node.load1) < 50", "partial", "passed", Figure(2.9, "", None, 124), "< 50", ""),
+        CriterionResult(
+            "C1",
+            "At least 1 MB/s are delivered",
+            "rate(copy.bytes) >= 1 MB/s",
+            "full",
+            "passed",
+            figure(9.8e6, "bandwidth", 2550),
+            ">= 1 MB/s",
+            "",
+        ),
+        CriterionResult(
+            "C2",
+            "Fewer than 1 in 1000 copies fail",
+            "fraction(copy.failed) < 0.1 %",
+            "full",
+            "failed",
+            figure(0.0047, "fraction", 2562, 0.5),
+            "< 0.1 %",
+            "0.469 % of 2 562 failed",
+        ),
+        CriterionResult(
+            "C3",
+            "p99.9 stays below a second",
+            "p99.9(stat.response) < 1 s",
+            "full",
+            "unknown",
+            Figure(None, "time", n=120, note="too few: 120, 1 000 are needed"),
+            "< 1 s",
+            "too few: 120, 1 000 are needed",
+        ),
+        CriterionResult(
+            "C4",
+            "The machine stays usable",
+            "max(node.load1) < 50",
+            "partial",
+            "passed",
+            Figure(2.9, "", None, 124),
+            "< 50",
+            "",
+        ),
         CriterionResult("C5", "Operators find the logs helpful", "", "none", "not checked", Figure(None), "", ""),
-    )  # fmt: skip
+    )
 
 
 def rich() -> RunResults:
@@ -262,13 +342,44 @@ def rich() -> RunResults:
     cases = (
         once(1, "tools", 0.1),
         once(2, "fill", 0.4),
-        sustained(3, "copy", 2, 20, load="closed, 8 clients for 17 s after 2 s ramp and 1 s warm-up", steps=("open", "read", "close"), size=65536),
-        sustained(4, "stat", 24, 20, rate=40.0, median=4e6, sigma=0.6, size=0, outcome="failed", reason="fraction(stat.failed) > 0 % holds: 0.4 %", notes=("start errors above 1 ms in 3 of 20 seconds",)),
-        sustained(5, "disk-read", 46, 14, rate=900.0, clients=2, median=1.5e6, sigma=0.8, size=4 << 20, load="closed, 2 clients for 11 s"),
+        sustained(
+            3,
+            "copy",
+            2,
+            20,
+            load="closed, 8 clients for 17 s after 2 s ramp and 1 s warm-up",
+            steps=("open", "read", "close"),
+            size=65536,
+        ),
+        sustained(
+            4,
+            "stat",
+            24,
+            20,
+            rate=40.0,
+            median=4e6,
+            sigma=0.6,
+            size=0,
+            outcome="failed",
+            reason="fraction(stat.failed) > 0 % holds: 0.4 %",
+            notes=("start errors above 1 ms in 3 of 20 seconds",),
+        ),
+        sustained(
+            5,
+            "disk-read",
+            46,
+            14,
+            rate=900.0,
+            clients=2,
+            median=1.5e6,
+            sigma=0.8,
+            size=4 << 20,
+            load="closed, 2 clients for 11 s",
+        ),
         once(6, "list", 61, "failed", "3 entries, expected 100"),
         not_run(7, "delete", "not run: needs list, which failed"),
         not_run(8, "tape", "credentials have expired; expected a valid token (pileup describe webdav)", "unavailable"),
-    )  # fmt: skip
+    )
     errors = (
         ErrorGroup(
             "copy",
@@ -283,10 +394,17 @@ def rich() -> RunResults:
         ErrorGroup("list", "list", "failed", "3 entries, expected 100", 1, BEGIN + 61 * SECOND, "local"),
     )
     return RunResults(
-        "runs/2026-11-21T10-15-03Z-copy-stress", run_info(), cases, criteria(), monitors(), errors,
-        ExitCode.CASE_FAILED, "failed", "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
+        "runs/2026-11-21T10-15-03Z-copy-stress",
+        run_info(),
+        cases,
+        criteria(),
+        monitors(),
+        errors,
+        ExitCode.CASE_FAILED,
+        "failed",
+        "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
         ("The generator's clock stepped by 3 ms at 31 s.",),
-    )  # fmt: skip
+    )
 
 
 def outputs() -> dict[str, str]:

@@ -58,7 +58,12 @@ def test_rates_of_joined_intervals_weigh_their_lengths() -> None:
     line = replace(case.timeline, seconds=(1.0, 1.0, 1.0, 1.0, 0.25), passed=(10.0, 10.0, 10.0, 10.0, 90.0))
     results = replace(synthetic.simple(), cases=(replace(case, timeline=line),))
     found = tables.timeline(results, tables.clock(results))
-    assert found["passed"] == [10, 10, 10, 26]  # (1 x 10 + 0.25 x 90) / 1.25: a last quarter second is no point of its own
+    assert found["passed"] == [
+        10,
+        10,
+        10,
+        26,
+    ]  # (1 x 10 + 0.25 x 90) / 1.25: a last quarter second is no point of its own
 
 
 def test_short_cases_are_not_drawn_against_time() -> None:

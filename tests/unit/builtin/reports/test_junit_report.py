@@ -69,10 +69,20 @@ def test_the_check_of_the_structure_can_fail() -> None:
 
 def test_each_case_ends_with_the_right_word() -> None:
     root = render(synthetic.rich())
-    words = {case.attrib["name"]: [child.tag for child in case if not child.tag.startswith("system")] for case in root[0].iter("testcase")}
+    words = {
+        case.attrib["name"]: [child.tag for child in case if not child.tag.startswith("system")]
+        for case in root[0].iter("testcase")
+    }
     assert words == {
-        "tools": [], "fill": [], "copy": [], "stat": ["failure"], "disk-read": [], "list": ["failure"], "delete": ["skipped"], "tape": ["error"],
-    }  # fmt: skip
+        "tools": [],
+        "fill": [],
+        "copy": [],
+        "stat": ["failure"],
+        "disk-read": [],
+        "list": ["failure"],
+        "delete": ["skipped"],
+        "tape": ["error"],
+    }
 
 
 def test_reasons_and_errors_are_told() -> None:
@@ -109,7 +119,9 @@ def test_output_is_kept_with_its_end_and_says_what_is_left_out() -> None:
 def test_what_xml_cannot_say_is_replaced() -> None:
     rich = synthetic.rich()
     case = replace(rich.cases[5], reason="bell \x07, escape \x1b[31m, half a pair \ud800, null \0")
-    root = ElementTree.fromstring(JUnitReport().render(replace(rich, cases=(case,)), {"output/list/stderr.txt": "\x00\x08ok"}))
+    root = ElementTree.fromstring(
+        JUnitReport().render(replace(rich, cases=(case,)), {"output/list/stderr.txt": "\x00\x08ok"})
+    )
     failure = next(root.iter("failure"))
     assert failure.attrib["message"] == "failed: bell \ufffd, escape \ufffd[31m, half a pair \ufffd, null \ufffd"
     assert next(root.iter("system-err")).text == "\ufffd\ufffdok"

@@ -8,7 +8,18 @@ import altair as alt
 
 from pileup.builtin.reports.html import tables
 from pileup.builtin.reports.html.series import Columns, positive
-from pileup.builtin.reports.html.shapes import INK, MUTED, QUANTILES, Chart, Mark, color, finish, log_time, named
+from pileup.builtin.reports.html.shapes import (
+    INK,
+    MUTED,
+    QUANTILES,
+    Chart,
+    Mark,
+    color,
+    finish,
+    layer_of,
+    log_time,
+    named,
+)
 from pileup.model.results import CaseResult
 from pileup.model.units import format_count
 
@@ -29,8 +40,8 @@ def functions(table: Columns, names: list[str]) -> list[Chart]:
     scale = alt.Scale(type="log", domain=[min(lowest, 0.5), 1], nice=False, clamp=True)
     labels = "datum.value >= 0.1 ? format(datum.value, '~%') : '1 in ' + format(1 / datum.value, ',.0f')"
     above = alt.Y("above:Q", scale=scale, axis=alt.Axis(values=ticks, labelExpr=labels), title=None)
-    body = finish(_steps(durations, names, share), 240)
-    tail = finish(_steps(durations, names, above).transform_filter("datum.above > 0"), 240)
+    body = finish([layer_of(_steps(durations, names, share))], 240)
+    tail = finish([layer_of(_steps(durations, names, above).transform_filter("datum.above > 0"))], 240)
     about = "Share of iterations that took at most so long. Response from the intended start, service from the start."
     slow = "The slow ones: share of iterations that took longer."
     given: dict[str, Any] = {"table": "ecdf", "legend": legend, "timed": False, "columns": columns}
@@ -70,7 +81,9 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Chart, Columns]]:
         name = f"hist{number}"
         marks = {q: got.quantiles.get(share) for q, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
         values = {q: figure.value / 1e6 for q, figure in marks.items() if figure and figure.value is not None}
-        spec = finish(alt.layer(*_bars(name, color(number), durations), *_rules(values, durations)), 110)
+        spec = finish(
+            [layer_of(each) for each in (*_bars(name, color(number), durations), *_rules(values, durations))], 110
+        )
         legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
         columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
         unit = f"{format_count(got.n)} iterations"
@@ -125,7 +138,7 @@ def box_plots(table: Columns) -> Chart | None:
         layer("tick", "median", None, stroke="var(--ink)", thickness=2, size=13),
         layer("point", "mean", None, stroke="var(--ink)", fill="var(--card)", size=18, strokeWidth=1),
     ]
-    spec = finish(alt.layer(*layers), max(60, 22 * len(table["row"])))
+    spec = finish([layer_of(each) for each in layers], max(60, 22 * len(table["row"])))
     legend = (
         Mark("p1 to p99", MUTED),
         Mark("p25 to p75", "var(--c0)", "area"),

@@ -22,9 +22,9 @@ from pileup.builtin.reports.html.shapes import (
     free_log_time,
     hits,
     in_window,
+    layer_of,
     time_axis,
     timed,
-    window,
     within,
 )
 
@@ -58,7 +58,7 @@ def gantt(table: Columns, length: float) -> Chart:
         .mark_bar(clip=True, fill="var(--card)", opacity=0.45)
         .encode(x=time_axis("a"), x2="b:Q", y=y, tooltip=[alt.Tooltip("case:N"), alt.Tooltip("phase:N")])
     )
-    spec = finish(alt.layer(bars, shade).add_params(*window(length)), max(44, 19 * count))
+    spec = finish([layer_of(bars), layer_of(shade)], max(44, 19 * count), length)
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
     about = "Pale: set-up, ramp and warm-up, which are left out of all figures."
     columns = {"case": "case", "when": "time", "outcome": "outcome"}

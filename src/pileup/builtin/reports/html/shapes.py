@@ -106,13 +106,9 @@ def _steps() -> str:
     return "".join(f"{least} <= {step} ? {step} : " for step in steps) + "ceil((last - first) / 8)"
 
 
-def window(length: float) -> list[alt.Parameter]:
+def window(length: float) -> list[dict[str, Any]]:
     """Return the parameters of a time chart; the page sets `first` and `last` (ms) to show a part of the run."""
-    return [
-        alt.param(name="first", value=0),
-        alt.param(name="last", value=length),
-        alt.param(name="step", expr=_steps()),
-    ]
+    return [{"name": "first", "value": 0}, {"name": "last", "value": length}, {"name": "step", "expr": _steps()}]
 
 
 def time_axis(column: str = "t") -> alt.X:
@@ -130,7 +126,7 @@ def time_axis(column: str = "t") -> alt.X:
 
 
 @cache
-def backdrop() -> list[Any]:
+def backdrop() -> tuple[dict[str, Any], ...]:
     """Return the layers behind every time chart: a band and a name per case, darker where it is not yet measured."""
     bands = (
         in_window("cases")
@@ -161,7 +157,7 @@ def backdrop() -> list[Any]:
         .mark_text(baseline="bottom", dy=-3)
         .encode(x=time_axis("mid"), y=alt.value(0), text="label:N")
     )
-    return [bands, phases, names]
+    return tuple(layer_of(each) for each in (bands, phases, names))
 
 
 def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
@@ -182,14 +178,14 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
 
 def timed(layers: list[Any], length: float, height: int = HEIGHT) -> dict[str, Any]:
     """Put layers on the shared time axis and return the specification; `length` is that of the run in ms."""
-    return finish(alt.layer(*backdrop(), *layers).add_params(*window(length)), height)
+    return finish([*backdrop(), *map(layer_of, layers)], height, length)
 
 
 def free_log_time(values: list[float]) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) that follow what is on show of `values`, all above zero."""
     ticks = log_ticks(min(values) / 2, max(values) * 2, 40)
     axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=4)
-    return alt.Scale(type="log", nice=False, zero=False), axis
+    return alt.Scale(type="log", nice=False), axis
 
 
 def far_apart(tops: list[float]) -> bool:
@@ -212,12 +208,23 @@ def amount_scale(tops: list[float]) -> tuple[alt.Scale, alt.Axis, bool]:
     return scale, alt.Axis(title=None, labelExpr=text, values=ticks), True
 
 
-def finish(chart: Any, height: int | dict[str, int]) -> dict[str, Any]:
-    """Return the specification of a chart as wide as its place."""
-    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict()
-    spec.pop("config", None)
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+def layer_of(chart: Any) -> dict[str, Any]:
+    """Return one layer as plain data, not validated: tests do that, and it takes most of the time."""
+    plain: dict[str, Any] = chart.to_dict(validate=False)
+    return {name: value for name, value in plain.items() if name not in {"$schema", "config"}}
+
+
+def finish(layers: list[dict[str, Any]], height: int, length: float | None = None) -> dict[str, Any]:
+    """Return the specification of layers, as wide as their place; with `length` (ms) on the time axis of the run."""
+    return {
+        "$schema": alt.SCHEMA_URL,
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "datasets": {name: rows for layer in layers for name, rows in layer.pop("datasets", {}).items()},
+        "params": window(length) if length else [],
+        "layer": layers,
+    }
 
 
 TIME_LABEL = (
