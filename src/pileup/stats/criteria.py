@@ -62,11 +62,23 @@ class Criteria:
         if self._is_reported(check):
             tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
+        selected = self._operation_after_all(check, selected)
         if selected.kind == "monitor":
             return self._of_monitor(check, selected)
         cases = [data for data in self.cases if data.info.get("test") == selected.name]
         judged = [self._of_case(check, selected, data) for data in cases]
         return min(judged, key=lambda each: _WORST.index(each.verdict))
+
+    def _operation_after_all(self, check: Check, selected: Selected) -> Selected:
+        """Return the operation that was meant where a test reported no number of that name: `first(copy.read)`."""
+        named = selected.name, selected.metric
+        if selected.kind == "test" or any((series.monitor, series.metric) == named for series in self.series):
+            return selected
+        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        fits = check.dimension == "time" or check.value == 0
+        if not fits or not any(data.measured.named(selected.metric) for data in mine):
+            return selected
+        return Selected("test", selected.name, selected.metric, "response", dimension="time")
 
     def _is_reported(self, check: Check) -> bool:
         """Return whether a check speaks of a number that a test reported: they are samples under the test's name."""
@@ -149,8 +161,8 @@ def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], k
         return f"no series of {path} has these labels; there are {_few(sorted({each.labels for each in named}))}"
     metrics = sorted({each.metric for each in known if each.monitor == selected.name})
     if not metrics:
-        return f"monitor {selected.name} gave no samples"
-    return f"monitor {selected.name} has no metric {selected.metric!r}; there are {_few(metrics)}"
+        return f"{selected.name} gave no samples"
+    return f"{selected.name} has no metric {selected.metric!r}; there are {_few(metrics)}"
 
 
 def _few(names: Sequence[str]) -> str:

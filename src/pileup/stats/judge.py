@@ -62,6 +62,8 @@ def _judge_load(info_case: dict[str, Any], measured: Measured, counts: Counts, m
             selected = check.resolve(wanted, {info_case["test"]}, set())
         except ValueError as mistake:
             return ERROR, f"fail_when: {mistake}"
+        if selected.kind != "test":
+            return ERROR, f"fail_when: {wanted.figure} is a number that the test reports; expected a figure of its load"
         figure = evaluate.of_test(wanted, selected, [evaluate.Part(measured)])
         if figure.value is not None and wanted.holds(figure.value):
             return FAILED, _joined(

@@ -126,7 +126,11 @@ def test_a_threshold_is_told_with_its_unit():
 
 @pytest.mark.parametrize(
     ("text", "metric"),
-    [("last(copy.entries) == 10", "entries"), ("mean(copy.speed) >= 200 MB/s", "speed"), ("p90(copy.load) < 3", "load")],
+    [
+        ("last(copy.entries) == 10", "entries"),
+        ("mean(copy.speed) >= 200 MB/s", "speed"),
+        ("p90(copy.load) < 3", "load"),
+    ],
 )
 def test_a_number_that_a_test_reported_is_told_from_an_operation_by_its_dimension(text: str, metric: str) -> None:
     selected = resolve(parse(text), {"copy"}, set())

@@ -64,6 +64,7 @@ def test_a_load_that_passed_tells_what_did_not(row, frame):
         ("max(copy) > 1 ms", PASSED),
         ("max(copy.read) > 1 ms", FAILED),
         ("fraction(other.failed) > 5 %", ERROR),
+        ("min(copy.speed) < 3 MB/s", ERROR),
     ],
 )
 def test_fail_when(row, frame, text, outcome):
