@@ -12,6 +12,7 @@ largest value less the smallest.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ class Check:
     @property
     def figure(self) -> str:
         """The left side as written: `p99(copy.read)`."""
-        return self.text.partition(")")[0].strip() + ")"
+        return self.text.rpartition(")")[0].strip() + ")"
 
     @property
     def threshold(self) -> str:
@@ -196,7 +197,7 @@ def _mismatch(check: Check, wanted: str) -> str:
 
 
 def _value(check: Check) -> str:
-    return check.text.partition(")")[2].strip().lstrip("<>=!").strip()
+    return check.text.rpartition(")")[2].strip().lstrip("<>=!").strip()
 
 
 def _written(check: Check) -> str:
@@ -273,12 +274,13 @@ class _Reader:
         except ValueError:
             found = repr(self._text[start:][:40]) if self._text[start:] else "the end"
             raise self._wrong(start, f"{found} is no value", "a number with a unit, like 200 MB/s or 0.1 %") from None
-        if unit == "":
-            return float(number), BARE, ""
-        dimension = units.dimension_of(unit)
+        dimension = units.dimension_of(unit) if unit else BARE
         if dimension is None:
             raise self._wrong(start, f"unknown unit {unit!r}", _near(unit, _units()))
-        return float(number * units.DIMENSIONS[dimension].units[unit]), dimension, unit
+        value = float(number * units.DIMENSIONS[dimension].units[unit]) if unit else float(number)
+        if not math.isfinite(value):
+            raise self._wrong(start, f"{self._text[start:]!r} is too large", "a value below 1e308")
+        return value, dimension, unit
 
     def _name(self, pattern: re.Pattern[str], wanted: str) -> str:
         self._skip()

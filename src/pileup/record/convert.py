@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from pileup.record.tables import TableReader
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-IN_MEMORY = 256 << 20
+IN_MEMORY = 16 << 20
 """Raw tables up to this size, bytes, are converted in memory; larger ones by way of a database file."""
 OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
 
@@ -46,14 +47,20 @@ def convert_samples(parquet: Path, tables: list[Path]) -> None:
 def _database(parquet: Path, in_memory: bool) -> Iterator[DuckDBPyConnection]:
     """Give a connection for one conversion; its files stand beside the Parquet file and go at the end."""
     path = parquet.with_suffix(".duckdb")
-    path.unlink(missing_ok=True)
-    connection = operations.connect(":memory:" if in_memory else str(path))
+    _remove_database(path)
+    connection = operations.connect(":memory:" if in_memory else str(path), loads=True)
     try:
         yield connection
     finally:
         connection.close()
-        for left in (path, path.with_suffix(".duckdb.wal")):
-            left.unlink(missing_ok=True)
+        _remove_database(path)
+
+
+def _remove_database(path: Path) -> None:
+    """Remove a database with all that stands beside it, also what a crash left."""
+    for left in (path, path.with_suffix(".duckdb.wal")):
+        left.unlink(missing_ok=True)
+    shutil.rmtree(path.with_suffix(".duckdb.spill"), ignore_errors=True)
 
 
 def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 CHUNK = 250_000
 """Rows handled at once."""
+MEMORY = "256MB"
+"""What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
 KEPT = 70_000
 """Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
 remember: the rows that use them stand right behind, but for names of operations, which stay known too."""
@@ -48,11 +52,22 @@ _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
-def connect(path: str = ":memory:") -> DuckDBPyConnection:
-    """Return a connection that never goes to the network, and spills to the system's folder for temporary files."""
+def connect(path: str = ":memory:", loads: bool = False) -> DuckDBPyConnection:
+    """Return a connection that never goes to the network; `loads`: it takes raw rows, in bounded memory."""
     import duckdb  # noqa: PLC0415  slow to import, and not every use of a record needs it
 
-    return duckdb.connect(path, config={**OFFLINE, "temp_directory": str(Path(tempfile.gettempdir()) / "pileup-spill")})
+    bounds = {"memory_limit": MEMORY, "threads": "1"} if loads else {}
+    return duckdb.connect(path, config={**OFFLINE, **bounds, "temp_directory": str(_spill(path))})
+
+
+def _spill(path: str) -> Path:
+    """Return a folder for one connection alone: DuckDB makes it when memory is short, and removes it at the end.
+
+    One of a fixed name would belong to the first user of the machine.
+    """
+    if path != ":memory:":
+        return Path(f"{path}.spill")
+    return Path(tempfile.gettempdir()) / f"pileup-{os.getpid()}-{secrets.token_hex(4)}.spill"
 
 
 @contextmanager
@@ -82,8 +97,9 @@ class Operations:
 
     def connect(self) -> DuckDBPyConnection:
         """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
-        connection = connect()
-        if self._parquet.exists():
+        converted = self._parquet.exists()
+        connection = connect(loads=not converted)
+        if converted:
             source = f"read_parquet({quoted(self._parquet)})"
             with readable(self._parquet):
                 connection.execute(f"CREATE VIEW operations AS SELECT * FROM {source}")  # noqa: S608

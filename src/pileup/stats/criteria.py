@@ -33,12 +33,16 @@ class Judged:
 
 @dataclass(slots=True)
 class Criteria:
-    """Judges the criteria of a run. `limited` names the cases of which the generator was the limit."""
+    """Judges the criteria of a run.
+
+    `limited` names the cases of which the generator was the limit, `monitors` those of the suite, with samples or not.
+    """
 
     cases: list[CaseData]
     series: list[Whole]
     operations: Operations
     limited: frozenset[str] = frozenset()
+    monitors: frozenset[str] = frozenset()
 
     def judge(self, criterion: dict[str, Any]) -> CriterionResult:
         """Return a criterion (an entry of run.json) with its verdict."""
@@ -90,7 +94,7 @@ class Criteria:
     def _monitors(self, check: Check, tests: set[str]) -> set[str]:
         found = {series.monitor for series in self.series}
         # A monitor that gave nothing is unknown, not a mistake in the check.
-        return found or {name for name in check.path[:1] if name not in tests}
+        return found | self.monitors or {name for name in check.path[:1] if name not in tests}
 
     def _of_case(self, check: Check, selected: Selected, data: CaseData) -> Judged:
         part = Part(data.measured, data.window, data.frames, self._rows(data))

@@ -45,6 +45,7 @@ class Measured:
     in_flight: int = 0
     """Most iterations under way at the end of an interval."""
     late: Histogram = field(default_factory=Histogram)
+    """Start errors, without those of ramp and warm-up, when connections are made."""
     cpu: float = 0.0
     """Share of one core that the generator took, mean over the phase."""
 
@@ -75,6 +76,8 @@ def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
         if frame.phase == phase or (phase == Phase.MEASURE and frame.phase in PRESSED):
             # How many were missed is known when nothing more begins: in the cool-down.
             found.missed += frame.missed
+        if frame.phase in (phase, Phase.COOLDOWN):
+            # The last starts stand in the frame at whose end the load had ended.
             found.late.merge(frame.late)
         if frame.phase == phase:
             found.in_flight = max(found.in_flight, frame.in_flight)

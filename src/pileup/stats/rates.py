@@ -61,9 +61,13 @@ MANY = 30
 def _series(frames: Sequence[Frame], tally: Tally, amount: str) -> list[float]:
     """Return amounts per second while measuring, summed over places, by the time things ended."""
     key = (tally.operation, tally.iteration)
-    parts: list[tuple[int, float]] = []
+    parts: dict[tuple[int, int], tuple[int, int]] = {}
     for frame in frames:
         if frame.phase == Phase.MEASURE and frame.nanoseconds >= MOST_SHORT:
-            amounts = (getattr(row, amount) for row in frame.rows if (row.operation, row.iteration) == key)
-            parts.append((frame.time // 10**9, sum(amounts) / frame.nanoseconds * 1e9))
-    return [sum(value for _, value in group) for _, group in groupby(sorted(parts), key=lambda part: part[0])]
+            # Two frames of a place may end in one second, none in the next: together they are no double rate.
+            place = (frame.time // 10**9, frame.place)
+            before, nanoseconds = parts.get(place, (0, 0))
+            found = sum(getattr(row, amount) for row in frame.rows if (row.operation, row.iteration) == key)
+            parts[place] = (before + found, nanoseconds + frame.nanoseconds)
+    rates = [(second, found / nanoseconds * 1e9) for (second, _), (found, nanoseconds) in sorted(parts.items())]
+    return [sum(value for _, value in group) for _, group in groupby(rates, key=lambda rate: rate[0])]

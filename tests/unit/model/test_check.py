@@ -58,6 +58,8 @@ def test_labels_are_sorted_pairs():
         ("rate(copy) > many", "column 14: 'many' is no value"),
         ("rate(copy) > 1 MB/sec", "column 14: unknown unit 'MB/sec'; expected"),
         ("rate(copy) > 1 s or 2", "column 14: '1 s or 2' is no value"),
+        ("rate(copy) > 1e999", "column 14: '1e999' is too large"),
+        ("sum(copy.bytes) > 1e305 TB", "column 19: '1e305 TB' is too large"),
         ("mean(node.cpu[mode]) < 1", "column 19: found ']'; expected '='"),
         ("mean(node.cpu[a=1,a=2]) < 1", "column 19: label 'a' is given twice"),
         ("x" * 501, "column 1: 501 characters"),
@@ -118,6 +120,10 @@ def test_comparisons(comparison, below, same, above):
     check = parse(f"rate(copy) {comparison} 2")
     assert [check.holds(value) for value in (1, 2, 3)] == [below, same, above]
     assert (check.figure, check.threshold) == ("rate(copy)", f"{comparison} 2")
+
+
+def test_a_figure_is_told_with_its_labels():
+    assert parse("mean(node.temperature[sensor=core (0)]) < 3").figure == "mean(node.temperature[sensor=core (0)])"
 
 
 def test_a_threshold_is_told_with_its_unit():

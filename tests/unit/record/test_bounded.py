@@ -1,0 +1,57 @@
+"""Large tables: what memory does not hold goes to a place of its own, which is gone at the end."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pileup.record import RunFolder, TableWriter, convert, operations
+from pileup.record.operations import ROW
+
+ROWS = 400_000
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = RunFolder.create(tmp_path, "large", 0)
+    made.save({"cases": [{"id": 1, "name": "copy"}]})
+    writer = TableWriter(made.operations_path(0), "operations", ROW)
+    for begin in range(0, ROWS, 100_000):
+        rows = np.zeros(100_000, ROW)
+        rows["id"] = np.arange(begin, begin + 100_000) + 1
+        rows["case"], rows["operation"], rows["key"] = 1, 1, 2 + np.arange(100_000) % 1000
+        texts = [b"copy", *(b"/data/a/rather/long/name/of/a/file/%d" % number for number in range(1000))]
+        writer.append(rows, texts, ("operation", "key"))
+    writer.close()
+    return made
+
+
+def test_each_connection_spills_into_its_own_folder():
+    with operations.connect() as one, operations.connect() as two:
+        paths = [
+            connection.execute("SELECT current_setting('temp_directory')").fetchone()[0] for connection in (one, two)
+        ]
+    assert paths[0] != paths[1]
+    assert not Path(paths[0]).is_relative_to(Path.cwd())
+
+
+def test_raw_rows_are_loaded_with_less_memory_than_they_take(folder, tmp_path, monkeypatch):
+    spill = tmp_path / "spill"
+    monkeypatch.setattr(operations, "MEMORY", "64MB")
+    monkeypatch.setattr(operations, "CHUNK", 20_000)
+    monkeypatch.setattr(operations, "_spill", lambda path: spill)
+    with folder.operations().connect() as connection:
+        assert connection.execute("SELECT count(*) > 0 FROM duckdb_temporary_files()").fetchone() == (True,)
+        assert connection.execute("SELECT count(*), count(DISTINCT key) FROM operations").fetchone() == (ROWS, 1000)
+    assert not spill.exists()
+
+
+def test_what_a_crash_left_of_a_conversion_goes(folder, monkeypatch):
+    monkeypatch.setattr(convert, "IN_MEMORY", 0)
+    base = folder.operations_path(0).parent
+    (base / "operations.duckdb").write_bytes(b"half a database")
+    (base / "operations.duckdb.spill").mkdir()
+    (base / "operations.duckdb.spill" / "duckdb_temp_storage-0.tmp").write_bytes(b"left")
+    folder.convert()
+    assert [path.name for path in base.iterdir()] == ["operations.parquet"]
+    assert len(folder.operations().arrays("id")["id"]) == ROWS
