@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import time
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_the_record_is_parquet_and_complete(first: Path) -> None:
     operations = RunFolder.open(first).operations().connect()
     counted = dict(
         operations.sql(
-            "select \"case\", count(*) from operations where parent = 0 and phase <> 'setup' and phase <> 'cleanup' group by 1"
+            "select \"case\", count(*) from operations where parent = 0 and phase = 'measure' group by 1"
         ).fetchall()
     )
     assert counted["se-list"] == 1
@@ -57,8 +58,8 @@ def test_files_are_cleaned_up_on_the_target(first: Path) -> None:
 
 def test_the_report_has_six_charts_and_loads_nothing(first: Path) -> None:
     text = (first / "report.html").read_text()
-    assert text.count('class="chart"') >= 6
-    assert 'src="http' not in text
+    assert len(re.findall(r'class="chart[ "]', text)) >= 6
+    assert not re.search(r'(src|href)="(https?:)?//', text)
 
 
 def test_the_same_suite_runs_against_nginx(tmp_path: Path) -> None:

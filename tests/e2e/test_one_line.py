@@ -1,4 +1,4 @@
-"""One changed line makes a stress test of a check: native, sync Python, async Python and a command; outputs stay apart."""
+"""One changed line makes a stress test of a check, be it native, Python or a command; outputs stay apart."""
 
 import json
 import re

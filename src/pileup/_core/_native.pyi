@@ -75,7 +75,7 @@ class Press:
     def fileno(self) -> int:
         """A descriptor that is readable when `ready` has something to give or the load has ended."""
     def ready(self) -> list[tuple[int, Op]]:
-        """Starts that are due now as (client, iteration), never blocks. A client number not seen before is a new client."""
+        """Starts that are due now as (client, iteration), never blocks. A number not seen before is a new client."""
     @property
     def over(self) -> bool:
         """No more iterations will start and none is under way."""
@@ -135,6 +135,5 @@ def content(seed: int, number: int, offset: int, length: int) -> bytes:
     """The known content of object `number` (docs/engine.md), for tests and Python clients."""
 
 def adler32(data: Iterable[bytes]) -> int: ...
-
 def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
     """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""

@@ -77,7 +77,7 @@ class State:
 
 
 class Watcher:
-    """Reads what is new in a run folder at each `look`. Nothing it meets there raises: a torn file is read next time."""
+    """Reads what is new in a run folder at each `look`. Nothing there raises: a torn file is read next time."""
 
     def __init__(self, path: Path, now: Callable[[], int] = time.time_ns) -> None:
         self.state = State()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -35,7 +36,7 @@ def command(run: Path, kind: str, out: Path | None) -> None:
     folder = RunFolder.open(run)
     data = cls().render(results(folder), folder.outputs())
     if out == Path("-"):
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
     elif out is None:
         folder.write_report(cls.file_name, data)
         click.echo(folder.path / cls.file_name)

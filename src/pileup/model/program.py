@@ -91,7 +91,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ClientSpec:
-    """What a target tells the engine: protocol (a name of its client table) and settings; holds secrets: never recorded."""
+    """What a target tells the engine: protocol (a name of its client table) and settings. Never recorded."""
 
     protocol: Literal["noop", "posix", "http"]
     settings: dict[str, Any] = field(default_factory=dict, repr=False)

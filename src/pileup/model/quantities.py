@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, Field
 
 from pileup.model.units import DIMENSIONS, parse
 
-
 LARGEST = 2**63 - 1
 
 
@@ -34,7 +33,11 @@ def _read(value: object, dimension: str, whole: bool) -> object:
 
 
 def _quantity(dimension: str, whole: bool) -> tuple[BeforeValidator, Any]:
-    schema = {"type": ["string", "number"], "examples": [DIMENSIONS[dimension].example], "x-dimension": dimension}
+    schema: dict[str, Any] = {
+        "type": ["string", "number"],
+        "examples": [DIMENSIONS[dimension].example],
+        "x-dimension": dimension,
+    }
     return BeforeValidator(lambda value: _read(value, dimension, whole)), Field(json_schema_extra=schema)
 
 

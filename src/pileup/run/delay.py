@@ -16,11 +16,11 @@ def draw(law: Law, seed: int) -> int:
         case "uniform", (low, high):
             return source.randint(low, high)
         case "exponential", mean:
-            return round(source.expovariate(1 / mean)) if mean else 0
+            return int(source.expovariate(1 / mean)) if mean else 0
         case "normal", (mean, deviation):
-            return max(0, round(source.gauss(mean, deviation)))
+            return max(0, int(source.gauss(mean, deviation)))
         case "lognormal", (median, sigma):
-            return round(median * source.lognormvariate(0, sigma))
+            return int(median * source.lognormvariate(0, sigma))
         case "bimodal", (fast, slow, share):
             return int(slow if source.random() < share else fast)
         case _:

@@ -12,7 +12,12 @@ from pileup.record import RunFolder
 from pileup.run.servers import Supervisor
 
 READY = "import time; print('ready at http://127.0.0.1:1/', flush=True); time.sleep(60)"
-CHILD = "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('ready at', p.pid, flush=True); time.sleep(60)"
+CHILD = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("ready at", child.pid, flush=True)
+time.sleep(60)
+"""
 
 
 def launcher(code: str, within: float = 5) -> Launcher:

@@ -16,6 +16,7 @@ OUTPUT = 48_000
 """Characters of one output on the page."""
 OUTPUTS = 1_000_000
 """Characters of all outputs on the page."""
+FEWEST = 5
 WORDS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
 SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
@@ -108,11 +109,23 @@ def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
         anchor=f"case-{case.id}",
         name=name,
         counts={word: getattr(counts, word) for word in WORDS} if counts else {},
-        rate=text.show(found.rate if found else None),
-        throughput=text.show(found.throughput if found and found.bytes else None),
+        rate=text.show(found.rate) if found and _many(found) else Shown(text.ABSENT),
+        throughput=_throughput(found),
         quantiles=_quantiles(distribution, (0.5, 0.9, 0.99)),
         took=_took(case),
     )
+
+
+def _many(found: OperationResult) -> bool:
+    """Whether there is a rate to speak of: one iteration in 5 ms is no 200 a second."""
+    return found.counts.passed >= FEWEST
+
+
+def _throughput(found: OperationResult | None) -> Shown:
+    if found is None or not found.bytes:
+        return Shown(text.ABSENT)
+    shown = text.show(found.throughput)
+    return shown if _many(found) else Shown(shown.value, note=shown.note)
 
 
 def _took(case: CaseResult) -> str:

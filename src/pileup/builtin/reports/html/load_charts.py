@@ -29,6 +29,9 @@ from pileup.builtin.reports.html.shapes import (
 )
 
 OUTCOMES = {"passed": GOOD, "failed": BAD, "error": BAD, "unknown": WARN, "unavailable": WARN, "not run": MUTED}
+SPARSE = 150
+"""Rows of the timeline up to which each value gets a point."""
+POINT = {"size": 9, "strokeWidth": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Scaled:
     scale: alt.Scale
     axis: alt.Axis
     said: str = ""
+    points: bool = False
+    """Whether each value is marked: a single one between gaps is no line."""
 
 
 def gantt(table: Columns, length: float) -> Chart:
@@ -112,7 +117,7 @@ def quantiles(table: Columns, length: float) -> Chart | None:
     values = positive(table, *QUANTILES)
     if not values:
         return None
-    how = Scaled(*free_log_time(values))
+    how = Scaled(*free_log_time(values), points=_sparse(table))
     lines = [_line(name, color, how) for name, color in QUANTILES.items()]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in QUANTILES]
     legend = tuple(Mark(name, color) for name, color in QUANTILES.items())
@@ -127,7 +132,7 @@ def start_errors(table: Columns, length: float) -> Chart | None:
     values = positive(table, "late")
     if not values:
         return None
-    how = Scaled(*free_log_time(values))
+    how = Scaled(*free_log_time(values), points=_sparse(table))
     tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="p99, ms", format=",.3~r")]
     spec = timed([_line("late", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began iterations, 99 of 100: what it adds to response times at most."
@@ -138,7 +143,11 @@ def start_errors(table: Columns, length: float) -> Chart | None:
 def _how(table: Columns, column: str) -> Scaled:
     """Return how a column is drawn so that the small cases are seen beside the large."""
     scale, axis, logarithmic = amount_scale(_tops(table, column))
-    return Scaled(scale, axis, ", log scale" if logarithmic else "")
+    return Scaled(scale, axis, ", log scale" if logarithmic else "", _sparse(table))
+
+
+def _sparse(table: Columns) -> bool:
+    return len(table["a"]) <= SPARSE
 
 
 def _tops(table: Columns, column: str) -> list[float]:
@@ -160,7 +169,7 @@ def _area(column: str, fill: str, how: Scaled) -> Any:
 
 def _line(column: str, color: str, how: Scaled, *, dash: bool = False) -> Any:
     style: dict[str, Any] = {"strokeDash": [3, 2], "strokeWidth": 1.3} if dash else {}
-    mark = within("timeline").mark_line(stroke=color, **style)
+    mark = within("timeline").mark_line(stroke=color, point=how.points and POINT | {"fill": color}, **style)
     return mark.encode(x=time_axis(), y=_y(column, how), detail="case:N")
 
 

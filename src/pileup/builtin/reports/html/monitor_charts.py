@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,7 @@ ORDER = [
     "threads",
     "open_files",
 ]
+NAMES = ("all", "mean", "largest", "used", "available", "total", "in", "out", "read", "write")
 STACK = ("user", "system", "iowait", "steal")
 STACKED = {"user": "var(--c0)", "system": "var(--c1)", "iowait": "var(--c8)", "steal": "var(--c4)"}
 
@@ -130,9 +132,26 @@ def _chosen(group: Group) -> list[tuple[str, str, Series]]:
     if _is_stack(group):
         known = {name: each for name, each in named if name in STACK and (name != "steal" or any(each.values))}
         return [(name, STACKED[name], known[name]) for name in STACK if name in known]
+    named = _apart(sorted(named, key=lambda pair: _rank(pair[0])))
     if len(named) > SERIES:
         named = sorted(named, key=lambda pair: -(mean(pair[1].values) or 0))[:SERIES]
     return [(name, color(number), each) for number, (name, each) in enumerate(named)]
+
+
+def _rank(name: str) -> tuple[int, float, str]:
+    """Return where a series stands in a legend: well known names in their order, then numbers by size, then others."""
+    number = re.match(r"\d+", name)
+    known = NAMES.index(name) if name in NAMES else len(NAMES)
+    return known, float(number.group()) if number else math.inf, name
+
+
+def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
+    """Leave out series that lie on one before: of a single process all, mean and largest are one line."""
+    found: list[tuple[str, Series]] = []
+    for name, each in named:
+        if not any(each.values == other.values and each.times == other.times for _, other in found):
+            found.append((name, each))
+    return found
 
 
 def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]:
@@ -173,5 +192,5 @@ def _stack(name: str, keys: list[str], colors: list[str]) -> list[Any]:
     y = alt.Y("value:Q", stack="zero", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title=None, values=[0, 50, 100]))
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
     folded = within(name).transform_fold(keys, as_=["key", "value"])
-    order = alt.Order("key:N", sort="descending")
+    order = alt.Order("key:N")
     return [folded.mark_area(opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]

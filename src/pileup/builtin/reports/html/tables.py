@@ -14,8 +14,8 @@ ROWS = 3000
 """Rows of the timeline over all cases, at most."""
 POINTS = 160
 """Points of one distribution function, at most."""
-SHORTEST = 1.0
-"""Cases that took less than this (s) have no rate worth drawing against time."""
+SHORTEST, FEWEST = 1.0, 5
+"""Cases that took less than this (s), or began less than this, have no rate worth drawing against time."""
 PHASES = {
     Phase.SETUP: "set-up",
     Phase.RAMP: "ramp",
@@ -73,12 +73,25 @@ def cases(results: RunResults, axis: Clock) -> Columns:
 
 def phases(results: RunResults, axis: Clock) -> Columns:
     """Return the parts of cases that do not enter the figures."""
-    rows = [row for case in results.cases if case.timeline for row in _phases(case.name, case.timeline, axis)]
+    rows = [row for case in results.cases if case.timeline for row in _phases(case, case.timeline, axis)]
     return {name: [row[place] for row in rows] for place, name in enumerate(("a", "b", "case", "phase"))}
 
 
-def _phases(name: str, timeline: Timeline, axis: Clock) -> Iterator[tuple[float, float, str, str]]:
-    for phase, group in groupby(range(len(timeline.times)), key=lambda place: timeline.phase[place]):
+def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
+    """Return the phase in which each interval began. The record tells that at its end; the load, that of the first."""
+    if not timeline.phase:
+        return []
+    first = timeline.phase[0]
+    if first != Phase.RAMP and case.load.endswith(" ramp") or " ramp " in case.load:
+        first = Phase.RAMP
+    elif first == Phase.MEASURE and " warm-up" in case.load:
+        first = Phase.WARM_UP
+    return [first, *timeline.phase[:-1]]
+
+
+def _phases(case: CaseResult, timeline: Timeline, axis: Clock) -> Iterator[tuple[float, float, str, str]]:
+    phases, name = began_in(case, timeline), case.name
+    for phase, group in groupby(range(len(timeline.times)), key=phases.__getitem__):
         places = list(group)
         if phase in PHASES:
             begin = timeline.times[places[0]] - timeline.seconds[places[0]] * 1e9
@@ -86,8 +99,13 @@ def _phases(name: str, timeline: Timeline, axis: Clock) -> Iterator[tuple[float,
 
 
 def drawn(results: RunResults) -> list[CaseResult]:
-    """Return the cases that lasted long enough to be drawn second by second."""
-    return [case for case in results.cases if case.timeline and sum(case.timeline.seconds) >= SHORTEST]
+    """Return the cases that lasted long enough, and did enough, to be drawn second by second."""
+    return [case for case in results.cases if case.timeline and _worth_drawing(case.timeline)]
+
+
+def _worth_drawing(line: Timeline) -> bool:
+    begun = sum(rate * seconds for rate, seconds in zip(line.started, line.seconds, strict=True))
+    return sum(line.seconds) >= SHORTEST and begun >= FEWEST
 
 
 def timeline(results: RunResults, axis: Clock) -> Columns:
