@@ -62,7 +62,7 @@ def timeline(
     return Timeline(
         times=tuple(int(BEGIN + (start + i + 1) * SECOND) for i in n),
         seconds=tuple(1.0 for _ in n),
-        phase=tuple(1 if i < 2 else 2 if i < 3 else 3 for i in n),
+        phase=tuple(1 if i < 1 else 2 if i < 2 else 3 for i in n),
         started=tuple(p + q for p, q in zip(passed, lost, strict=True)),
         passed=tuple(passed),
         not_passed=tuple(lost),

@@ -70,6 +70,27 @@ def test_short_cases_are_not_drawn_against_time() -> None:
     assert [case.name for case in tables.drawn(synthetic.rich())] == ["copy", "stat", "disk-read"]
 
 
+def test_an_interval_belongs_to_the_phase_in_which_it_began() -> None:
+    case = synthetic.sustained(1, "copy", 0, 5, load="closed, 8 clients for 3 s after 1 s warm-up")
+    assert case.timeline
+    line = replace(case.timeline, phase=(3, 3, 3, 4, 4))  # as frames tell it: the phase at the end of each second
+    assert tables.began_in(case, line) == [2, 3, 3, 3, 4]
+
+
+def test_of_equal_series_one_is_drawn() -> None:
+    one = [series for series in synthetic.monitors(2) if series.monitor == "server" and series.metric == "rss"]
+    same = tuple(replace(series, values=one[0].values) for series in one)
+    (panel,), _ = panels(same, tables.Clock(BEGIN, 2000))
+    assert [mark.text for mark in panel.charts[0].legend] == ["all"]
+
+
+def test_legends_have_the_order_that_people_expect() -> None:
+    found, _ = panels(synthetic.monitors(2), tables.Clock(BEGIN, 2000))
+    legends = {chart.title: [mark.text for mark in chart.legend] for panel in found for chart in panel.charts}
+    assert legends["Load average"] == ["1 min", "5 min", "15 min"]
+    assert legends["Memory"] == ["used", "available", "total"]
+
+
 def test_the_clock_begins_with_the_run_and_ends_with_all_that_was_measured() -> None:
     results = synthetic.rich()
     axis = tables.clock(results)

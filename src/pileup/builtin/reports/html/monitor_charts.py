@@ -169,7 +169,7 @@ def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]
     several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
     legend = tuple(Mark(text, shade, kind) for text, shade, _ in chosen) if several else ()
     more = len(group.series) - len(chosen)
-    about = f"The {SERIES} largest of {len(group.series)}." if more > 0 and not _is_stack(group) else ""
+    about = f"The {SERIES} largest of {len(group.series)}." if more > 0 and len(chosen) == SERIES else ""
     readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
     spec = timed([*marks, hits(name, tips)], axis.window, HEIGHT)
     return Chart(name, _title(group.metric), unit, spec, name, legend, about, columns=readable), table

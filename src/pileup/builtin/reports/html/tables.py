@@ -82,7 +82,7 @@ def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
     if not timeline.phase:
         return []
     first = timeline.phase[0]
-    if first != Phase.RAMP and case.load.endswith(" ramp") or " ramp " in case.load:
+    if " ramp" in case.load:
         first = Phase.RAMP
     elif first == Phase.MEASURE and " warm-up" in case.load:
         first = Phase.WARM_UP
