@@ -12,9 +12,11 @@ from pileup.stats.cases import CaseData
 
 BUSY_CPU = 0.9
 """Share of one core from which the generator is taken to be the limit."""
-LATE_SHARE = 0.1
+LATE_SHARE = 0.5
+"""Start errors (p99) beyond this share of the median response make the figures those of the generator."""
+LATE_TOLD = 0.1
 LATE_LEAST = 10**6
-"""Start errors (p99, ns) up to this, or to a tenth of the median response, do not matter."""
+"""Start errors (p99) up to this, ns, or up to a tenth of the median response are not worth a word."""
 REACHED = 0.98
 LONG_ENOUGH = 1.0
 """Seconds below which the CPU time of the generator says nothing."""
@@ -52,21 +54,28 @@ def _of_case(data: CaseData) -> Limit:
     busy = _generator(data)
     if busy:
         return Limit(name, True, f"the generator was the limit ({busy}): the figures are not the system's")
-    return Limit(name, False, _open(data) if data.info.get("load_kind") == "open" else _closed(data))
+    told = _open(data) if data.info.get("load_kind") == "open" else _closed(data)
+    late = _late(data, LATE_TOLD)
+    return Limit(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
 
 
 def _generator(data: CaseData) -> str:
     """Return why the generator was the limit, empty when it was not."""
     measured = data.measured
+    late = _late(data, LATE_SHARE)
     if measured.cpu > BUSY_CPU and measured.seconds >= LONG_ENOUGH:
         return f"it took {format_fraction(measured.cpu)} of a core"
+    return f"starts came {late}" if late else ""
+
+
+def _late(data: CaseData, share: float) -> str:
+    """Return how late starts came if that is more than a share of the median response, empty otherwise."""
+    measured = data.measured
     if measured.late.count == 0 or _all_clients_busy(data):
         return ""
     late = min(measured.late.quantile(0.99), measured.late.max)
     median = max((tally.response.quantile(0.5) for tally in measured.iterations()), default=0)
-    if late > max(LATE_SHARE * median, LATE_LEAST):
-        return f"starts came {format_time(late)} late at the 99th percentile"
-    return ""
+    return f"{format_time(late)} late at the 99th percentile" if late > max(share * median, LATE_LEAST) else ""
 
 
 def _all_clients_busy(data: CaseData) -> bool:
