@@ -96,6 +96,40 @@ def test_a_phone_scrolls_tables_not_the_page(tmp_path: Path) -> None:
         assert int(wide) <= int(inner), name
 
 
+def test_a_case_can_be_looked_at_alone(tmp_path: Path) -> None:
+    page = write(tmp_path, "rich")
+    choose = """.then(async () => {
+      const chooser = document.getElementById("window");
+      chooser.value = "3";
+      chooser.dispatchEvent(new Event("change"));
+      await new Promise((ready) => setTimeout(ready, 500));
+      told.axis = [...document.querySelectorAll("#chart-rates .role-axis-label text")].map((each) => each.textContent).join(" ");
+    })"""
+    page.write_text(page.read_text().replace("pileupDrawAll()", f"pileupDrawAll(){choose}", 1))
+    labels = attribute(dump(page, 1280, tmp_path), "axis").split(" s ")
+    assert float(labels[0]) >= 23.6, "the case began at 24 s, 2 % of it are shown before"
+    assert "44" in labels
+
+
+def test_dragging_over_a_chart_shows_that_part_in_all(tmp_path: Path) -> None:
+    page = write(tmp_path, "rich")
+    drag = """.then(async () => {
+      const place = document.querySelector("#chart-rates .plot"), box = place.getBoundingClientRect();
+      const at = (kind, share, to) => to.dispatchEvent(new PointerEvent(kind, {
+        bubbles: true, pointerType: "mouse", button: 0, clientX: box.left + share * box.width, clientY: box.top + 40 }));
+      at("pointerdown", 0.5, place); at("pointermove", 0.6, window); at("pointerup", 0.6, window);
+      await new Promise((ready) => setTimeout(ready, 500));
+      told.axis = [...document.querySelectorAll("#chart-in_flight .role-axis-label text")].map((e) => e.textContent).join(" ");
+      told.reset = String(document.querySelector(".reset").hidden);
+    })"""
+    page.write_text(page.read_text().replace("pileupDrawAll()", f"pileupDrawAll(){drag}", 1))
+    document = dump(page, 1280, tmp_path)
+    labels = [float(each) for each in re.findall(r"([0-9.]+) s", attribute(document, "axis"))]
+    assert 27 < labels[0] < 33
+    assert 33 < labels[-1] < 39
+    assert attribute(document, "reset") == "false"
+
+
 def test_the_theme_follows_the_address(tmp_path: Path) -> None:
     page = write(tmp_path, "empty", probe="")
     assert attribute(dump(page, 800, tmp_path, "#dark"), "theme") == "dark"

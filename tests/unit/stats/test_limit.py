@@ -44,7 +44,7 @@ def test_clients_were_kept_busy(row, frame):
 def test_the_generator_began_late(row, frame, info):
     found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[12 * MS] * 10, clients=2)], None)])
     assert found[0].generator
-    assert "the generator was the limit (starts came 3 ms late at the 99th percentile)" in one_line(found)
+    assert "the generator was the limit (starts came 12 ms late at the 99th percentile)" in one_line(found)
 
 
 def test_late_by_less_than_a_tenth_of_the_median_does_not_matter(row, frame):

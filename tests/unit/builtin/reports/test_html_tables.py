@@ -81,7 +81,7 @@ def test_of_equal_series_one_is_drawn() -> None:
     one = [series for series in synthetic.monitors(2) if series.monitor == "server" and series.metric == "rss"]
     same = tuple(replace(series, values=one[0].values) for series in one)
     (panel,), _ = panels(same, tables.Clock(BEGIN, 2000))
-    assert [mark.text for mark in panel.charts[0].legend] == ["all"]
+    assert [mark.text for mark in panel.charts[0].legend] == ["all = mean = largest"]
 
 
 def test_legends_have_the_order_that_people_expect() -> None:
