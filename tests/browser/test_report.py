@@ -22,6 +22,7 @@ QUIET = [
 ]
 PROBE = """<script>
 const told = document.documentElement.dataset, complain = console.error, hint = console.warn;
+const words = (all) => [...document.querySelectorAll(all)].map((each) => each.textContent).join(" ");
 addEventListener("error", (e) => { told.problem = e.message; });
 addEventListener("securitypolicyviolation", (e) => { told.violation = e.violatedDirective + " " + e.blockedURI; });
 console.error = (...all) => { told.problem = all.join(" "); complain(...all); };
@@ -103,7 +104,7 @@ def test_a_case_can_be_looked_at_alone(tmp_path: Path) -> None:
       chooser.value = "3";
       chooser.dispatchEvent(new Event("change"));
       await new Promise((ready) => setTimeout(ready, 500));
-      told.axis = [...document.querySelectorAll("#chart-rates .role-axis-label text")].map((each) => each.textContent).join(" ");
+      told.axis = words("#chart-rates .role-axis-label text");
     })"""
     page.write_text(page.read_text().replace("pileupDrawAll()", f"pileupDrawAll(){choose}", 1))
     labels = attribute(dump(page, 1280, tmp_path), "axis").split(" s ")
@@ -114,12 +115,15 @@ def test_a_case_can_be_looked_at_alone(tmp_path: Path) -> None:
 def test_dragging_over_a_chart_shows_that_part_in_all(tmp_path: Path) -> None:
     page = write(tmp_path, "rich")
     drag = """.then(async () => {
-      const place = document.querySelector("#chart-rates .plot"), box = place.getBoundingClientRect();
+      const place = document.querySelector("#chart-rates .plot");
+      const box = place.getBoundingClientRect();
       const at = (kind, share, to) => to.dispatchEvent(new PointerEvent(kind, {
         bubbles: true, pointerType: "mouse", button: 0, clientX: box.left + share * box.width, clientY: box.top + 40 }));
-      at("pointerdown", 0.5, place); at("pointermove", 0.6, window); at("pointerup", 0.6, window);
+      at("pointerdown", 0.5, place);
+      at("pointermove", 0.6, window);
+      at("pointerup", 0.6, window);
       await new Promise((ready) => setTimeout(ready, 500));
-      told.axis = [...document.querySelectorAll("#chart-in_flight .role-axis-label text")].map((e) => e.textContent).join(" ");
+      told.axis = words("#chart-in_flight .role-axis-label text");
       told.reset = String(document.querySelector(".reset").hidden);
     })"""
     page.write_text(page.read_text().replace("pileupDrawAll()", f"pileupDrawAll(){drag}", 1))

@@ -146,12 +146,12 @@ def _rank(name: str) -> tuple[int, float, str]:
 
 
 def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
-    """Leave out series that lie on one before: of a single process all, mean and largest are one line."""
-    found: list[tuple[str, Series]] = []
+    """Make one of series that lie upon each other: of a single process all, mean and largest are one line."""
+    found: dict[tuple[tuple[int, ...], tuple[float, ...]], tuple[str, Series]] = {}
     for name, each in named:
-        if not any(each.values == other.values and each.times == other.times for _, other in found):
-            found.append((name, each))
-    return found
+        key = each.times, each.values
+        found[key] = (f"{found[key][0]} = {name}", found[key][1]) if key in found else (name, each)
+    return list(found.values())
 
 
 def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]:
@@ -192,5 +192,5 @@ def _stack(name: str, keys: list[str], colors: list[str]) -> list[Any]:
     y = alt.Y("value:Q", stack="zero", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title=None, values=[0, 50, 100]))
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
     folded = within(name).transform_fold(keys, as_=["key", "value"])
-    order = alt.Order("key:N")
+    order = alt.Order("key:O")
     return [folded.mark_area(opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]

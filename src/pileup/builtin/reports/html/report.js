@@ -31,7 +31,10 @@
     const spec = { ...chart.spec, config: report.config, datasets: { ...chart.spec.datasets, ...datasets } };
     const options = { actions: false, renderer: "svg", defaultStyle: false, tooltip: { theme: "own", disableDefaultStyle: true } };
     const done = vegaEmbed(place, spec, options)
-      .then((result) => { views.set(id, result.view); if (chart.timed) show(result.view); })
+      .then((result) => {
+        views.set(id, result.view);
+        if (chart.timed) { draggable(place, result.view); return show(result.view); }
+      })
       .catch((problem) => {
         console.error("chart " + id + ": " + problem);
         place.innerHTML = "<p class=failed>This chart cannot be drawn here; its numbers are below.</p>";
@@ -40,8 +43,43 @@
     return done;
   }
 
+  const whole = () => [0, report.window];
+
+  function zoom(from, to) {
+    shown = [Math.max(0, from), Math.min(report.window, to)];
+    if (shown[1] - shown[0] < 1) shown = whole();
+    views.forEach((view, id) => { if (report.charts[id].timed) show(view); });
+    document.querySelectorAll(".reset").forEach((each) => { each.hidden = shown[0] === 0 && shown[1] === report.window; });
+  }
+
+  // Drag over a chart with a time axis to see that part of the run in all of them; a double click shows the whole again.
+  function draggable(place, view) {
+    const time = (event) => view.scale("x").invert(event.clientX - place.getBoundingClientRect().left - view.origin()[0]);
+    let begun = null, box = null;
+    place.addEventListener("pointerdown", (event) => {
+      if (event.pointerType !== "mouse" || event.button !== 0) return;
+      event.preventDefault();
+      begun = event;
+      box = place.appendChild(Object.assign(document.createElement("div"), { className: "drag" }));
+    });
+    addEventListener("pointermove", (event) => {
+      if (!begun) return;
+      const left = place.getBoundingClientRect().left;
+      box.style.left = Math.min(begun.clientX, event.clientX) - left + "px";
+      box.style.width = Math.abs(event.clientX - begun.clientX) + "px";
+    });
+    addEventListener("pointerup", (event) => {
+      if (!begun) return;
+      const ends = [time(begun), time(event)].sort((a, b) => a - b), far = Math.abs(event.clientX - begun.clientX) > 6;
+      box.remove();
+      begun = null;
+      if (far) { choose(""); zoom(...ends); }
+    });
+    place.addEventListener("dblclick", () => { choose(""); zoom(...whole()); });
+  }
+
   function show(view) {
-    view.signal("first", shown[0]).signal("last", shown[1]).runAsync();
+    return view.signal("first", shown[0]).signal("last", shown[1]).runAsync();
   }
 
   function number(value) {
@@ -82,6 +120,7 @@
   window.pileupDrawAll = () => Promise.all(places.map(draw));
 
   const chooser = document.getElementById("window");
+  const choose = (value) => { if (chooser) chooser.value = value; };
   if (chooser) {
     const cases = rows("cases");
     cases.forEach((each, i) => chooser.append(new Option(each.case, String(i))));
@@ -89,9 +128,9 @@
     chooser.addEventListener("change", () => {
       const chosen = cases[chooser.value];
       const room = chosen ? Math.max(1, (chosen.b - chosen.a) * 0.02) : 0;
-      shown = chosen ? [Math.max(0, chosen.a - room), Math.min(report.window, chosen.b + room)] : [0, report.window];
-      views.forEach((view, id) => { if (report.charts[id].timed) show(view); });
+      zoom(...(chosen ? [chosen.a - room, chosen.b + room] : whole()));
     });
+    document.querySelectorAll(".reset").forEach((each) => each.addEventListener("click", () => { choose(""); zoom(...whole()); }));
   }
 
   const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";

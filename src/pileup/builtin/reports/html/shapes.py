@@ -185,7 +185,7 @@ def free_log_time(values: list[float]) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) that follow what is on show of `values`, all above zero."""
     ticks = log_ticks(min(values) / 2, max(values) * 2, 40)
     axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=4)
-    return alt.Scale(type="log", nice=False), axis
+    return alt.Scale(type="log", nice=False, padding=5), axis
 
 
 def far_apart(tops: list[float]) -> bool:
