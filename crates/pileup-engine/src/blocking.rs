@@ -43,7 +43,6 @@ fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u3
     let _ = block_on(served.open());
     while let Some(start) = press.next(client) {
         block_on(Iteration::new(shard, prepared, start, &mut key).run(&mut served, false));
-        press.turnstile().ended();
     }
     block_on(served.close());
 }

@@ -7,6 +7,7 @@ mod blocking;
 mod checked;
 pub mod client;
 pub mod content;
+mod gate;
 mod iteration;
 pub mod noop;
 pub mod posix;

@@ -185,7 +185,8 @@ impl Press {
         let shards = self.shards();
         let begun = self.begun_workers.load(Ordering::Acquire);
         let gone = begun > 0 && self.ended_workers.load(Ordering::Acquire) == begun;
-        gone || !shards.is_empty() && shards.iter().all(|shard| shard.over())
+        // a worker that has not come yet is not over
+        gone || shards.len() >= begun.max(1) as usize && shards.iter().all(|shard| shard.over())
     }
 
     /// Why it stopped early; empty when it did not.

@@ -71,6 +71,7 @@ pub struct Puller {
     started: u64,
     turn: u64,
     failed_in_a_row: u64,
+    failing: bool,
     /// When nothing more began: an early stop, or the first `Done`.
     stopped: Option<i64>,
     reason: String,
@@ -81,16 +82,17 @@ impl Puller {
     /// A load that begins at `start`.
     #[must_use]
     pub fn new(load: &Load, start: i64) -> Self {
+        let load = load.narrowed();
         let shape = if load.kind == Kind::Open {
-            let most = share(u64::from(load.clients.unwrap_or(DEFAULT_CLIENTS)), load).max(1);
-            let arrivals = Box::new(Schedule::new(load).peekable());
+            let most = load.share(u64::from(load.clients.unwrap_or(DEFAULT_CLIENTS))).max(1);
+            let arrivals = Box::new(Schedule::new(&load).peekable());
             Shape::Open { arrivals, idle: Vec::new(), most: u32::try_from(most).unwrap_or(u32::MAX) }
         } else {
             let clients = u64::from(load.clients.unwrap_or(1));
             Shape::Closed { ready: BinaryHeap::new(), clients, unborn: load.shard, next: load.shard, turns: Vec::new() }
         };
         Self {
-            load: load.clone(),
+            load,
             start,
             shape,
             existing: 0,
@@ -98,6 +100,7 @@ impl Puller {
             started: 0,
             turn: 0,
             failed_in_a_row: 0,
+            failing: false,
             stopped: None,
             reason: String::new(),
             missed: None,
@@ -109,7 +112,7 @@ impl Puller {
         if self.stopped.is_some() {
             return Step::Done;
         }
-        if self.end().is_some_and(|end| now >= end) || self.full() {
+        if self.end().is_some_and(|end| now >= end) || self.exhausted() || self.full() {
             return self.done(now);
         }
         match self.shape {
@@ -118,19 +121,26 @@ impl Puller {
         }
     }
 
-    fn full(&mut self) -> bool {
-        let full = self.load.operations.is_some_and(|most| self.started >= most);
-        if full && self.reason.is_empty() {
-            self.reason = format!("limit: {} operations", self.started);
+    /// Whether everything has begun that the load has.
+    fn exhausted(&mut self) -> bool {
+        match &mut self.shape {
+            Shape::Closed { next, .. } => *next >= self.load.limit(),
+            Shape::Open { arrivals, .. } => arrivals.peek().is_none(),
         }
-        full
+    }
+
+    fn full(&mut self) -> bool {
+        let Some(most) = self.load.operations.filter(|most| self.started >= self.load.share(*most)) else {
+            return false;
+        };
+        if self.reason.is_empty() {
+            self.reason = format!("limit: {most} operations");
+        }
+        true
     }
 
     fn next_closed(&mut self, now: i64) -> Step {
         let Shape::Closed { ready, clients, unborn, next, .. } = &mut self.shape else { return Step::Idle };
-        if *next >= self.load.limit() {
-            return self.done(now);
-        }
         let born = (*unborn < *clients).then(|| self.start.saturating_add_unsigned(birth(&self.load, *unborn)));
         let waiting = ready.peek().map(|Reverse(first)| first.0);
         let new = born.is_some_and(|born| waiting.is_none_or(|ready| born <= ready));
@@ -153,7 +163,7 @@ impl Puller {
 
     fn next_open(&mut self, now: i64) -> Step {
         let Shape::Open { arrivals, idle, most } = &mut self.shape else { return Step::Idle };
-        let Some(Arrival { number, time, stage }) = arrivals.peek().copied() else { return self.done(now) };
+        let Some(Arrival { number, time, stage }) = arrivals.peek().copied() else { return Step::Idle };
         let intended = self.start.saturating_add_unsigned(time);
         if intended > now {
             return Step::Wait(intended);
@@ -182,6 +192,7 @@ impl Puller {
         self.under_way = self.under_way.saturating_sub(1);
         self.failed_in_a_row = if passed { 0 } else { self.failed_in_a_row + 1 };
         if self.load.errors_in_a_row.is_some_and(|most| self.failed_in_a_row >= most) {
+            self.failing = true;
             self.stop(now, &format!("limit: {} errors in a row", self.failed_in_a_row));
         }
         self.turn += 1;
@@ -199,12 +210,31 @@ impl Puller {
         }
     }
 
+    /// Whether so many in a row did not pass that the whole load must end, other shards too.
+    #[must_use]
+    pub fn failing(&self) -> bool {
+        self.failing
+    }
+
+    /// Take notice of the time, when nobody asks for work: the load may have ended.
+    pub fn look(&mut self, now: i64) {
+        if self.stopped.is_none() && self.end().is_some_and(|end| now >= end) {
+            self.done(now);
+        }
+    }
+
     /// Begin nothing more; the first reason stays.
     pub fn stop(&mut self, now: i64, reason: &str) {
         if self.stopped.is_none() {
             self.stopped = Some(now);
             reason.clone_into(&mut self.reason);
         }
+    }
+
+    /// The load as this shard has it.
+    #[must_use]
+    pub fn load(&self) -> &Load {
+        &self.load
     }
 
     /// When nothing more begins, if the load has a time.
@@ -258,11 +288,6 @@ impl Puller {
         self.missed = Some(missed);
         missed
     }
-}
-
-/// This shard's part of a number of clients.
-fn share(clients: u64, load: &Load) -> u64 {
-    clients / load.shards + u64::from(load.shard < clients % load.shards)
 }
 
 /// Number over the whole load of a shard's k-th client.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
 use pileup_record::{Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
-use pileup_schedule::{Load, Stage};
+use pileup_schedule::{Kind, Load, Stage};
 
 use crate::puller::{Begin, Puller, Step};
 
@@ -85,6 +85,8 @@ pub struct Shard {
     load: Arc<Load>,
     recorder: Arc<Recorder>,
     phase: Option<Phase>,
+    /// Whether iterations are due when their client is there, as those of `once` and `times` are.
+    untimed: bool,
     /// String id of the operation that an iteration is; 0 when it has several.
     single: AtomicU32,
     /// Operations of an iteration: each may take the timeout.
@@ -109,8 +111,11 @@ impl Shard {
     /// A shard that begins at `start`.
     #[must_use]
     pub fn new(load: Arc<Load>, recorder: Arc<Recorder>, start: i64) -> Self {
+        let puller = Puller::new(&load, start);
+        let load = Arc::new(puller.load().clone());
+        let untimed = load.kind != Kind::Open && load.end().is_none() && load.think.is_none();
         let state = State {
-            puller: Puller::new(&load, start),
+            puller,
             local: recorder.local(),
             tally: Tally::new(),
             late: Histogram::new(),
@@ -124,6 +129,7 @@ impl Shard {
             load,
             recorder,
             phase,
+            untimed,
             single: AtomicU32::new(0),
             operations: AtomicU64::new(1),
             state: Mutex::new(state),
@@ -134,7 +140,7 @@ impl Shard {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The load it is a part of.
+    /// The load as this shard has it.
     #[must_use]
     pub fn load(&self) -> &Load {
         &self.load
@@ -195,7 +201,9 @@ impl Shard {
     #[must_use]
     pub fn picked(&self, start: Start) -> Start {
         let mut state = self.state();
-        let start = Start { start: clock::now(), ..start };
+        let now = clock::now();
+        let intended = if self.untimed { now } else { start.intended };
+        let start = Start { start: now, intended, ..start };
         if start.phase == Phase::Measure {
             state.late.record(start.start - start.intended, 1);
         }
@@ -310,11 +318,18 @@ impl Shard {
     /// When what is under way is given up: after nothing more began, each operation of the last iteration may take its timeout, and a
     /// moment to be told.
     pub fn deadline(&self) -> Option<i64> {
-        let state = self.state();
+        let mut state = self.state();
+        state.puller.look(clock::now());
         let last = state.under_way.iter().flatten().map(|start| start.start).max().unwrap_or(0);
         let stopped = state.puller.stopped()?;
         let most = self.load.timeout.saturating_mul(self.operations.load(Ordering::Relaxed)).saturating_add(MOMENT);
         Some(last.max(stopped).saturating_add_unsigned(most))
+    }
+
+    /// Why the whole load must end, if this shard has seen too many errors in a row.
+    pub fn failing(&self) -> Option<String> {
+        let state = self.state();
+        state.puller.failing().then(|| state.puller.reason().to_owned())
     }
 
     /// Why it stopped early; empty when it did not.

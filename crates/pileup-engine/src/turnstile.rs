@@ -35,8 +35,9 @@ struct Desk {
     wanted: VecDeque<u32>,
     /// Those who wait, with what wakes them.
     waiting: HashMap<Waiter, Arc<Condvar>>,
-    /// Who keeps the time.
+    /// Who keeps the time, and until when it sleeps.
     leader: Option<Waiter>,
+    until: i64,
     done: bool,
 }
 
@@ -78,7 +79,9 @@ impl Turnstile {
                         desk.done = true;
                         desk.waiting.values().for_each(|who| who.notify_one());
                     }
-                    self.over.notify_all();
+                    if self.shard.over() {
+                        self.over.notify_all();
+                    }
                     return Pull::Done;
                 }
                 other => return other,
@@ -110,6 +113,7 @@ impl Turnstile {
             return Next::Start(start);
         }
         let pull = self.hand_out(desk);
+        Self::inform(desk, pull);
         match desk.given.remove(&client) {
             Some(start) => Next::Start(start),
             None if pull == Pull::Done => Next::Over,
@@ -137,6 +141,7 @@ impl Turnstile {
             }
             let pull = self.hand_out(&mut desk);
             if let Some(found) = take(&mut desk) {
+                Self::inform(&mut desk, pull);
                 break Some(found);
             }
             if pull == Pull::Done {
@@ -154,44 +159,61 @@ impl Turnstile {
         }
         if desk.leader == Some(me) {
             desk.leader = None;
+            let next = Pull::Wait(desk.until);
+            Self::inform(&mut desk, next);
         }
-        Self::hand_on(&desk);
         found
     }
 
-    /// Sleep until something is given; the leader also until something is due.
+    /// Sleep until something is given; the leader also until something is due. Whoever knows of something earlier than the leader does
+    /// takes its place: the other need not be told.
     fn sleep<'a>(mut desk: MutexGuard<'a, Desk>, me: Waiter, bell: &Condvar, pull: Pull) -> MutexGuard<'a, Desk> {
-        if desk.leader.is_none() {
+        let until = due(pull);
+        if desk.leader.is_none() || until < desk.until {
             desk.leader = Some(me);
         }
-        let until = match pull {
-            Pull::Wait(until) if desk.leader == Some(me) => (until - clock::now()).clamp(0, STRETCH),
-            _ => STRETCH,
-        };
-        let time = Duration::from_nanos(until.unsigned_abs());
+        let mut time = STRETCH;
+        if desk.leader == Some(me) {
+            desk.until = until;
+            time = until.saturating_sub(clock::now()).clamp(0, STRETCH);
+        }
+        let time = Duration::from_nanos(time.unsigned_abs());
         bell.wait_timeout(desk, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// When nobody keeps the time, wake one of those who wait to do so.
-    fn hand_on(desk: &Desk) {
-        if desk.leader.is_none()
-            && let Some(who) = desk.waiting.values().next()
-        {
+    /// See that somebody is awake when something is due: the leader, or where there is none one of those who wait.
+    fn inform(desk: &mut Desk, pull: Pull) {
+        let due = due(pull);
+        let who = match desk.leader {
+            Some(leader) if due < desk.until => desk.waiting.get(&leader),
+            None if due < i64::MAX => desk.waiting.values().next(),
+            _ => return,
+        };
+        // should the leader leave before it sleeps again, it hands this on
+        desk.until = due;
+        if let Some(who) = who {
             who.notify_one();
         }
     }
 
-    /// Call after an iteration has ended: something may be due now that was not before.
+    /// Call after an iteration has ended, unless its thread asks for the next one at once: something may be due now that was not before.
     pub fn ended(&self) {
-        let desk = self.desk();
-        if let Some(who) = desk.leader.and_then(|leader| desk.waiting.get(&leader)) {
-            who.notify_one();
-        } else {
-            Self::hand_on(&desk);
+        let mut desk = self.desk();
+        let pull = self.hand_out(&mut desk);
+        Self::inform(&mut desk, pull);
+        if let Some(Some(timer)) = self.timer.get() {
+            self.set(timer, &desk, pull);
         }
-        drop(desk);
-        self.over.notify_all();
-        self.ring();
+    }
+
+    /// Make the descriptor readable when there is something to take.
+    fn set(&self, timer: &TimerFd, desk: &Desk, pull: Pull) {
+        match pull {
+            _ if !desk.given.is_empty() => timer.arm(0),
+            Pull::Wait(until) => timer.arm(until),
+            Pull::Done if self.shard.over() => timer.arm(0),
+            _ => timer.disarm(),
+        }
     }
 
     /// Wake everybody: the load was stopped or given up.
@@ -238,12 +260,14 @@ impl Turnstile {
         desk.wanted.clear();
         let mut starts: Vec<Start> = desk.given.drain().map(|(_, start)| start).collect();
         starts.sort_by_key(|start| start.number);
-        match (timer, pull) {
-            (Some(timer), Pull::Wait(until)) => timer.arm(until),
-            (Some(timer), Pull::Done) if self.shard.over() => timer.arm(0),
-            (Some(timer), _) => timer.disarm(),
-            (None, _) => {}
+        if let Some(timer) = timer {
+            self.set(timer, &desk, pull);
         }
         starts
     }
+}
+
+/// When something is due that is known by now.
+fn due(pull: Pull) -> i64 {
+    if let Pull::Wait(until) = pull { until } else { i64::MAX }
 }

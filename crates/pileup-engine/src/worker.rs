@@ -2,17 +2,20 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use pileup_pacer::{Pacer, Pacing, clock, tighten_timers};
-use pileup_schedule::{Kind, Load};
+use pileup_schedule::{Kind, Load, birth};
 use tokio::runtime::Builder;
-use tokio::task::LocalSet;
+use tokio::sync::Semaphore;
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::checked::Checked;
 use crate::client::Factory;
+use crate::gate::Gate;
 use crate::iteration::{Iteration, Prepared};
 use crate::press::Press;
 use crate::program::Program;
@@ -31,10 +34,14 @@ pub fn pacer() -> Option<Pacer> {
 
 /// Longest time that opening connections may delay a load.
 const OPENING: Duration = Duration::from_secs(10);
-/// What a client may take to say good-bye.
+/// Clients that begin so soon are opened before the load begins, ns. Later ones are opened when they begin: servers drop idle connections.
+const SOON: u64 = 1_000_000_000;
+/// Clients that are opened side by side.
+const ABREAST: usize = 64;
+/// What the clients of a worker may take to say good-bye.
 const CLOSING: Duration = Duration::from_millis(200);
 /// Iterations that a client may do before others of its worker get a turn.
-const TURNS: u32 = 32;
+const TURNS: u32 = 8;
 /// How often a worker that waits looks whether the load was stopped.
 const LOOK: i64 = 50_000_000;
 
@@ -55,98 +62,109 @@ pub fn pacing(name: &str) -> Result<Pacing, String> {
 pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
     let load = press.load();
     let workers = load.workers.max(1);
-    let ready = Arc::new(Barrier::new(workers as usize));
+    let gate = Arc::new(Gate::new(workers));
     let factory = Arc::new(factory);
     press.workers_begin(workers);
     for worker in 0..workers {
-        let (press, factory, ready, program) =
-            (Arc::clone(press), Arc::clone(&factory), Arc::clone(&ready), program.clone());
-        let part = Load {
-            shard: load.shard * u64::from(workers) + u64::from(worker),
-            shards: load.shards * u64::from(workers),
-            ..load.as_ref().clone()
-        };
+        let (own, factory, ready, program) =
+            (Arc::clone(press), Arc::clone(&factory), Arc::clone(&gate), program.clone());
+        let shard = load.shard * u64::from(workers) + u64::from(worker);
+        let part = Load { shard, shards: load.shards * u64::from(workers), ..load.as_ref().clone() }.narrowed();
         let run = move || {
-            thread(&press, part, factory, program, &ready);
-            press.worker_ended();
+            if let Err(error) = thread(&own, part, factory, program, &ready) {
+                ready.leave(1);
+                own.stop_for(&format!("internal: a worker cannot begin: {error}"), true);
+            }
+            own.worker_ended();
         };
-        let thread = std::thread::Builder::new().name(format!("worker {worker}")).spawn(run);
-        thread.map_err(|error| format!("no thread can be made: {error}; expected room for one (use fewer workers)"))?;
+        if let Err(error) = std::thread::Builder::new().name(format!("worker {worker}")).spawn(run) {
+            let message = format!("no thread can be made: {error}; expected room for {workers} (use fewer workers)");
+            press.stop_for(&message, true);
+            gate.leave(workers - worker);
+            (worker..workers).for_each(|_| press.worker_ended());
+            return Err(message);
+        }
     }
     Ok(())
 }
 
-fn thread<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: Program, ready: &Barrier) {
-    tighten_timers();
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build();
-    let Ok(runtime) = runtime else {
-        press.stop_for("no event loop can be made: the process has no descriptor left", true);
-        return;
-    };
-    let pacing = pacing(&part.pacing).unwrap_or_default();
-    LocalSet::new().block_on(&runtime, async {
-        let Ok(pacer) = Pacer::new(pacing) else {
-            press.stop_for("no timer can be made: the process has no descriptor left", true);
-            return;
-        };
-        PACER.with(|own| *own.borrow_mut() = Some(pacer.clone()));
-        serve(press, part, factory, program, ready, pacer).await;
-        PACER.with(|own| own.borrow_mut().take());
-    });
-}
-
-async fn serve<F: Factory>(
+fn thread<F: Factory>(
     press: &Press,
     part: Load,
     factory: Arc<F>,
     program: Program,
-    ready: &Barrier,
-    pacer: Pacer,
-) {
-    let part = Arc::new(part);
-    let early = early_clients(&part);
-    let mut opened = open_all(factory.as_ref(), &part, early).await;
-    ready.wait();
-    let shard = Arc::new(Shard::new(Arc::clone(&part), Arc::clone(press.recorder()), press.begin()));
+    gate: &Gate,
+) -> std::io::Result<()> {
+    tighten_timers();
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let pacing = pacing(&part.pacing).unwrap_or_default();
+    LocalSet::new().block_on(&runtime, async {
+        let pacer = Pacer::new(pacing)?;
+        PACER.with(|own| *own.borrow_mut() = Some(pacer.clone()));
+        serve(press, part, factory, program, gate, pacer).await;
+        PACER.with(|own| own.borrow_mut().take());
+        Ok(())
+    })
+}
+
+async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: Program, gate: &Gate, pacer: Pacer) {
+    let mut opened = open_all(factory.as_ref(), &part).await;
+    gate.arrive();
+    let shard = Arc::new(Shard::new(Arc::new(part), Arc::clone(press.recorder()), press.begin()));
     press.adopt(&shard);
     let prepared = Prepared::new(program, &shard);
     opened.reverse();
     let worker = Rc::new(Worker { shard, prepared, factory, hall: RefCell::new(Hall { opened, ..Hall::default() }) });
     loop {
-        match worker.hand_out() {
+        let look = clock::now() + LOOK;
+        let pull = worker.hand_out();
+        if pull == Pull::Done
+            && let Some(reason) = worker.shard.failing()
+        {
+            press.stop_for(&reason, false); // the other workers too
+        }
+        match pull {
             Pull::Done if worker.shard.over() => break,
-            Pull::Wait(until) => worker.rest(&pacer, until.min(clock::now() + LOOK)).await,
-            _ => worker.rest(&pacer, clock::now() + LOOK).await,
+            Pull::Wait(until) => worker.rest(&pacer, until.min(look)).await,
+            _ => worker.rest(&pacer, look).await,
         }
     }
     worker.dismiss().await;
 }
 
-/// Clients that are made and connected before the load begins.
-fn early_clients(part: &Load) -> u32 {
-    match part.kind {
+/// Numbers of the clients that are made and connected before the load begins.
+fn early_clients(part: &Load) -> Vec<u64> {
+    let count = match part.kind {
         Kind::Once | Kind::Times => 1,
-        Kind::Closed => u32::try_from(u64::from(part.clients.unwrap_or(1)).div_ceil(part.shards)).unwrap_or(1),
+        Kind::Closed => part.clients.unwrap_or(1),
         Kind::Open => {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-            // a small guess
-            let guess = (part.rate.unwrap_or(1.0) / part.shards as f64 * 0.05).ceil() as u32;
+            // a small guess: what is needed at 50 ms each
+            let guess = (part.rate.unwrap_or(1.0) * 0.05).ceil() as u32;
             guess.clamp(1, 64).min(part.clients.unwrap_or(DEFAULT_CLIENTS))
         }
-    }
+    };
+    let soon = |client: &u64| part.kind == Kind::Open || birth(part, *client) <= SOON;
+    (0..u64::from(count)).filter(|client| part.mine(*client) && *client < part.limit()).take_while(soon).collect()
 }
 
 /// Open clients side by side; one that cannot be opened shows at its first operation, where it is counted.
-async fn open_all<F: Factory>(factory: &F, part: &Load, count: u32) -> Vec<Checked<F::Client>> {
-    let mut opened = Vec::new();
-    let limit = OPENING.min(Duration::from_nanos(part.timeout));
-    let begin = tokio::time::Instant::now();
-    for k in 0..count {
-        let number = u64::from(k) * part.shards + part.shard;
+async fn open_all<F: Factory>(factory: &F, part: &Load) -> Vec<Checked<F::Client>> {
+    let end = Instant::now() + OPENING.min(Duration::from_nanos(part.timeout));
+    let abreast = Rc::new(Semaphore::new(ABREAST));
+    let open = |number: u64| {
         let mut client = Checked::new(factory.make(u32::try_from(number).unwrap_or(u32::MAX)));
-        let left = limit.saturating_sub(begin.elapsed());
-        let _ = tokio::time::timeout(left, client.open()).await;
-        opened.push(client);
+        let abreast = Rc::clone(&abreast);
+        spawn_local(async move {
+            let _place = abreast.acquire().await;
+            let _ = timeout_at(end, client.open()).await;
+            client
+        })
+    };
+    let tasks: Vec<_> = early_clients(part).into_iter().map(open).collect();
+    let mut opened = Vec::new();
+    for task in tasks {
+        opened.extend(task.await.ok());
     }
     opened
 }
@@ -159,6 +177,8 @@ struct Hall<C> {
     tasks: Vec<tokio::task::JoinHandle<()>>,
     /// Wakes the worker itself.
     worker: Option<Waker>,
+    /// Until when it sleeps.
+    resting: i64,
     /// What the worker waits for has changed.
     changed: bool,
     /// Clients that wait shall go home.
@@ -167,7 +187,15 @@ struct Hall<C> {
 
 impl<C> Default for Hall<C> {
     fn default() -> Self {
-        Self { opened: Vec::new(), seats: Vec::new(), tasks: Vec::new(), worker: None, changed: false, closing: false }
+        Self {
+            opened: Vec::new(),
+            seats: Vec::new(),
+            tasks: Vec::new(),
+            worker: None,
+            resting: 0,
+            changed: false,
+            closing: false,
+        }
     }
 }
 
@@ -204,13 +232,15 @@ impl<F: Factory> Worker<F> {
         loop {
             match self.shard.pull() {
                 Pull::Start(start) if start.client == client => return Some(start),
-                Pull::Start(start) => self.give(start),
-                Pull::Wait(_) | Pull::Done => {
-                    self.wake_worker();
-                    return None;
+                Pull::Start(start) => {
+                    self.give(start);
+                    continue;
                 }
-                Pull::Idle => return None,
+                Pull::Wait(until) => self.wake_worker(until),
+                Pull::Done => self.wake_worker(0),
+                Pull::Idle => {}
             }
+            return None;
         }
     }
 
@@ -222,7 +252,7 @@ impl<F: Factory> Worker<F> {
         }
         if start.new {
             let client = hall.opened.pop();
-            let task = tokio::task::spawn_local(Self::client(Rc::clone(self), client, start));
+            let task = spawn_local(Self::client(Rc::clone(self), client, start));
             hall.tasks.push(task);
             return;
         }
@@ -233,8 +263,12 @@ impl<F: Factory> Worker<F> {
         }
     }
 
-    fn wake_worker(&self) {
+    /// See that the worker is awake at that time.
+    fn wake_worker(&self, until: i64) {
         let mut hall = self.hall.borrow_mut();
+        if until >= hall.resting {
+            return;
+        }
         hall.changed = true;
         if let Some(waker) = hall.worker.take() {
             drop(hall);
@@ -244,6 +278,7 @@ impl<F: Factory> Worker<F> {
 
     /// Sleep until that time, or until a client has changed what comes next.
     async fn rest(&self, pacer: &Pacer, until: i64) {
+        self.hall.borrow_mut().resting = until;
         let changed = std::future::poll_fn(|context| {
             let mut hall = self.hall.borrow_mut();
             if std::mem::take(&mut hall.changed) {
@@ -264,7 +299,7 @@ impl<F: Factory> Worker<F> {
             Some(client) => client,
             None => {
                 let mut client = Checked::new(self.factory.make(first.client));
-                let _ = tokio::time::timeout(self.prepared.timeout(), client.open()).await;
+                let _ = timeout(self.prepared.timeout(), client.open()).await;
                 client
             }
         };
@@ -307,12 +342,11 @@ impl<F: Factory> Worker<F> {
 
     /// Send all clients home; one that still acts, though its iteration was given up, is dropped.
     async fn dismiss(&self) {
-        let (tasks, opened) = self.close_hall();
-        for mut client in opened {
-            let _ = tokio::time::timeout(CLOSING, client.close()).await;
-        }
+        let (mut tasks, opened) = self.close_hall();
+        tasks.extend(opened.into_iter().map(|mut client| spawn_local(async move { client.close().await })));
+        let end = Instant::now() + CLOSING;
         for mut task in tasks {
-            if tokio::time::timeout(CLOSING, &mut task).await.is_err() {
+            if timeout_at(end, &mut task).await.is_err() {
                 task.abort();
             }
         }

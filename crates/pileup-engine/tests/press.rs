@@ -244,3 +244,84 @@ fn the_timeout_is_of_an_operation_and_the_iteration_may_take_as_many() {
     press.native(NoopFactory, program(&[r#"{"repeat": 5, "cost_ns": 30000000}"#])).unwrap();
     assert_eq!(count(&finish(&press), Outcome::Passed, true), 1, "150 ms in all, 30 ms each");
 }
+
+#[test]
+fn workers_share_what_there_is_and_end_together() {
+    let bench = Bench::new("workers");
+    for (shape, passed) in [
+        (r#"{"workers": 3}"#, 1),
+        (r#"{"workers": 3, "kind": "times", "times": 7}"#, 7),
+        (r#"{"workers": 3, "kind": "closed", "clients": 2, "times": 50}"#, 50),
+        (r#"{"workers": 2, "kind": "open", "rate": 1000, "clients": 1, "for": 50000000}"#, 50),
+    ] {
+        let press = bench.press(shape);
+        press.native(NoopFactory, program(&["{}"])).unwrap();
+        let frames = finish(&press);
+        let missed: u64 = frames.iter().map(|frame| frame.missed).sum();
+        assert_eq!(count(&frames, Outcome::Passed, true) + missed, passed, "{shape}");
+        assert_eq!(press.reason(), "");
+    }
+}
+
+#[test]
+fn errors_in_a_row_at_one_worker_end_all() {
+    let bench = Bench::new("all");
+    let press =
+        bench.press(r#"{"kind": "closed", "clients": 2, "for": 60000000000, "workers": 2, "errors_in_a_row": 5}"#);
+    press.native(Odd, program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
+    let frames = finish(&press);
+    assert_eq!(press.reason(), "limit: 5 errors in a row");
+    assert!(count(&frames, Outcome::Failed, true) >= 5);
+}
+
+/// Client 0 passes, client 1 fails.
+struct Odd;
+struct OddClient(u32, pileup_engine::noop::NoopClient);
+impl Factory for Odd {
+    type Client = OddClient;
+    const BLOCKING: bool = false;
+    fn make(&self, client: u32) -> OddClient {
+        OddClient(client, NoopFactory.make(client))
+    }
+}
+impl Client for OddClient {
+    async fn open(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        self.1.act(call, act).await?;
+        if self.0 == 0 { Ok(()) } else { Err(Fault::failed("odd")) }
+    }
+    async fn close(&mut self) {}
+}
+
+#[test]
+fn a_loop_whose_iterations_hang_is_given_up_though_nobody_asks() {
+    let bench = Bench::new("silent-loop");
+    let press = bench.press(r#"{"kind": "closed", "clients": 2, "for": 50000000, "timeout": 50000000}"#);
+    press.fileno();
+    assert_eq!(press.ready().len(), 2);
+    assert_eq!(count(&finish(&press), Outcome::Unfinished, true), 2);
+}
+
+#[test]
+fn a_client_that_is_ready_earlier_than_the_one_who_keeps_the_time_is_on_time() {
+    let bench = Bench::new("earlier");
+    // client 1 is born after 0.9 s and is what the first sleeper waits for; client 0 thinks for 10 ms meanwhile
+    let press = bench
+        .press(r#"{"kind": "closed", "clients": 2, "ramp": 1800000000, "times": 20, "think": {"fixed": 10000000}}"#);
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        while let Some(client) = press.spawn() {
+            let press = &press;
+            scope.spawn(move || {
+                while let Some(start) = press.next(client) {
+                    let start = press.picked(start);
+                    press.finish(&start, &Ended { end: pileup_pacer::clock::now(), ..Ended::default() });
+                }
+            });
+        }
+    });
+    assert!(begin.elapsed() < Duration::from_millis(800), "20 times 10 ms: {:?}", begin.elapsed());
+    assert_eq!(count(&finish(&press), Outcome::Passed, true), 20);
+}

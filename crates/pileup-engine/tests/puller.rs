@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pileup_engine::puller::{Begin, Puller, Step};
-use pileup_schedule::Load;
+use pileup_schedule::{Load, Schedule};
+use proptest::prelude::*;
 
 const MS: i64 = 1_000_000;
 
@@ -152,4 +153,76 @@ fn shards_share_the_times() {
         (0..3).flat_map(|shard| starts(&Load { shard, shards: 3, ..whole.clone() }, 2)).map(|line| line.2).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_cannot_be_divided_is_left_to_the_first_shards() {
+    let parts = |whole: &Load| {
+        let mut lines: Vec<Line> =
+            (0..4).flat_map(|shard| starts(&Load { shard, shards: 4, ..whole.clone() }, 2)).collect();
+        lines.sort_by_key(|line| line.2);
+        lines
+    };
+    assert_eq!(parts(&load("{}")), [(0, 0, 0, 0)]);
+    let times = load(r#"{"kind": "times", "times": 3}"#);
+    assert_eq!(parts(&times), [(0, 0, 0, 0), (2, 0, 1, 2), (4, 0, 2, 4)]);
+    let shared = load(r#"{"kind": "times", "clients": 2, "times": 5}"#);
+    assert_eq!(parts(&shared), [(0, 0, 0, 0), (0, 1, 1, 0), (2, 0, 2, 2), (2, 1, 3, 2), (4, 0, 4, 4)]);
+    let open = load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 50000000}"#);
+    assert_eq!(parts(&open), starts(&open, 2), "never more clients than the load has");
+}
+
+#[test]
+fn shards_share_a_limit_of_operations_and_one_that_is_just_met_is_no_stop() {
+    let whole = load(r#"{"kind": "closed", "clients": 8, "times": 100, "operations": 10}"#);
+    let begun = |shard| starts(&Load { shard, shards: 4, ..whole.clone() }, 2).len();
+    assert_eq!((0..4).map(begun).sum::<usize>(), 10);
+    let (lines, puller) = simulate(&load(r#"{"kind": "times", "times": 4, "operations": 4}"#), |_| 1, |_| true);
+    assert_eq!((lines.len(), puller.reason()), (4, ""));
+}
+
+#[test]
+fn a_load_that_nobody_asks_about_still_ends() {
+    let mut puller = Puller::new(&load(r#"{"kind": "closed", "clients": 1, "for": 5000000}"#), 0);
+    assert!(matches!(puller.next(0), Step::Start(_)));
+    assert_eq!(puller.next(MS), Step::Idle);
+    puller.look(4 * MS);
+    assert_eq!(puller.stopped(), None);
+    puller.look(6 * MS);
+    assert_eq!((puller.stopped(), puller.under_way()), (Some(6 * MS), 1));
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_early_or_lost_and_no_client_does_two_things(
+        rate in 1.0f64..400.0, clients in 1u32..12, shards in 1u64..5, service in 0i64..60, poisson: bool, open: bool, thinks in 0u64..20_000_000
+    ) {
+        let kind = if open { "open" } else { "closed" };
+        let arrivals = if poisson { "poisson" } else { "constant" };
+        let whole = load(&format!(
+            r#"{{"kind": "{kind}", "rate": {rate}, "clients": {clients}, "arrivals": "{arrivals}", "ramp": 50000000, "for": 200000000,
+            "think": {}}}"#,
+            if open { "null".to_owned() } else { format!(r#"{{"exponential": {thinks}}}"#) }
+        ));
+        let mut begun = Vec::new();
+        let mut missed = 0;
+        let times = |number: u64| service + i64::try_from(number % 7).unwrap();
+        for shard in 0..shards {
+            let (lines, mut puller) = simulate(&Load { shard, shards, ..whole.clone() }, times, |_| true);
+            prop_assert!(lines.windows(2).all(|pair| pair[0].0 <= pair[1].0), "in order");
+            prop_assert_eq!(puller.under_way(), 0);
+            missed += puller.missed();
+            begun.extend(lines);
+        }
+        prop_assert!(begun.iter().all(|line| line.0 >= line.3 && line.0 < 250 && line.1 < clients));
+        let mut numbers: Vec<u64> = begun.iter().map(|line| line.2).collect();
+        numbers.sort_unstable();
+        prop_assert!(numbers.windows(2).all(|pair| pair[0] != pair[1]));
+        if open {
+            prop_assert_eq!(numbers.len() as u64 + missed, Schedule::new(&whole).count() as u64);
+        }
+        begun.sort_by_key(|line| (line.1, line.0, line.2));
+        let alone = |pair: &[Line]| pair[0].1 != pair[1].1 || pair[0].0 + times(pair[0].2) <= pair[1].0 + 1;
+        prop_assert!(begun.windows(2).all(alone), "one thing at a time (instants are cut to ms)");
+    }
 }

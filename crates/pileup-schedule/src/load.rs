@@ -124,6 +124,32 @@ impl Load {
         k % self.shards == self.shard
     }
 
+    /// The part that a shard really has: clients cannot be divided, so a load with fewer of them than shards belongs to as many shards
+    /// as it has clients, and the other shards begin nothing.
+    #[must_use]
+    pub fn narrowed(&self) -> Self {
+        let clients = match self.kind {
+            Kind::Once => 1,
+            Kind::Open => self.clients.map_or(u64::MAX, u64::from),
+            Kind::Times | Kind::Closed => u64::from(self.clients.unwrap_or(1)),
+        };
+        let clients = clients.max(1);
+        let whole = self.clone();
+        if self.shards <= clients {
+            whole
+        } else if self.shard < clients {
+            Self { shards: clients, ..whole }
+        } else {
+            Self { kind: Kind::Times, times: Some(0), ..whole }
+        }
+    }
+
+    /// This shard's part of a number.
+    #[must_use]
+    pub fn share(&self, number: u64) -> u64 {
+        number / self.shards + u64::from(self.shard < number % self.shards)
+    }
+
     /// Check what its types do not say.
     ///
     /// # Errors

@@ -95,6 +95,17 @@ fn loads_without_sense_are_refused_in_words() {
     assert_eq!(load(r#"{"kind": "once"}"#).kind, Kind::Once);
 }
 
+#[test]
+fn a_load_with_fewer_clients_than_shards_belongs_to_as_many_shards_as_it_has_clients() {
+    let whole = load(r#"{"kind": "closed", "clients": 2, "for": 1}"#);
+    let parts: Vec<Load> = (0..4).map(|shard| Load { shard, shards: 4, ..whole.clone() }.narrowed()).collect();
+    assert_eq!(parts.iter().map(|part| (part.shard, part.shards)).collect::<Vec<_>>()[..2], [(0, 2), (1, 2)]);
+    assert_eq!(parts.iter().map(Load::limit).collect::<Vec<_>>(), [u64::MAX, u64::MAX, 0, 0]);
+    let many = Load { shard: 3, shards: 4, ..load(r#"{"rate": 1, "for": 1}"#) };
+    assert_eq!((many.narrowed().shards, many.narrowed().limit()), (4, u64::MAX), "an open load has clients enough");
+    assert_eq!((0..4).map(|shard| Load { shard, shards: 4, ..whole.clone() }.share(10)).sum::<u64>(), 10);
+}
+
 proptest! {
     #[test]
     fn shards_add_up_to_the_whole(rate in 1.0f64..5000.0, shards in 1u64..9, ramp in 0u64..2_000_000_000, poisson: bool, seed: u64) {
