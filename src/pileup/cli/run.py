@@ -78,6 +78,7 @@ def command(
         click.echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
     else:
         print_results(results, Console())
+        click.echo(f"report: {runner.folder.path / 'report.html'}")
         click.echo(runner.folder.path)
     context.exit(int(results.exit_code))
 
