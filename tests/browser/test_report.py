@@ -117,8 +117,9 @@ def test_dragging_over_a_chart_shows_that_part_in_all(tmp_path: Path) -> None:
     drag = """.then(async () => {
       const place = document.querySelector("#chart-rates .plot");
       const box = place.getBoundingClientRect();
-      const at = (kind, share, to) => to.dispatchEvent(new PointerEvent(kind, {
-        bubbles: true, pointerType: "mouse", button: 0, clientX: box.left + share * box.width, clientY: box.top + 40 }));
+      const event = { bubbles: true, pointerType: "mouse", button: 0, clientY: box.top + 40 };
+      const at = (kind, share, to) =>
+        to.dispatchEvent(new PointerEvent(kind, { ...event, clientX: box.left + share * box.width }));
       at("pointerdown", 0.5, place);
       at("pointermove", 0.6, window);
       at("pointerup", 0.6, window);

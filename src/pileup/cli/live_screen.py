@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.text import Text
 
@@ -37,7 +37,7 @@ def screen(state: State, width: int, height: int) -> list[Text]:
     """Return the lines, at most `height` of them, none wider than `width`."""
     head = _head(state, width)
     running = state.running
-    body = [line for case in running[:2] for line in _case(case, state, width, wide=len(running) == 1)]
+    body = [line for case in running[:2] for line in _case(case, state.now, width)]
     if len(running) > 2:
         body.append(Text(f"and {len(running) - 2} more cases", style="dim"))
     if not running and state.cases:
@@ -99,9 +99,9 @@ def _label(word: str) -> Text:
     return Text(f"{word:<{LABEL}}", style="dim")
 
 
-def _case(case: CaseState, state: State, width: int, *, wide: bool) -> list[Text]:
+def _case(case: CaseState, now: int, width: int) -> list[Text]:
     tally = case.tally
-    elapsed = max(0, state.now - (case.started or state.now))
+    elapsed = max(0, now - (case.started or now))
     phase = PHASES[Phase(tally.phase)] if tally.parts else "preparing"
     head = (
         Text(case.name, style="bold cyan")
@@ -109,14 +109,13 @@ def _case(case: CaseState, state: State, width: int, *, wide: bool) -> list[Text
         + Text(f"  {clock(elapsed)}  {case.load}", style="dim")
     )
     recent, part = tally.recent(), tally.so_far()
-    room = width - 2 if wide else 0
-    lines = [head, _rates(case, recent, state, room), _quantiles("last 5 s", recent, state, room)]
+    lines = [head, _rates(case, recent, width), _with_spark(_quantiles("last 5 s", recent), case.tails, width)]
     if part.times is not None and part.times.count:
-        lines.append(_quantiles("so far", part, state, 0))
+        lines.append(_quantiles("so far", part))
     return [*lines, _counts(part)]
 
 
-def _rates(case: CaseState, recent: Part, state: State, width: int) -> Text:
+def _rates(case: CaseState, recent: Part, width: int) -> Text:
     tally = case.tally
     line = _label("iterations") + Text(f"{format_rate(recent.rate):<11}", style="bold")
     if case.rate:
@@ -126,21 +125,21 @@ def _rates(case: CaseState, recent: Part, state: State, width: int) -> Text:
     if recent.bytes:
         line += Text(f"{format_bandwidth(recent.bandwidth)}  ", style="bold")
     line += Text(f"in flight {format_count(tally.in_flight)}  clients {format_count(tally.clients)}  ")
-    return _with_spark(line, state.rates, width)
+    return _with_spark(line, case.rates, width)
 
 
-def _with_spark(line: Text, values: Sequence[float] | Iterable[float], width: int) -> Text:
+def _with_spark(line: Text, values: Iterable[float], width: int) -> Text:
     """Put a sparkline of what room is left behind a line, if that is enough to be read."""
-    room = width - line.cell_len
+    room = width - line.cell_len - 1
     return line + Text(sparkline(values, min(room, 60)), style="cyan") if room >= 8 else line
 
 
-def _quantiles(word: str, part: Part, state: State, width: int) -> Text:
+def _quantiles(word: str, part: Part) -> Text:
     line = _label(word)
     for share, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99")):
         value = part.quantile(share)
         line += Text(f"{name} ", style="dim") + Text(f"{format_time(value) if value else '-':<11}")
-    return _with_spark(line, state.tails, width)
+    return line
 
 
 def _counts(part: Part) -> Text:
@@ -167,12 +166,12 @@ def _glance(state: State, monitor: str) -> list[str]:
     parts = []
     modes = [(mode, get("cpu", f"mode={mode}")) for mode in ("user", "system", "iowait")]
     if modes[0][1] is not None:
-        parts.append("cpu " + " ".join(f"{mode} {value:.0f} %" for mode, value in modes if value is not None))
+        parts.append(" ".join(f"{mode} {value:.0f} %" for mode, value in modes if value is not None))
     used, total, load = get("memory", "kind=used"), get("memory", "kind=total"), get("load1")
     if load is not None:
         parts.append(f"load {load:.1f}")
     if used is not None and total:
-        parts.append(f"memory {format_size(used)} of {format_size(total)}")
+        parts.append(f"memory {100 * used / total:.0f} % of {format_size(total)}")
     for metric in ("network", "disk"):
         ways = [
             value for way in ("in", "out", "read", "write") if (value := get(metric, f"direction={way}")) is not None

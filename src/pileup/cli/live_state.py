@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pileup.record import ErrorTail, Position, RunFolder
 HISTORY = 240
 """Seconds that sparklines can show."""
 MESSAGES = 6
+PRESSED = {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}
 
 
 @dataclass(slots=True)
@@ -32,6 +33,21 @@ class CaseState:
     outcome: str = ""
     reason: str = ""
     tally: CaseTally = field(default_factory=CaseTally)
+    rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """Passed in each second."""
+    tails: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """p99 of each second, ns; 0 where nothing passed."""
+
+    def take(self, frames: Sequence[Frame]) -> None:
+        """Add frames of all places in the order of time; frames of one second become one point of the history."""
+        seconds: dict[int, CaseTally] = {}
+        for frame in frames:
+            self.tally.take(frame)
+            seconds.setdefault(frame.time // 10**9, CaseTally()).take(frame)
+        for together in seconds.values():
+            recent = together.recent()
+            self.rates.append(recent.rate)
+            self.tails.append(recent.quantile(0.99) or 0)
 
     @property
     def running(self) -> bool:
@@ -60,9 +76,6 @@ class State:
     metrics: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
     """(monitor, metric, labels) -> newest value and its unit."""
     messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
-    rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
-    tails: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
-    """p99 of each second, ns; 0 where nothing passed."""
 
     @property
     def running(self) -> list[CaseState]:
@@ -148,35 +161,26 @@ class Watcher:
         elif case.started is None:
             case.started = int(event["time"])
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, *, counted: bool = True) -> None:
+        """Put a message last; not `counted` is what is seen in samples only, so that its number would be wrong."""
         messages = self.state.messages
         known = next((message for message in messages if message.text == text), None)
         if known is None:
             messages.append(Message(text))
         else:
-            known.count += 1
+            known.count += counted
             messages.remove(known)
             messages.append(known)
 
     def _read_frames(self) -> None:
         frames, self._frames = self._open().tail_frames(self._frames)
+        pressed: dict[int, list[Frame]] = {}
         for frame in sorted(frames, key=lambda each: each.time):
-            case = self.state.cases.get(frame.case)
-            if case is not None and frame.phase in {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}:
-                case.tally.take(frame)
-        self._note(frames[:])
-
-    def _note(self, frames: Any) -> None:
-        """Add one point to the sparklines: what passed since the last look."""
-        seconds: dict[int, list[Frame]] = {}
-        for frame in frames:
-            seconds.setdefault(frame.time // 10**9, []).append(frame)
-        for second in sorted(seconds):
-            together = CaseTally()
-            for frame in seconds[second]:
-                together.take(frame)
-            self.state.rates.append(together.recent().rate)
-            self.state.tails.append(together.recent().quantile(0.99) or 0)
+            if frame.phase in PRESSED:
+                pressed.setdefault(frame.case, []).append(frame)
+        for number, together in pressed.items():
+            if number in self.state.cases:
+                self.state.cases[number].take(together)
 
     def _read_samples(self) -> None:
         rows, self._samples = self._open().tail_samples(self._samples)
@@ -191,8 +195,8 @@ class Watcher:
             tail = self._errors.setdefault(place, ErrorTail(folder.operations_path(place)))
             for error in tail.look():
                 case = self.state.cases.get(error.case)
-                name = f"{case.name} {error.operation}" if case else error.operation
-                self._say(f"{name}: {error.message}" if error.message else f"{name}: did not pass")
+                names = dict.fromkeys(name for name in (case.name if case else "", error.operation) if name)
+                self._say(f"{' '.join(names)}: {error.message or 'did not pass'}", counted=False)
 
 
 __all__ = ["RECENT", "CaseState", "Message", "State", "Watcher"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -14,7 +15,8 @@ from pileup.cli.live import Lines, LiveView, watch
 from pileup.cli.live_screen import clock, screen, sparkline
 from pileup.cli.live_state import State, Watcher
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
-from pileup.record import RunFolder
+from pileup.record import RunFolder, TableWriter
+from pileup.record.operations import ROW
 
 SECOND = 10**9
 BEGIN = 1_795_256_103 * SECOND
@@ -169,7 +171,7 @@ def test_the_newest_value_of_a_monitor_is_shown(run: Growing) -> None:
         run.folder.append_samples([SampleRow(run.now, "node", "here", Sample("load1", load))])
         run.look()
     run.folder.append_samples([SampleRow(run.now, "node", "here", Sample("cpu", 34.0, "%", "mode=user"))])
-    assert re.search(r"node +cpu user 34 %  load 2.5", run.text())
+    assert re.search(r"node +user 34 %  load 2.5", run.text())
 
 
 def test_the_screen_tells_what_matters(run: Growing) -> None:
@@ -241,6 +243,30 @@ def test_torn_files_are_read_again(run: Growing) -> None:
     run.folder.save(run.info)
     run.look()
     assert run.look().cases[2].tally.so_far().counts["passed"] == 100
+
+
+def test_each_case_has_a_history_of_its_own(run: Growing) -> None:
+    run.begins(2)
+    run.second(2, 5000)
+    run.ends(2, "passed")
+    run.begins(3)
+    for passed in (50, 100, 200):
+        run.second(3, passed)
+    assert list(run.look().cases[3].rates) == [50, 100, 200]
+    assert re.search(r"iterations .*▂▄█", run.text(120))
+
+
+def test_the_newest_errors_of_operations_are_shown(run: Growing) -> None:
+    writer = TableWriter(run.folder.operations_path(0), "operations", ROW)
+    rows = np.zeros(3, ROW)
+    rows["case"], rows["operation"], rows["outcome"] = 2, 1, [1, 0, 1]
+    rows["error"] = [2, 0, 2]
+    writer.append(rows, [b"read", b"503 Service Unavailable"], ("operation", "error"))
+    writer.close()
+    run.begins(2)
+    shown = run.text()
+    assert "! copy read: 503 Service Unavailable" in shown
+    assert "(2 x)" not in shown, "only the newest are looked at: their number would be wrong"
 
 
 def test_equal_messages_are_counted(run: Growing) -> None:

@@ -238,5 +238,6 @@ TIME_LABEL = (
 def log_time(values: list[float], most: int = 7) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) for durations from the least to the largest of `values`, all above zero."""
     low, high = min(values) / 1.15, max(values) * 1.15
-    axis = alt.Axis(values=log_ticks(low, high, most) or [low], labelExpr=TIME_LABEL, title=None)
+    ticks = log_ticks(low, high, most) or [low]
+    axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=6)
     return alt.Scale(type="log", domain=[low, high], nice=False, clamp=True), axis
