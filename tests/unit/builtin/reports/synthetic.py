@@ -264,6 +264,7 @@ def run_info(title: str = "Copy stress on the new disk servers") -> dict[str, An
                 "cpus": 8,
                 "memory": 8 * 2**30,
                 "open_files": 1048576,
+                "load1": 1 / 3,
             }
         ],
         "targets": [

@@ -132,6 +132,15 @@ def test_hostile_text_stays_text() -> None:
     assert any(synthetic.HOSTILE in str(table) or "alert" in str(table) for table in found.data["tables"].values())
 
 
+def test_the_environment_names_the_suite_and_what_was_set() -> None:
+    text = page("rich").text
+    assert "Suite examples/first-run.yaml with clients=8" in text
+    assert "memory 8 GiB" in text
+    assert "every 500 ms" in text
+    assert "load1 0.3333" in text
+    assert "built-in" not in text
+
+
 def test_the_first_lines_answer_how_it_went() -> None:
     text = page("rich").text
     assert "Copy stress on the new disk servers" in text

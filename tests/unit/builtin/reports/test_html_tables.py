@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pileup.builtin.reports.html import tables, text
 from pileup.builtin.reports.html.monitor_charts import groups, panels
 from pileup.builtin.reports.html.series import buckets, log_ticks, mean, scaled, short
+from pileup.builtin.reports.html.shapes import amount_scale
 from pileup.model.results import Figure, Interval
 from tests.unit.builtin.reports import synthetic
 
@@ -75,6 +76,14 @@ def test_an_interval_belongs_to_the_phase_in_which_it_began() -> None:
     assert case.timeline
     line = replace(case.timeline, phase=(3, 3, 3, 4, 4))  # as frames tell it: the phase at the end of each second
     assert tables.began_in(case, line) == [2, 3, 3, 3, 4]
+
+
+def test_amounts_far_apart_are_drawn_on_a_logarithm_that_knows_zero() -> None:
+    assert not amount_scale([150.0, 40.0, 900.0])[2]
+    scale, axis, logarithmic = amount_scale([20.0, 50_000.0])
+    assert logarithmic
+    assert scale.to_dict()["type"] == "symlog"
+    assert axis.to_dict()["values"][0] == 0
 
 
 def test_of_equal_series_one_is_drawn() -> None:

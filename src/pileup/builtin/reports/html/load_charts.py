@@ -74,7 +74,7 @@ def rates(table: Columns, length: float) -> Chart:
     """Return iterations per second: started, passed, not passed, and missed when any were."""
     missed = {"missed": WARN} if any(table["missed"]) else {}
     shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | missed
-    how = _how(table, "passed")
+    how = _how(table, "passed", "started")
     words = {name: name.replace("_", " ") for name in shown}
     area = _area("passed", GOOD, how)
     lines = [_line(name, color, how, dash=name == "started") for name, color in shown.items()]
@@ -140,9 +140,9 @@ def start_errors(table: Columns, length: float) -> Chart | None:
     return Chart("late", "Start error of pileup", "p99, log scale", spec, "timeline", (), about, columns=columns)
 
 
-def _how(table: Columns, column: str) -> Scaled:
-    """Return how a column is drawn so that the small cases are seen beside the large."""
-    scale, axis, logarithmic = amount_scale(_tops(table, column))
+def _how(table: Columns, *columns: str) -> Scaled:
+    """Return how columns are drawn so that the small cases are seen beside the large."""
+    scale, axis, logarithmic = amount_scale([top for column in columns for top in _tops(table, column)])
     return Scaled(scale, axis, ", log scale" if logarithmic else "", _sparse(table))
 
 

@@ -178,7 +178,7 @@ def _suite(results: RunResults) -> dict[str, str]:
         "text": text.cut(_words(suite.get("text")), SUITE, "run.json"),
         "source": _words(suite.get("source")),
         "digest": _words(suite.get("digest")),
-        "values": values,
+        "set": values,
     }
 
 
@@ -206,4 +206,6 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     forms = {"memory": format_size, "every": format_time}
-    return forms[name](value) if name in forms and isinstance(value, (int, float)) else _words(value)
+    if name in forms and isinstance(value, (int, float)):
+        return forms[name](value)
+    return f"{value:.4g}" if isinstance(value, float) else _words(value)
