@@ -56,3 +56,86 @@ impl<C: Client> Checked<C> {
         self.life = Life::Closed;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future;
+
+    use crate::program::{Program, Step};
+
+    /// Notes a first byte at this distance from now; counts its ends.
+    struct Scripted {
+        first_byte: i64,
+        closed: u32,
+    }
+
+    impl Client for Scripted {
+        async fn open(&mut self) -> Result<(), Fault> {
+            Ok(())
+        }
+        async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+            act.first_byte = clock::now() + self.first_byte;
+            Ok(())
+        }
+        async fn close(&mut self) {
+            self.closed += 1;
+        }
+    }
+
+    fn step() -> Step {
+        let program = r#"{"steps": [{"operation": "act", "verb": "noop", "keys": {"prefix": "", "count": 1, "width": 1, "names": [],
+            "order": "sequential"}, "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": 1, "verify": true,
+            "checksum": "none", "method": "", "headers": [], "expect": {"statuses": [], "contains": null, "entries": null},
+            "missing_ok": false, "cost_ns": 0}]}"#;
+        let mut program: Program = serde_json::from_str(program).unwrap();
+        program.steps.remove(0)
+    }
+
+    async fn act(client: &mut Checked<Scripted>) -> (Result<(), Fault>, i64) {
+        let (step, mut act) = (step(), Act::default());
+        let result = client.act(&Call { id: 1, step: &step, number: 0, key: "" }, &mut act).await;
+        (result, act.first_byte)
+    }
+
+    fn on_runtime<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn a_client_acts_only_between_open_and_close() {
+        on_runtime(async {
+            let mut client = Checked::new(Scripted { first_byte: 0, closed: 0 });
+            assert!(act(&mut client).await.0.is_err());
+            assert!(client.open().await.is_ok());
+            assert!(client.open().await.is_err());
+            assert!(act(&mut client).await.0.is_ok());
+            client.close().await;
+            client.close().await;
+            assert_eq!(client.client.closed, 1);
+            assert!(act(&mut client).await.0.is_err());
+        });
+    }
+
+    #[test]
+    fn one_that_was_never_opened_is_not_closed() {
+        on_runtime(async {
+            let mut client = Checked::new(Scripted { first_byte: 0, closed: 0 });
+            client.close().await;
+            assert_eq!(client.client.closed, 0);
+        });
+    }
+
+    #[test]
+    fn a_first_byte_outside_of_the_operation_is_a_fault_and_not_kept() {
+        for distance in [-1_000_000_000, 1_000_000_000] {
+            on_runtime(async {
+                let mut client = Checked::new(Scripted { first_byte: distance, closed: 0 });
+                client.open().await.unwrap();
+                let (result, first_byte) = act(&mut client).await;
+                assert!(result.unwrap_err().message.contains("first byte outside"));
+                assert_eq!(first_byte, 0);
+            });
+        }
+    }
+}

@@ -1,79 +1,15 @@
 //! Loads pressed for real, for fractions of a second: what is counted, what is recorded, how they end.
 
-#![allow(clippy::unwrap_used)] // tests
-
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault};
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::posix::PosixFactory;
-use pileup_engine::press::{Ended, Frame, Next, Press};
-use pileup_engine::program::Program;
-use pileup_record::{Histogram, Outcome, Phase, Recorder};
+use pileup_engine::press::{Ended, Next};
+use pileup_record::{Histogram, Outcome, Phase};
 
-struct Bench {
-    recorder: Arc<Recorder>,
-    folder: PathBuf,
-}
-
-impl Bench {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("pileup-press-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(folder.join("data")).unwrap();
-        Self { recorder: Recorder::create(&folder.join("operations.table"), 0).unwrap(), folder }
-    }
-
-    fn press(&self, changes: &str) -> Arc<Press> {
-        Press::new(Arc::clone(&self.recorder), &load(changes)).unwrap()
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn merged(base: &str, changes: &str) -> String {
-    let mut plain: serde_json::Map<String, serde_json::Value> = serde_json::from_str(base).unwrap();
-    plain.extend(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(changes).unwrap());
-    serde_json::Value::from(plain).to_string()
-}
-
-fn load(changes: &str) -> String {
-    let base = r#"{"case": 1, "name": "t", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 7, "start": 0, "kind": "once",
-        "times": null, "clients": null, "rate": null, "arrivals": "constant", "ramp": 0, "warm_up": 0, "for": null, "think": null,
-        "phase": null, "timeout": 5000000000, "pacing": "normal", "workers": 1, "errors_in_a_row": null, "operations": null}"#;
-    merged(base, changes)
-}
-
-fn program(steps: &[&str]) -> Program {
-    let base = r#"{"operation": "act", "verb": "noop", "keys": {"prefix": "f", "count": 4, "width": 2, "names": [], "order": "sequential"},
-        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": 65536, "verify": true, "checksum": "none", "method": "",
-        "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0}"#;
-    let steps: Vec<String> = steps.iter().map(|step| merged(base, step)).collect();
-    serde_json::from_str(&format!(r#"{{"steps": [{}]}}"#, steps.join(","))).unwrap()
-}
-
-/// Frames until it is over; panics when it does not end.
-fn finish(press: &Press) -> Vec<Frame> {
-    let begin = Instant::now();
-    let mut frames = Vec::new();
-    while !press.wait(Duration::from_millis(50)) {
-        frames.push(press.frame());
-        assert!(begin.elapsed() < Duration::from_secs(20), "it does not end");
-    }
-    frames.push(press.frame());
-    frames
-}
-
-fn count(frames: &[Frame], outcome: Outcome, iteration: bool) -> u64 {
-    let rows = frames.iter().flat_map(|frame| &frame.rows).filter(|row| row.iteration == iteration);
-    rows.map(|row| row.outcomes[outcome as usize]).sum()
-}
+use crate::kit::{Bench, count, finish, program};
 
 #[test]
 fn a_closed_load_of_noops_is_counted_and_recorded_once() {

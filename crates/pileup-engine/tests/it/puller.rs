@@ -1,5 +1,4 @@
 //! Every load shape pulled under virtual time: the whole list of (instant, client, iteration, intended) is compared.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,15 +7,12 @@ use pileup_engine::puller::{Begin, Puller, Step};
 use pileup_schedule::{Load, Schedule};
 use proptest::prelude::*;
 
+use crate::kit;
+
 const MS: i64 = 1_000_000;
 
 fn load(changes: &str) -> Load {
-    let base = r#"{"case": 1, "name": "t", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 7, "start": 0, "kind": "once",
-        "times": null, "clients": null, "rate": null, "arrivals": "constant", "ramp": 0, "warm_up": 0, "for": null, "think": null,
-        "phase": null, "timeout": 1000, "pacing": "normal", "workers": 1, "errors_in_a_row": null, "operations": null}"#;
-    let mut plain: serde_json::Map<String, serde_json::Value> = serde_json::from_str(base).unwrap();
-    plain.extend(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(changes).unwrap());
-    serde_json::from_value(plain.into()).unwrap()
+    serde_json::from_str(&kit::load(changes)).unwrap()
 }
 
 /// One start: (when, client, iteration, intended), times in ms.
