@@ -265,16 +265,10 @@ def test_figures_that_are_not_finite_do_not_break_the_page() -> None:
     assert Page(text).data
 
 
-@pytest.mark.parametrize("word", ["stopped", "internal"])
-def test_a_run_that_was_stopped_says_by_what(word: str) -> None:
+def test_every_note_is_shown_once() -> None:
     rich = synthetic.rich()
-    text = Page(HtmlReport().render(replace(rich, run=rich.run | {"stopped": f"{word}: reason"}), {}).decode()).text
-    assert f"The run was stopped by: {word}: reason." in text
-
-
-def test_a_debug_build_is_told() -> None:
-    rich = synthetic.rich()
-    assert (
-        "not to be trusted"
-        in Page(HtmlReport().render(replace(rich, run=rich.run | {"debug_build": True}), {}).decode()).text
-    )
+    notes = ("Stopped: limit: duration", "The engine is a debug build: its figures are not to be trusted.")
+    stopped = replace(rich, notes=notes, run=rich.run | {"stopped": "limit: duration", "debug_build": True})
+    text = Page(HtmlReport().render(stopped, {}).decode()).text
+    for note in notes:
+        assert text.count(note) == 1

@@ -48,7 +48,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "results": results,
         "title": _words(results.run.get("title")) or "A run without a title",
         "facts": _facts(results, drawn),
-        "notes": _notes(results),
+        "notes": results.notes,
         "criteria": shown,
         "met": sum(each.verdict == "passed" for each in shown),
         "level": text.level([each.figure for each in shown]),
@@ -151,18 +151,6 @@ def _facts(results: RunResults, drawn: Charts) -> list[tuple[str, str]]:
         ("Run folder", results.folder),
     ]
     return [(name, value) for name, value in facts if value and value != text.ABSENT]
-
-
-def _notes(results: RunResults) -> list[str]:
-    notes = list(results.notes)
-    stopped = _words(results.run.get("stopped"))
-    if stopped:
-        notes.insert(0, f"The run was stopped by: {stopped}.")
-    if results.run.get("debug_build") and not any("debug" in note for note in notes):
-        notes.append("Made with a debug build of the engine: its figures are not to be trusted.")
-    if results.run.get("state") == "running":
-        notes.append("The run has not ended, or ended without saying so: these are the figures up to then.")
-    return notes
 
 
 def _opened(results: RunResults) -> set[int]:
