@@ -209,7 +209,7 @@ def _ended(case: CaseState) -> Text:
     line = (
         Text(f"{SIGNS.get(case.outcome, '?')} ", style=style) + Text(f"{case.name}  ") + Text(case.outcome, style=style)
     )
-    return line + Text(f"  {took}" + (f"  {case.reason}" if case.reason else ""), style="dim")
+    return line + Text("".join(f"  {word}" for word in (took, case.reason) if word), style="dim")
 
 
 def _messages(state: State) -> list[Text]:

@@ -15,6 +15,8 @@ import click
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from pileup.run.stop import Stop
 
 
@@ -72,7 +74,7 @@ def command(
     stop = Stop()
     runner = Runner(plan, runs_folder(out), stop)
     progress = Console(stderr=True)
-    with signals(stop), watch(runner.folder.path, progress, quiet):
+    with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()
     if as_json:
         click.echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
@@ -96,13 +98,13 @@ def runs_folder(out: Path | None) -> Path:
 
 
 @contextmanager
-def signals(stop: Stop) -> Iterator[None]:
+def signals(stop: Stop, console: Console) -> Iterator[None]:
     """While it lasts, Ctrl-C and SIGTERM ask the run to stop: in order at first, at once the second time."""
 
     def ask(number: int, _frame: object) -> None:
         stop.ask("user: " + ("Ctrl-C" if number == signal.SIGINT else "SIGTERM"))
         again = "ending in order; again to end at once" if stop.haste == 1 else "ending at once"
-        click.echo(f"\n{again}", err=True)
+        console.print(again, highlight=False)  # through the console, which knows what the live view has drawn
 
     kept = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
