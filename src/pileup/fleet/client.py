@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import threading
-import traceback
 from collections.abc import Callable
-from pathlib import Path
-from types import TracebackType
 
 from pileup._core._native import Op, Press, now
 from pileup.fleet.capture import Capture
 from pileup.fleet.order import Order
-from pileup.model.errors import Ambiguous, Refused, VerdictException
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
+from pileup.plugin.verdict import verdict_on
 from pileup.record import Output
-
-PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 class Reported:
@@ -70,7 +65,7 @@ class PythonExecutor:
             test.reporter = self._numbers.add
             test.setup()
         except BaseException as problem:
-            self.mistake = f"set-up failed: {outcome_of_error(problem)[1]}"
+            self.mistake = f"set-up failed: {verdict_on(problem)[1]}"
             self.press.stop(False)
             return None
         return test
@@ -101,38 +96,9 @@ class Bracket:
                 self._output.append(stream, title, text)
 
 
-def outcome_of(result: object) -> tuple[Outcome, str]:
-    """Return the outcome of a `run` that came back."""
-    return (Outcome.FAILED, "the test returned False") if result is False else (Outcome.PASSED, "")
-
-
-def outcome_of_error(problem: BaseException) -> tuple[Outcome, str]:
-    """Return the outcome of a `run` that raised."""
-    match problem:
-        case Refused():
-            return Outcome.REFUSED, str(problem)
-        case Ambiguous() | TimeoutError():
-            return Outcome.AMBIGUOUS, str(problem) or "no answer in time"
-        case VerdictException() | AssertionError():
-            return Outcome.FAILED, str(problem) or "the test failed without a reason"
-        case SystemExit():
-            return Outcome.FAILED, f"the test called exit({problem.code})"
-    return Outcome.FAILED, f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
-
-
-def _where(trace: TracebackType | None) -> str:
-    """Name the innermost line that is neither ours nor a library's: the user's own."""
-    frames = [frame for frame in traceback.extract_tb(trace) if _is_users(frame.filename)]
-    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-
-
-def _is_users(file_name: str) -> bool:
-    return not file_name.startswith(PACKAGE) and "/lib/python" not in file_name and not file_name.startswith("<")
-
-
 def tear_down(test: Test, output: Output) -> None:
     """Give back what set-up took; a mistake there is written to the case's stderr."""
     try:
         test.teardown()
     except Exception as problem:
-        output.append("stderr", f"teardown of client {test.context.client}", f"{outcome_of_error(problem)[1]}\n")
+        output.append("stderr", f"teardown of client {test.context.client}", f"{verdict_on(problem)[1]}\n")

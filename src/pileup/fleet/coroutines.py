@@ -8,12 +8,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, outcome_of, outcome_of_error, tear_down
+from pileup.fleet.client import Bracket, PythonExecutor, tear_down
 from pileup.fleet.order import Order
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
+from pileup.plugin.verdict import verdict_of, verdict_on
 from pileup.record import Output
 
 
@@ -80,10 +81,10 @@ class CoroutineExecutor(PythonExecutor):
     async def _iterate(self, test: Test, op: Op) -> tuple[Outcome, str]:
         try:
             async with asyncio.timeout(self.order.timeout / 1e9):
-                return outcome_of(await cast(Coroutine[Any, Any, object], test.run(op)))
+                return verdict_of(await cast(Coroutine[Any, Any, object], test.run(op)))
         except TimeoutError:
-            return outcome_of_error(Ambiguous(f"no answer within {format_time(self.order.timeout)}"))
+            return verdict_on(Ambiguous(f"no answer within {format_time(self.order.timeout)}"))
         except asyncio.CancelledError:
             return Outcome.UNFINISHED, "still going at the end"
         except BaseException as problem:
-            return outcome_of_error(problem)
+            return verdict_on(problem)

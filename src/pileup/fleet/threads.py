@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, outcome_of, outcome_of_error, tear_down
+from pileup.fleet.client import Bracket, PythonExecutor, tear_down
 from pileup.fleet.order import Order
 from pileup.model.record import Outcome
 from pileup.plugin import Test
+from pileup.plugin.verdict import verdict_of, verdict_on
 from pileup.record import Output
 
 
@@ -50,6 +51,6 @@ class ThreadExecutor(PythonExecutor):
     @staticmethod
     def _iterate(test: Test, op: Op) -> tuple[Outcome, str]:
         try:
-            return outcome_of(test.run(op))
+            return verdict_of(test.run(op))
         except BaseException as problem:
-            return outcome_of_error(problem)
+            return verdict_on(problem)

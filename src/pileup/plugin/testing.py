@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pileup.model.errors import Ambiguous, Refused, VerdictException
 from pileup.model.record import Outcome, Sample
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test
+from pileup.plugin.verdict import verdict_of, verdict_on
 
 
 @dataclass(slots=True)
@@ -136,16 +136,4 @@ async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
     if inspect.isawaitable(result):
         async with asyncio.timeout(test.context.timeout / 1e9):
             result = await result
-    return (Outcome.FAILED, "the test returned False") if result is False else (Outcome.PASSED, "")
-
-
-def verdict_on(problem: BaseException) -> tuple[Outcome, str]:
-    """Return the outcome of an iteration or operation that ended with this exception, and the message for people."""
-    match problem:
-        case Refused():
-            return Outcome.REFUSED, str(problem)
-        case Ambiguous() | TimeoutError():
-            return Outcome.AMBIGUOUS, str(problem) or "no answer in time"
-        case VerdictException() | AssertionError():
-            return Outcome.FAILED, str(problem) or "the test failed without a reason"
-    return Outcome.FAILED, f"{type(problem).__name__}: {problem}"
+    return verdict_of(result)

@@ -68,14 +68,15 @@ def test_what_passed() -> None:
         (Ambiguous("silence"), Outcome.AMBIGUOUS, "silence"),
         (TimeoutError(), Outcome.AMBIGUOUS, "no answer in time"),
         (AssertionError(), Outcome.FAILED, "the test failed without a reason"),
-        (KeyError("size"), Outcome.FAILED, "KeyError: 'size'"),
+        (KeyError("size"), Outcome.FAILED, "KeyError: 'size' (test_testing.py:"),
     ],
 )
 def test_what_did_not(raised: Exception, outcome: Outcome, error: str) -> None:
     result = run_once(Steps, raises=raised)
-    assert (result.outcome, result.error, result.problem) == (outcome, error, raised)
+    assert (result.outcome, result.problem) == (outcome, raised)
+    assert result.error.startswith(error)
     assert [each.outcome for each in result.operations] == [Outcome.PASSED, outcome]
-    assert result.operations[1].error == error
+    assert result.operations[1].error.startswith(error)
     assert result.numbers == ()
 
 

@@ -1,0 +1,43 @@
+"""From what a Python test returned or raised to the outcome of its iteration, the same in a run and in a unit test."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from pileup.model.errors import Ambiguous, Refused, VerdictException
+from pileup.model.record import Outcome
+
+Verdict = tuple[Outcome, str]
+"""The outcome and the message for people, empty when passed."""
+PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def verdict_of(result: object) -> Verdict:
+    """Return the outcome of a `run` that came back."""
+    return (Outcome.FAILED, "the test returned False") if result is False else (Outcome.PASSED, "")
+
+
+def verdict_on(problem: BaseException) -> Verdict:
+    """Return the outcome of a `run` or an operation that ended with this exception; a mistake names the user's line."""
+    match problem:
+        case Refused():
+            return Outcome.REFUSED, str(problem)
+        case Ambiguous() | TimeoutError():
+            return Outcome.AMBIGUOUS, str(problem) or "no answer in time"
+        case VerdictException() | AssertionError():
+            return Outcome.FAILED, str(problem) or "the test failed without a reason"
+        case SystemExit():
+            return Outcome.FAILED, f"the test called exit({problem.code})"
+    return Outcome.FAILED, f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
+
+
+def _where(trace: TracebackType | None) -> str:
+    """Name the innermost line that is neither ours nor a library's: the user's own."""
+    frames = [frame for frame in traceback.extract_tb(trace) if _is_users(frame.filename)]
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+
+
+def _is_users(file_name: str) -> bool:
+    return not file_name.startswith(PACKAGE) and "/lib/python" not in file_name and not file_name.startswith("<")
