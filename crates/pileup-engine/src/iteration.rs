@@ -116,7 +116,7 @@ impl<'a> Iteration<'a> {
         id
     }
 
-    /// Record the operation under way; an error says that the iteration ends with it.
+    /// Record the operation under way; an error says that the iteration ends with it, without a fault when it was given up.
     fn end(&mut self, result: Result<(), Fault>) -> Result<(), Option<Fault>> {
         self.bytes += self.act.bytes;
         self.calls = self.calls.saturating_add(self.act.calls);
@@ -142,7 +142,9 @@ impl<'a> Iteration<'a> {
                 outcome,
                 ..Row::default()
             };
-            self.shard.operation(&self.start, row);
+            if !self.shard.operation(&self.start, row) {
+                return Err(None); // given up meanwhile: nothing more may be done to the target
+            }
         }
         result.map_err(Some)
     }

@@ -200,6 +200,11 @@ impl Press {
         self.stop_for("stopped", now);
     }
 
+    /// Whether it was stopped from outside.
+    pub(crate) fn is_stopped(&self) -> bool {
+        lock(&self.stopped).is_some()
+    }
+
     /// The same, with a reason.
     pub fn stop_for(&self, reason: &str, now: bool) {
         lock(&self.stopped).get_or_insert_with(|| reason.to_owned());

@@ -220,6 +220,7 @@ impl Turnstile {
     pub fn wake_all(&self) {
         let mut desk = self.desk();
         self.hand_out(&mut desk);
+        desk.given.retain(|_, start| !self.shard.has_ended(start));
         desk.waiting.values().for_each(|who| who.notify_one());
         drop(desk);
         self.over.notify_all();

@@ -108,7 +108,7 @@ fn thread<F: Factory>(
 }
 
 async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: Program, gate: &Gate, pacer: Pacer) {
-    let mut opened = open_all(factory.as_ref(), &part).await;
+    let mut opened = open_all(factory.as_ref(), &part, press).await;
     gate.arrive();
     let shard = Arc::new(Shard::new(Arc::new(part), Arc::clone(press.recorder()), press.begin()));
     press.adopt(&shard);
@@ -149,7 +149,7 @@ fn early_clients(part: &Load) -> Vec<u64> {
 }
 
 /// Open clients side by side; one that cannot be opened shows at its first operation, where it is counted.
-async fn open_all<F: Factory>(factory: &F, part: &Load) -> Vec<Checked<F::Client>> {
+async fn open_all<F: Factory>(factory: &F, part: &Load, press: &Press) -> Vec<Checked<F::Client>> {
     let end = Instant::now() + OPENING.min(Duration::from_nanos(part.timeout));
     let abreast = Rc::new(Semaphore::new(ABREAST));
     let open = |number: u64| {
@@ -163,8 +163,15 @@ async fn open_all<F: Factory>(factory: &F, part: &Load) -> Vec<Checked<F::Client
     };
     let tasks: Vec<_> = early_clients(part).into_iter().map(open).collect();
     let mut opened = Vec::new();
-    for task in tasks {
-        opened.extend(task.await.ok());
+    for mut task in tasks {
+        let mut done = None;
+        while done.is_none() && (task.is_finished() || !press.is_stopped()) {
+            done = timeout(Duration::from_nanos(LOOK.unsigned_abs()), &mut task).await.ok();
+        }
+        if done.is_none() {
+            task.abort();
+        }
+        opened.extend(done.and_then(Result::ok));
     }
     opened
 }
@@ -331,7 +338,10 @@ impl<F: Factory> Worker<F> {
             let mut hall = self.hall.borrow_mut();
             let closing = hall.closing;
             let seat = &mut hall.seats[place];
-            if seat.given.is_some() || closing {
+            if closing {
+                return Poll::Ready(None); // what was given and not begun was given up
+            }
+            if seat.given.is_some() {
                 return Poll::Ready(seat.given.take());
             }
             seat.waker = Some(context.waker().clone());

@@ -1,6 +1,7 @@
 //! Loads pressed for real, for fractions of a second: what is counted, what is recorded, how they end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault};
@@ -260,4 +261,79 @@ fn a_client_that_is_ready_earlier_than_the_one_who_keeps_the_time_is_on_time() {
     });
     assert!(begin.elapsed() < Duration::from_millis(800), "20 times 10 ms: {:?}", begin.elapsed());
     assert_eq!(count(&finish(&press), Outcome::Passed, true), 20);
+}
+
+/// Counts what it does, 5 ms each, on a thread of its own.
+struct Slow(Arc<AtomicU32>);
+impl Factory for Slow {
+    type Client = Self;
+    const BLOCKING: bool = true;
+    fn make(&self, _client: u32) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+impl Client for Slow {
+    async fn open(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        Ok(())
+    }
+    async fn close(&mut self) {}
+}
+
+#[test]
+fn stopped_at_once_a_blocking_client_does_not_go_on_with_its_iteration() {
+    let bench = Bench::new("stop-steps");
+    let (press, acts) = (bench.press("{}"), Arc::new(AtomicU32::new(0)));
+    press.native(Slow(Arc::clone(&acts)), program(&[r#"{"repeat": 100000}"#])).unwrap();
+    assert!(!press.wait(Duration::from_millis(60)));
+    press.stop(true);
+    assert_eq!(count(&finish(&press), Outcome::Unfinished, true), 1);
+    std::thread::sleep(Duration::from_millis(50)); // the one under way ends
+    let done = acts.load(Ordering::SeqCst);
+    assert!(done > 0);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(acts.load(Ordering::SeqCst), done);
+}
+
+/// Cannot be opened, in no time.
+struct Unreachable;
+impl Factory for Unreachable {
+    type Client = Self;
+    const BLOCKING: bool = false;
+    fn make(&self, _client: u32) -> Self {
+        Self
+    }
+}
+impl Client for Unreachable {
+    async fn open(&mut self) -> Result<(), Fault> {
+        std::future::pending().await
+    }
+    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
+        Err(Fault::failed("unreachable"))
+    }
+    async fn close(&mut self) {}
+}
+
+#[test]
+fn stopping_does_not_wait_for_clients_that_are_being_opened() {
+    let bench = Bench::new("opening");
+    let begin = Instant::now();
+    let press = bench.press(r#"{"kind": "closed", "clients": 500, "for": 60000000000, "workers": 2}"#);
+    press.native(Unreachable, program(&["{}"])).unwrap();
+    assert!(!press.wait(Duration::from_millis(50)));
+    press.stop(true);
+    finish(&press);
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn what_cannot_be_opened_fails_at_its_operation() {
+    let bench = Bench::new("unopened");
+    let press = bench.press(r#"{"kind": "closed", "clients": 500, "times": 1000, "timeout": 100000000}"#);
+    press.native(Unreachable, program(&["{}"])).unwrap();
+    assert_eq!(count(&finish(&press), Outcome::Failed, true), 1000);
 }
