@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pileup.model.record import Frame, FrameRow, Phase
@@ -111,8 +111,10 @@ class CaseTally:
             part.times = None
 
     def so_far(self) -> Part:
-        """Return the phase under way: the measured part once that has begun."""
-        return self.parts.get(self.phase) or Part()
+        """Return the phase under way: the measured part once that has begun, with what was missed at its end."""
+        part = self.parts.get(min(self.phase, Phase.MEASURE)) or Part()
+        after = self.parts.get(Phase.COOLDOWN)
+        return replace(part, missed=part.missed + after.missed) if after else part
 
     def recent(self) -> Part:
         """Return the last seconds, as if one place had done all."""

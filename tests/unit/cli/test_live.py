@@ -14,6 +14,7 @@ from pileup._core._native import Histogram
 from pileup.cli.live import Lines, LiveView, watch
 from pileup.cli.live_screen import clock, screen, sparkline
 from pileup.cli.live_state import State, Watcher
+from pileup.cli.tally import CaseTally
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
@@ -367,3 +368,11 @@ def test_run_json_stays_as_it_was(run: Growing) -> None:
     run.look()
     assert (run.folder.path / "run.json").read_bytes() == before
     assert json.loads(before)["title"] == "Copy stress"
+
+
+def test_in_the_cool_down_the_measured_part_still_stands_with_what_was_missed() -> None:
+    tally = CaseTally()
+    row = FrameRow("read", True, Phase.MEASURE, 7, 1, 0, 0, 0, 0, 0, 0, b"", b"")
+    tally.take(Frame(10**9, 10**9, 0, 1, Phase.MEASURE, 8, 0, 0, 1, 0, b"", (row,)))
+    tally.take(Frame(2 * 10**9, 10**9, 0, 1, Phase.COOLDOWN, 0, 5, 0, 1, 0, b"", ()))
+    assert (tally.so_far().counts["passed"], tally.so_far().missed) == (7, 5)
