@@ -22,7 +22,7 @@ class Case:
     point: dict[str, str] = field(default_factory=dict)
     repeat: int = 1
     longest: int = 0
-    """Longest possible time, ns: delay, ramp, warm-up, measurement and one timeout; for times: N timeouts."""
+    """Longest possible time, ns: delay, ramp, warm-up, measurement and the time-outs of what may be under way."""
     operations: int | None = None
     """Largest number of operations, None when the load does not bound it."""
     bytes: int | None = None

@@ -136,7 +136,9 @@ class TestSpec(Part):
     )
     after: tuple[Name, ...] = Field((), description="tests that must have passed before")
     load: Load = Field(default_factory=Load, description="how the test is pressed")
-    timeout: Duration = Field(60 * 10**9, gt=0, description="an iteration without an answer by then is ambiguous")
+    timeout: Duration = Field(
+        60 * 10**9, gt=0, description="an operation (a Python test's iteration) without an answer by then is ambiguous"
+    )
     fail_when: Text | None = Field(
         None, description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`"
     )

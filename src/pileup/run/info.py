@@ -17,6 +17,7 @@ from pileup.model.suite import Suite
 from pileup.model.words import load_words
 
 FORMAT = 1
+LONGEST = 2**63
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 
@@ -40,7 +41,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "cases": [_case(plan, case) for case in plan.cases],
         "monitors": _monitors(suite),
         "criteria": [criterion.model_dump(include={"id", "says", "check", "coverage"}) for criterion in suite.criteria],
-        "longest": plan.totals()["longest"],
+        "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
         "stopped": "",
         "exit_code": None,
         "verdict": None,

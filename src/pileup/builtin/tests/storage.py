@@ -40,7 +40,7 @@ class FileSet(Test):
     batch: Count | None = option(
         None,
         ge=1,
-        help="files handled in one iteration, within the one timeout of the test; when left out, all of the set under "
+        help="files handled in one iteration, each within the timeout of the test; when left out, all of the set under "
         "`once`, one under any other load",
     )
 
