@@ -28,7 +28,11 @@ SIZE = {f"{prefix}B": Decimal(factor) for prefix, factor in PREFIXES.items()}
 BANDWIDTH = {f"{unit}/s": factor for unit, factor in SIZE.items()} | {
     f"{prefix}bit/s": Decimal(factor) / 8 for prefix, factor in SI.items()
 }
-RATE = {"": Decimal(1), "/s": Decimal(1), "/min": 1 / Decimal(60), "/h": 1 / Decimal(3600), "/d": 1 / Decimal(86400)}
+with localcontext() as _context:
+    _context.prec = 60
+    RATE = {"": Decimal(1), "/s": Decimal(1)} | {
+        f"/{unit}": Decimal(1) / seconds for unit, seconds in {"min": 60, "h": 3600, "d": 86400}.items()
+    }
 FRACTION = {"": Decimal(1), "%": Decimal("0.01")}
 COUNT = {"": Decimal(1)}
 
@@ -88,7 +92,9 @@ def parse(text: str, dimension: str) -> Decimal:
         raise ValueError(_wrong_unit(text, unit, kind))
     with localcontext() as context:
         context.prec = 60
-        return number * factor
+        product = number * factor
+        context.prec = 40  # a sixtieth is no decimal: what it lacks is rounded away
+        return +product
 
 
 def _wrong_unit(text: str, unit: str, kind: Dimension) -> str:

@@ -1,0 +1,138 @@
+"""Python tests pressed at the local place: outcomes, output, set-up, time-outs, numbers; plain and async alike."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from pileup.fleet import LocalPlace, Order, Pressing, Work
+from pileup.fleet.capture import routed
+from pileup.model.record import Frame
+from pileup.model.suite import Load
+from pileup.plugin import Ambiguous, Context, Op, Refused, Test
+from pileup.record import RunFolder
+
+SECOND = 10**9
+
+
+class Plain(Test):
+    """Every class of outcome in turn."""
+
+    def run(self, op: Op) -> Any:
+        match op.number % 5:
+            case 0:
+                self.report("turn", op.number)
+            case 1:
+                self.expect(False, "wrong answer")
+            case 2:
+                raise Refused("go away")
+            case 3:
+                raise Ambiguous("silence")
+        return op.number % 5 != 4
+
+
+class Later(Plain):
+    """The same, async."""
+
+    async def run(self, op: Op) -> Any:
+        await asyncio.sleep(0)
+        return super().run(op)
+
+
+class Hangs(Test):
+    """Never comes back by itself."""
+
+    gate: ClassVar[threading.Event] = threading.Event()
+
+    def run(self, op: Op) -> None:
+        self.gate.wait(20)
+
+
+class HangsLater(Test):
+    """The same, async: it is cut off by its timeout."""
+
+    async def run(self, op: Op) -> None:
+        await asyncio.sleep(20)
+
+
+class BadSetUp(Test):
+    """Cannot begin."""
+
+    def setup(self) -> None:
+        raise OSError("no disk")
+
+    def run(self, op: Op) -> None:
+        raise AssertionError("never reached")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[RunFolder]:
+    folder = RunFolder.create(tmp_path, "t", 0)
+    folder.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
+    yield folder
+    folder.close()
+
+
+def press(folder: RunFolder, cls: type[Test], load: Load, timeout: int = 5 * SECOND) -> tuple[Pressing, list[Frame]]:
+    """Press a test to its end and return its frames."""
+    place = LocalPlace(0, folder)
+    order = Order(1, "case", load, timeout, seed=1)
+    coroutine = asyncio.iscoroutinefunction(cls.run)
+    work = Work(lambda client: cls(None, Context(client=client)), coroutine=coroutine)
+    with routed():
+        pressing = place.press(order, work, folder.output("case"))
+        frames, begin = [], time.monotonic()
+        while not pressing.wait(0.05):
+            frames.append(pressing.frame())
+            assert time.monotonic() - begin < 20, "it does not end"
+        frames.append(pressing.frame())
+        pressing.close()
+    place.close()
+    return pressing, frames
+
+
+def counts(frames: list[Frame]) -> dict[str, int]:
+    words = ("passed", "failed", "refused", "ambiguous", "unfinished")
+    rows = [row for frame in frames for row in frame.rows if row.iteration]
+    return {word: sum(getattr(row, word) for row in rows) for word in words}
+
+
+@pytest.mark.parametrize("cls", [Plain, Later])
+def test_every_outcome_is_counted_in_its_class(folder: RunFolder, cls: type[Test]) -> None:
+    pressing, frames = press(folder, cls, Load(clients=3, times=50))
+    assert counts(frames) == {"passed": 10, "failed": 20, "refused": 10, "ambiguous": 10, "unfinished": 0}
+    assert sorted(value for _, metric, value, _ in pressing.reported() if metric == "turn") == list(range(0, 50, 5))
+    assert sum(frame.started for frame in frames) == 50
+
+
+def test_what_failed_has_its_message_in_the_record(folder: RunFolder) -> None:
+    press(folder, Plain, Load(times=5))
+    rows = folder.operations().connect().sql("select error from operations order by intended").fetchall()
+    assert [row[0] or "" for row in rows] == ["", "wrong answer", "go away", "silence", "the test returned False"]
+
+
+@pytest.mark.parametrize("cls", [Plain, Later])
+def test_an_open_load_begins_all_that_is_due(folder: RunFolder, cls: type[Test]) -> None:
+    _, frames = press(folder, cls, Load.model_validate({"rate": 500, "for": SECOND // 5}))
+    assert sum(counts(frames).values()) + sum(frame.missed for frame in frames) == 100
+
+
+def test_a_thread_that_hangs_is_given_up_as_unfinished(folder: RunFolder) -> None:
+    _, frames = press(folder, Hangs, Load(), timeout=SECOND // 5)
+    Hangs.gate.set()
+    assert counts(frames)["unfinished"] == 1
+
+
+def test_a_task_that_hangs_is_cut_off_as_ambiguous(folder: RunFolder) -> None:
+    _, frames = press(folder, HangsLater, Load(times=2), timeout=SECOND // 5)
+    assert counts(frames)["ambiguous"] == 2
+
+
+def test_a_set_up_that_fails_ends_the_load_and_is_told(folder: RunFolder) -> None:
+    pressing, frames = press(folder, BadSetUp, Load.model_validate({"clients": 4, "for": 60 * SECOND}))
+    assert pressing.mistake.startswith("set-up failed: OSError: no disk (test_place.py:")
+    assert counts(frames)["passed"] == 0
