@@ -107,6 +107,9 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_measured(times: int, tmp_path: P
     assert cases["read"]["operations"][0]["counts"]["passed"] > 100
     assert cases["more"]["outcome"] == "not run"
     assert (folder / "report.html").is_file()
+    with (folder / "servers/se/practice-storage.csv").open() as log:
+        deleted = sum(",DELETE," in line for line in log)
+    assert times == 2 or deleted == 5, "what the run has made is removed, unless it was told to end at once"
     assert not [pid for pid in servers_of(folder) if psutil.pid_exists(pid)]
 
 

@@ -217,16 +217,9 @@ fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done:
 fn fault(act: &str, error: &io::Error) -> Fault {
     let message = format!("{act}: {error}");
     match error.raw_os_error() {
-        Some(
-            libc::EACCES
-            | libc::EPERM
-            | libc::EROFS
-            | libc::EDQUOT
-            | libc::ENOSPC
-            | libc::EBUSY
-            | libc::EMFILE
-            | libc::ENFILE,
-        ) => Fault::refused(message),
+        Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::EDQUOT | libc::ENOSPC | libc::EBUSY) => {
+            Fault::refused(message)
+        }
         _ => Fault::failed(message),
     }
 }

@@ -90,9 +90,12 @@ class CaseRun:
         return self._live.folder.tail_frames(None)[1]
 
     def _attend(self, order: Order, work: Work, longest: int) -> str:
-        """Press and serve one load; return why it ended early, or what went wrong in a client's set-up."""
+        """Press and serve one load; return why it ended early, or what went wrong in a client's set-up.
+
+        Cleaning up goes on when the run is stopped in order; only a second Ctrl-C ends that too.
+        """
         pressing = self._live.place.press(order, work, self._output)
-        self._live.attend(pressing, longest)
+        self._live.attend(pressing, longest, Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER)
         return pressing.mistake or pressing.reason
 
     def _do(self, program: Program, phase: Phase) -> str:

@@ -41,8 +41,8 @@ class Live:
             self.monitors.write()
             self._check_limits()
 
-    def attend(self, pressing: Pressing, longest: int) -> None:
-        """Serve a load until it is over, a frame each beat.
+    def attend(self, pressing: Pressing, longest: int, heeds: Haste = Haste.IN_ORDER) -> None:
+        """Serve a load until it is over, a frame each beat; a wish to stop of at least `heeds` ends it.
 
         A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished.
         """
@@ -54,7 +54,7 @@ class Live:
                 self._take(pressing)
                 due += BEAT * max(1, -(-(now() - due) // BEAT))
             wanted = Haste.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
-            if wanted > haste:
+            if wanted >= heeds and wanted > haste:
                 haste = wanted
                 pressing.stop(at_once=haste is Haste.AT_ONCE)
         self._take(pressing)

@@ -102,7 +102,7 @@ class Runner:
                     self._close_case(case, outcome, reason)
                 case Finish():
                     for run in reversed(self._done):
-                        run.clean_up()
+                        self._guarded(run.clean_up)
 
     def _run_case(self, live: Live, case: Case) -> CaseEnded:
         told = self._told(case)
