@@ -7,6 +7,9 @@ from dataclasses import replace
 from pileup.builtin.tests.storage import ContentSet, make_folders
 from pileup.plugin import Program, Step
 
+MOST = 1 << 50
+"""Bytes of a set."""
+
 
 class StorageWrite(ContentSet):
     """Write files of known content, `folder`/f000000, f000001, ...
@@ -20,6 +23,12 @@ class StorageWrite(ContentSet):
     """
 
     name = "storage.write"
+
+    def check(self) -> None:
+        """Refuse a set that no storage here could hold: a slip of the unit."""
+        super().check()
+        if self.files * self.size > MOST:
+            raise ValueError(f"{self.files} files of {self.size} B; expected at most 1 PiB in all")
 
     def program(self) -> Program:
         """Return the writing of the files of one iteration."""
