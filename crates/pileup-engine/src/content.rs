@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pileup_schedule::mix;
+pub use simd_adler32::Adler32;
 
 /// Length of the pool: a prime, so that the pool never stays in step with pages.
 pub const POOL: usize = 1_048_573;
@@ -110,63 +111,16 @@ pub fn fill(seed: u64, number: u64, offset: u64, buffer: &mut [u8]) {
 #[must_use]
 pub fn adler32(seed: u64, number: u64, size: u64) -> u32 {
     let maker = Maker::new(seed, number);
-    let mut sum = Adler32::default();
+    let mut sum = Adler32::new();
     let mut buffer = vec![0; 1 << 16];
     let mut at = 0;
     while at < size {
         let piece = to_usize((size - at).min(buffer.len() as u64));
         maker.fill(at, &mut buffer[..piece]);
-        sum.update(&buffer[..piece]);
+        sum.write(&buffer[..piece]);
         at += piece as u64;
     }
-    sum.value()
-}
-
-/// The checksum of RFC 1950, piece by piece.
-#[derive(Clone, Copy, Debug)]
-pub struct Adler32 {
-    low: u32,
-    high: u32,
-}
-
-impl Default for Adler32 {
-    fn default() -> Self {
-        Self { low: 1, high: 0 }
-    }
-}
-
-impl Adler32 {
-    /// Largest prime below 2^16 (RFC 1950).
-    const MODULUS: u32 = 65_521;
-    /// Most bytes before the sums may overflow 32 bits (zlib's NMAX), rounded down to blocks of 16.
-    const STRIDE: usize = 5552;
-
-    /// Take more bytes.
-    pub fn update(&mut self, data: &[u8]) {
-        for stride in data.chunks(Self::STRIDE) {
-            let mut blocks = stride.chunks_exact(16);
-            for block in &mut blocks {
-                // the block's own sums are independent of what was before: the compiler turns them into vectors
-                let plain: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
-                let weighted: u32 =
-                    block.iter().zip((1..=16).rev()).map(|(byte, weight)| u32::from(*byte) * weight).sum();
-                self.high += 16 * self.low + weighted;
-                self.low += plain;
-            }
-            for byte in blocks.remainder() {
-                self.low += u32::from(*byte);
-                self.high += self.low;
-            }
-            self.low %= Self::MODULUS;
-            self.high %= Self::MODULUS;
-        }
-    }
-
-    /// The sum so far.
-    #[must_use]
-    pub const fn value(self) -> u32 {
-        self.high << 16 | self.low
-    }
+    sum.finish()
 }
 
 #[cfg(test)]
@@ -212,22 +166,22 @@ mod tests {
     #[test]
     fn adler_is_that_of_the_rfc() {
         let of = |data: &[u8]| {
-            let mut sum = Adler32::default();
-            data.chunks(7).for_each(|piece| sum.update(piece));
-            sum.value()
+            let mut sum = Adler32::new();
+            data.chunks(7).for_each(|piece| sum.write(piece));
+            sum.finish()
         };
         assert_eq!(of(b""), 1);
         assert_eq!(of(b"Wikipedia"), 0x11E6_0398);
-        let mut sum = Adler32::default();
-        sum.update(&[255; 1_000_000]);
+        let mut sum = Adler32::new();
+        sum.write(&[255; 1_000_000]);
         let (mut low, mut high) = (1u64, 0u64);
         (0..1_000_000).for_each(|_| {
             low = (low + 255) % 65_521;
             high = (high + low) % 65_521;
         });
-        assert_eq!(u64::from(sum.value()), high << 16 | low);
-        let mut sum = Adler32::default();
-        sum.update(&whole(9, 300_001));
-        assert_eq!(adler32(7, 9, 300_001), sum.value());
+        assert_eq!(u64::from(sum.finish()), high << 16 | low);
+        let mut sum = Adler32::new();
+        sum.write(&whole(9, 300_001));
+        assert_eq!(adler32(7, 9, 300_001), sum.finish());
     }
 }

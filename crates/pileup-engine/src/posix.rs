@@ -107,7 +107,7 @@ impl PosixClient {
     /// Read back what was written and compare its checksum.
     fn compare_sum(&mut self, path: &Path, expected: u32, step: &Step, act: &mut Act) -> Result<(), Fault> {
         let mut file = File::open(path).map_err(|error| fault("open", &error))?;
-        let mut sum = Adler32::default();
+        let mut sum = Adler32::new();
         loop {
             let piece = &mut self.buffer[..length(step.buffer, u64::MAX)];
             act.calls += 1;
@@ -115,9 +115,9 @@ impl PosixClient {
             if read == 0 {
                 break;
             }
-            sum.update(&piece[..read]);
+            sum.write(&piece[..read]);
         }
-        if sum.value() == expected { Ok(()) } else { Err(Fault::failed("the checksum of what was written is wrong")) }
+        if sum.finish() == expected { Ok(()) } else { Err(Fault::failed("the checksum of what was written is wrong")) }
     }
 
     fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {

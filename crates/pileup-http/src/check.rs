@@ -41,7 +41,7 @@ impl<'a> Check<'a> {
             got: 0,
             expected,
             wrong: None,
-            checksum: stated.map(|stated| (Adler32::default(), stated)),
+            checksum: stated.map(|stated| (Adler32::new(), stated)),
             contains: step.expect.contains.as_deref(),
             begin: Vec::new(),
         }
@@ -85,7 +85,7 @@ impl<'a> Check<'a> {
         }
         self.at += piece.len() as u64;
         if let Some((sum, _)) = &mut self.checksum {
-            sum.update(piece);
+            sum.write(piece);
         }
         if self.contains.is_some() {
             let room = SEARCHED - self.begin.len();
@@ -104,7 +104,7 @@ impl<'a> Check<'a> {
             return Err(Fault::failed(format!("wrong content at offset {offset}")));
         }
         if let Some((sum, stated)) = self.checksum
-            && sum.value() != stated
+            && sum.finish() != stated
         {
             return Err(Fault::failed("checksum: the adler32 of what was read is not the one stated"));
         }

@@ -44,13 +44,13 @@ pub fn schedule(load: &str, limit: usize) -> PyResult<Vec<(u64, u64, u8)>> {
 /// Adler-32 (RFC 1950) over these parts in order.
 #[pyfunction]
 pub fn adler32(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let mut sum = Adler32::default();
+    let mut sum = Adler32::new();
     for part in data.try_iter()? {
         let part = part?;
         let bytes = part.extract::<&[u8]>()?;
-        py.detach(|| sum.update(bytes));
+        py.detach(|| sum.write(bytes));
     }
-    Ok(sum.value())
+    Ok(sum.finish())
 }
 
 /// The known content of object `number` (docs/engine.md).

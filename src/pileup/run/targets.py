@@ -72,11 +72,14 @@ class Targets:
         return told
 
     def _make_url(self, name: str) -> str:
-        """Start the target's private server, or give it a folder of its own."""
+        """Start the target's private server, or give it a folder of its own where its kind lives in one."""
         folder = self._folder.path / "servers" / name
         launcher = instances.make_launcher(self._plan, name, folder)
         if launcher is not None:
             return self._supervisor.launch(name, launcher, folder)
+        kind = self._plan.suite.targets[name].kind
+        if not instances.class_of_target(kind, Path(self._plan.folder)).scratch:
+            return ""
         scratch = Path(tempfile.mkdtemp(prefix=f"pileup-{name}-"))
         self._scratch.append(scratch)
         self._folder.journal("scratch", "made", target=name, path=str(scratch))
