@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
 from pileup.model.law import TimeLaw
 from pileup.model.quantities import Count, Duration, Rate, Size
@@ -43,6 +43,32 @@ class Credentials(Part):
     key: str | None = Field(None, description="file with the key of the client certificate (PEM)")
 
 
+class SettingSpec(Part):
+    """How a setting of a server that pileup did not launch is changed.
+
+    Commands are split as a shell would split them, not run by one.
+    """
+
+    set_: Text = Field(alias="set", description="command that sets it; {value} is filled in")
+    get: Text | None = Field(None, description="command that prints the value there is, to be restored at the end")
+    default: Text | None = Field(None, description="value to restore, where no command can tell it")
+    ready: Text | None = Field(
+        None, description="command that succeeds once the value is in force; with {value}: whose output holds it"
+    )
+    within: Duration = Field(60 * 10**9, gt=0, description="time after which a value that is not in force is an error")
+    restore: Literal["always", "never"] = Field("always", description="whether the value from before is set at the end")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if "{value}" not in self.set_:
+            raise ValueError("`set` does not say where the value goes; expected {value} in the command")
+        if self.restore == "always" and self.get is None and self.default is None:
+            raise ValueError(
+                "nothing tells the value to restore; expected `get: COMMAND`, `default: VALUE`, or `restore: never`"
+            )
+        return self
+
+
 class TargetSpec(Part):
     """A system under test."""
 
@@ -55,12 +81,35 @@ class TargetSpec(Part):
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of this kind of target, see `pileup describe`"
     )
-    settings: Any = not_yet("how a scan may change a server that pileup did not launch")
+    settings: dict[Name, SettingSpec] = Field(
+        default_factory=dict, description="how a scan may change a server that pileup did not launch"
+    )
     path: Any = not_yet("reach the target through a relay with latency and bandwidth")
 
 
+class Stage(Part):
+    """One of several levels of a load, one after another. The ramp goes from the level before to this one."""
+
+    clients: Count | None = Field(None, ge=0, le=1_000_000, description="this many clients (closed)")
+    rate: Rate | None = Field(None, description="iterations begun per second (open)")
+    ramp: Duration = Field(0, description="time over which the level before becomes this one; left out of the figures")
+    warm_up: Duration = Field(0, description="time at this level before it is measured; left out of the figures")
+    for_: Duration = Field(alias="for", gt=0, description="time measured at this level")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.clients is None) == (self.rate is None):
+            raise ValueError("a stage has one level; expected clients or rate")
+        return self
+
+    @property
+    def level(self) -> float:
+        """Clients, or iterations per second."""
+        return float(self.clients if self.clients is not None else self.rate or 0)
+
+
 class Load(Part):
-    """How a test is pressed. At most one of once, times, clients, rate; times may bound clients or rate."""
+    """How a test is pressed: one of once, times, clients, rate, every, stages; times may bound all but stages."""
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
@@ -75,13 +124,17 @@ class Load(Part):
     )
     rate: Rate | None = Field(None, gt=0, description="iterations begun per second, whatever the system answers (open)")
     arrivals: Literal["constant", "poisson"] = Field("constant", description="spacing of an open load")
+    every: Duration | None = Field(
+        None, gt=0, description="one iteration each such time, the first at once, whatever the system answers (open)"
+    )
+    stages: tuple[Stage, ...] | None = Field(
+        None, min_length=1, description="levels one after another, all of one kind"
+    )
     ramp: Duration = Field(0, description="time over which clients or rate grow from nothing; left out of the figures")
     warm_up: Duration = Field(0, description="time at full load before the measurement; left out of the figures")
     for_: Duration | None = Field(None, alias="for", gt=0, description="time measured, after ramp and warm_up")
     think: TimeLaw | None = Field(None, description="pause of a client between its iterations (closed loads)")
     delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
-    every: Any = not_yet("one iteration each such time")
-    stages: Any = not_yet("a list of loads one after another")
     hold: Any = not_yet("steer the load so that a measured quantity stays at a set point")
     find: Any = not_yet("look for the highest load that still meets a criterion")
     replay: Any = not_yet("press the operations of an earlier record again")
@@ -89,23 +142,41 @@ class Load(Part):
     @property
     def kind(self) -> Literal["once", "times", "closed", "open"]:
         """The shape of the load."""
-        if self.rate is not None:
+        if self.pace is not None or (self.stages and self.stages[0].rate is not None):
             return "open"
-        if self.clients is not None:
+        if self.clients is not None or self.stages:
             return "closed"
         return "times" if self.times is not None else "once"
+
+    @property
+    def pace(self) -> float | None:
+        """Iterations begun per second of an open load of one level."""
+        return self.rate if self.every is None else 1e9 / self.every
 
     @property
     def sustained(self) -> bool:
         """Whether the load presses for a time or with several clients, rather than running a check."""
         return self.kind in ("closed", "open")
 
+    @property
+    def endless(self) -> bool:
+        """Whether nothing in it says when it ends: right for a role alone, which ends with others."""
+        return self.sustained and self.for_ is None and self.times is None and self.stages is None
+
+    @property
+    def lasting(self) -> int | None:
+        """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
+        if self.stages:
+            return sum(stage.ramp + stage.warm_up + stage.for_ for stage in self.stages)
+        return None if self.for_ is None else self.ramp + self.warm_up + self.for_
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.once and {"times", "clients", "rate"} & self.model_fields_set:
-            raise ValueError("once stands beside times, clients or rate; expected one kind of load")
-        if self.sustained and self.for_ is None and self.times is None:
-            raise ValueError("the load has no end; expected `for: TIME` or `times: N` beside clients or rate")
+        others = {"times", "clients", "rate", "every", "stages"} & self.model_fields_set
+        if self.once and others:
+            raise ValueError(f"once stands beside {', '.join(sorted(others))}; expected one kind of load")
+        if self.every is not None and self.model_fields_set & {"rate", "arrivals", "ramp", "stages"}:
+            raise ValueError("every stands beside another kind of load; expected e.g. {every: 2 min, for: 1 h}")
         if not self.sustained and self.for_ is not None:
             raise ValueError("`for` needs clients or rate; expected e.g. {clients: 1, for: 10 s}")
         if not self.sustained and (self.ramp or self.warm_up):
@@ -115,6 +186,35 @@ class Load(Part):
         if self.kind != "open" and "arrivals" in self.model_fields_set:
             raise ValueError("arrivals needs rate; expected e.g. {rate: 10 /s, arrivals: poisson, for: 1 min}")
         return self
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        if self.stages is None:
+            return self
+        if self.model_fields_set & {"times", "rate", "ramp", "warm_up", "for_"} or (
+            self.clients is not None and self.kind == "closed"
+        ):
+            raise ValueError(
+                "stages stand beside another level; expected clients, rate, ramp and for inside the stages"
+            )
+        if len({stage.clients is None for stage in self.stages}) > 1:
+            raise ValueError("some stages have clients, others a rate; expected one kind of level")
+        return self
+
+
+class Environment(Part):
+    """Client software to set up before a test."""
+
+    source: Text | None = Field(None, description="shell file to source, e.g. /cvmfs/…/setup.sh; relative to the suite")
+    set_: dict[str, str] = Field(default_factory=dict, alias="set", description="variables to set beside")
+
+
+def _short_environment(value: object) -> object:
+    return {"source": value} if isinstance(value, str) else value
+
+
+EnvironmentWord = Annotated[Environment, BeforeValidator(_short_environment)]
+Isolation = Literal["thread", "process"]
 
 
 class TestSpec(Part):
@@ -142,14 +242,26 @@ class TestSpec(Part):
     fail_when: Text | None = Field(
         None, description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`"
     )
-    with_: Any = Field(
-        None, alias="with", description="Not yet: lives as long as these tests", json_schema_extra={NOT_YET: True}
+    with_: tuple[Name, ...] = Field(
+        (), alias="with", description="a role: begins with the load of these tests and ends with the last of them"
     )
-    isolate: Any = not_yet("run in a thread or a process of its own")
+    isolate: Isolation | None = Field(
+        None, description="in threads of this process, or in a process of its own; default: that of the suite"
+    )
+    environment: EnvironmentWord | None = Field(
+        None, description="client software to set up before; Python tests then run in a process of their own"
+    )
     layers: Any = not_yet("press all layers of the protocol or only some")
-    environment: Any = not_yet("client software to set up before the test")
     against: Any = not_yet("two targets, pressed in pairs")
     until: Any = not_yet("repeat until the figure is precise")
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.load.endless and not self.with_:
+            raise ValueError(
+                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to live beside it"
+            )
+        return self
 
 
 class MonitorSpec(BaseModel):
@@ -160,7 +272,11 @@ class MonitorSpec(BaseModel):
     use: Text = Field(description="a name from `pileup list monitors`, or ./file.py:Class")
     name: Name | None = Field(None, description="name in checks and charts; default: that of the plug-in")
     every: Duration = Field(10**9, ge=10 * 10**6, description="interval between samples")
-    host: Any = not_yet("measure on another host over ssh")
+    host: Text | None = Field(
+        None,
+        pattern=r"^ssh://[^\s/]+$",
+        description="measure on another host: ssh://user@host, where pileup is installed too",
+    )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -179,7 +295,9 @@ class CriterionSpec(Part):
     coverage: Literal["full", "partial", "none"] = Field(
         "full", description="how much of the sentence the check covers"
     )
-    at: Any = not_yet("points of a scan at which it must hold")
+    at: tuple[dict[str, str], ...] = Field(
+        (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
+    )
 
     @model_validator(mode="after")
     def _checked(self) -> Self:
@@ -197,7 +315,86 @@ class Limits(Part):
     errors_in_a_row: Count | None = Field(
         None, ge=1, description="iterations of one case that did not pass, one after another"
     )
-    inside: Any = not_yet("nothing is written or deleted outside this path of a target")
+    inside: Text | None = Field(
+        None, pattern=r"^/", description="nothing is written or deleted outside this path of a target"
+    )
+
+
+class FaultSpec(Part):
+    """Something that is broken on purpose while a load goes on."""
+
+    at: Duration = Field(description="when, after the load of a test of `during` began")
+    do: Literal["restart", "kill", "pause", "continue", "command"] = Field(
+        description="what: the first four act on a server that pileup launched, `command` runs what `run` says"
+    )
+    target: str | None = Field(None, description="name of the target whose server it is")
+    signal: Literal["TERM", "KILL", "INT", "HUP", "QUIT", "ABRT"] = Field(
+        "TERM", description="signal by which restart ends the server"
+    )
+    for_: Duration | None = Field(
+        None, alias="for", gt=0, description="how long: a paused server goes on, a killed one is started again after it"
+    )
+    run: Text | None = Field(None, description="the command, split as a shell would, not run by one")
+    during: tuple[Name, ...] = Field((), description="tests under whose load it happens; default: the first sustained")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.do == "command") != (self.run is not None):
+            raise ValueError("`run` and `do: command` belong together; expected both or neither")
+        if self.do != "command" and self.target is None:
+            raise ValueError(f"nothing says what to {self.do}; expected `target: NAME`")
+        if self.for_ is not None and self.do not in ("pause", "kill"):
+            raise ValueError(f"{self.do} takes no time; expected `for` beside pause or kill")
+        return self
+
+
+class Cooldown(Part):
+    """How long monitors go on after the load of a point, to see the system come to rest."""
+
+    until: Text | None = Field(None, description="a check on a monitor that ends it, e.g. `last(node.load1) < 1`")
+    at_most: Duration = Field(gt=0, description="the longest time; with `until`: not reached by then is told")
+
+
+class Places(Part):
+    """Where the load comes from: this process unless one of the words says otherwise."""
+
+    processes: Count | None = Field(None, ge=1, le=1000, description="so many processes on this host")
+    ssh: tuple[Text, ...] = Field((), max_length=1000, description="hosts, each as for the ssh command")
+    python: Text | None = Field(
+        None, description="Python with pileup at those hosts; default: the path of the one here"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if self.processes is not None and self.ssh:
+            raise ValueError("processes and ssh are given; expected one of the two")
+        return self
+
+    @property
+    def local(self) -> bool:
+        """Whether the load comes from this process alone."""
+        return self.processes is None and not self.ssh
+
+
+def _short_places(value: object) -> object:
+    """Read `local`, `processes:4`, `ssh:host,host`: also what --fleet takes."""
+    if not isinstance(value, str):
+        return value
+    kind, _, rest = value.partition(":")
+    match kind.strip(), rest.strip():
+        case "local", "":
+            return {}
+        case "processes", number if number:
+            return {"processes": number}
+        case "ssh", hosts if hosts:
+            return {"ssh": [host.strip() for host in hosts.split(",")]}
+    raise ValueError(f"{value!r} is no fleet; expected local, processes:N or ssh:HOST,HOST")
+
+
+PlacesWord = Annotated[Places, BeforeValidator(_short_places)]
+Axis = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*){1,3}$", max_length=200)
+]
 
 
 class Suite(Part):
@@ -222,18 +419,24 @@ class Suite(Part):
     )
     monitors: tuple[MonitorSpec, ...] = Field((), description="what is measured beside")
     criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
-    scan: Any = not_yet("parameters to vary; every combination is a point")
-    repeat: Any = not_yet("how often each point is run, interleaved")
-    loop: Any = not_yet("how often the whole suite is run")
-    faults: Any = not_yet("what is broken on purpose, and when")
-    cooldown: Any = not_yet("how long monitors go on after the load")
+    scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="what to vary: TARGET.setting, TEST.option, TEST.load.word or options.option, each with its "
+        "values; every combination is a point",
+    )
+    repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")
+    loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")
+    faults: tuple[FaultSpec, ...] = Field((), description="what is broken on purpose, and when")
+    cooldown: Cooldown | None = Field(None, description="how long monitors go on after the load of each point")
+    environment: EnvironmentWord | None = Field(None, description="client software to set up before the tests")
+    isolate: Isolation = Field(
+        "thread", description="run Python tests in threads of this process, or in another process"
+    )
+    places: PlacesWord = Field(default_factory=Places, description="where the load comes from; --fleet takes its place")
     equivalent: Any = not_yet("tests that must give equal answers")
     against: Any = not_yet("two targets, pressed in pairs")
     until: Any = not_yet("repeat until the figures are precise")
     layers: Any = not_yet("press all layers of the protocol or only some")
-    environment: Any = not_yet("client software to set up before the tests")
-    isolate: Any = not_yet("run tests in threads or processes of their own")
-    places: Any = not_yet("where the load comes from")
 
     def test(self, name: str) -> TestSpec:
         """Return the test of that name; KeyError when there is none."""
