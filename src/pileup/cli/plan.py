@@ -59,6 +59,10 @@ def _case(case: Case) -> dict[str, Any]:
         "target": case.test.target,
         "load": load_words(case.load),
         "after": [],
+        "beside": list(case.beside),
+        "point": case.point,
+        "repeat": case.repeat,
+        "loop": case.loop,
         "longest": case.longest,
         "operations": case.operations,
         "bytes": case.bytes,
@@ -81,11 +85,14 @@ def print_table(plan: Plan) -> None:
         table.add_column(name)
     for name, footer in zip(("longest", "operations", "bytes"), _amounts(totals), strict=True):
         table.add_column(name, footer, justify="right")
-    for case in plan.cases:
-        data, after = _case(case), ", ".join(plan.case(number).name for number in case.after)
-        table.add_row(
-            str(case.id), case.name, escape(case.test.use), case.test.target or "", data["load"], after, *_amounts(data)
-        )
+    for before, case in zip((None, *plan.cases), plan.cases, strict=False):
+        if before is not None and before.visit != case.visit:
+            table.add_section()
+        data, after = _case(case), ", ".join(plan.case(number).test.name for number in case.after)
+        beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
+        load = data["load"] + (f", beside {beside}" if beside else "")
+        target = case.test.target or ""
+        table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(data))
     terminal = sys.stdout.isatty()
     console = Console(width=shutil.get_terminal_size().columns if terminal else 200)
     console.print(table)

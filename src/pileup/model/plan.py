@@ -7,20 +7,31 @@ from typing import Any
 
 from pileup.model.suite import Load, Suite, TestSpec
 
+WHOLE = -1
+"""Visit of what is done once for all points."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test at one point of the scan in one repeat."""
+    """A test at one point of the scan in one repeat. `test` has the options and the load that it has at that point."""
 
     id: int
     """1 for the first; 0 is never a case."""
     name: str
-    """Unique in the run: the test's name, with point and repeat where there are several."""
+    """Unique in the run: the test's name, with point, repeat and loop where there are several."""
     test: TestSpec
     after: tuple[int, ...] = ()
     """Ids of the cases that must have passed."""
-    point: dict[str, str] = field(default_factory=dict)
+    beside: tuple[int, ...] = ()
+    """Ids of the cases that it lives beside: then it is a role, which begins and ends with them."""
+    loop: int = 1
     repeat: int = 1
+    visit: int = WHOLE
+    """Which visit to a point it belongs to, counted over the whole run; WHOLE when it is done once for all of them."""
+    point: dict[str, str] = field(default_factory=dict)
+    """Axis of the scan -> value, as written; empty for what is done once for all points."""
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Target -> settings that it must have meanwhile, as written."""
     longest: int = 0
     """Longest possible time, ns: delay, ramp, warm-up, measurement and the time-outs of what may be under way."""
     operations: int | None = None
@@ -32,6 +43,11 @@ class Case:
     def load(self) -> Load:
         """How the case is pressed."""
         return self.test.load
+
+    @property
+    def role(self) -> bool:
+        """Whether it lives beside others."""
+        return bool(self.test.with_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +63,20 @@ class Plan:
     folder: str
     """Folder of the suite file: relative paths of plug-ins and files start here."""
     values: dict[str, str] = field(default_factory=dict)
+    points: tuple[dict[str, str], ...] = ()
+    """Points of the scan, axis -> value as written; a suite without a scan has none."""
 
     def case(self, number: int) -> Case:
         """Return the case with that id."""
         return self.cases[number - 1]
 
     def totals(self) -> dict[str, Any]:
-        """Return the sums over the cases: longest (ns), operations, bytes; None where a case has no bound."""
+        """Return the sums over the cases: longest (ns), operations, bytes; None where a case has no bound.
+
+        Roles take no time of their own.
+        """
         return {
-            "longest": sum(case.longest for case in self.cases),
+            "longest": sum(case.longest for case in self.cases if not case.role),
             "operations": _total([case.operations for case in self.cases]),
             "bytes": _total([case.bytes for case in self.cases]),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pileup.model.law import Law
-from pileup.model.suite import Load
+from pileup.model.suite import Load, Stage
 from pileup.model.units import format_count, format_rate, format_time
 
 
@@ -20,12 +20,21 @@ def _press(load: Load) -> str:
             return "once"
         case "times":
             return _number(load.times or 1, "time")
+        case _ if load.stages:
+            return f"{load.kind}, {len(load.stages)} stages: {', '.join(_stage(stage) for stage in load.stages)}"
         case "closed":
             return f"closed, {_number(load.clients or 1, 'client')}{_end(load)}"
+        case _ if load.every is not None:
+            return f"open, every {format_time(load.every)}{_end(load)}"
         case _:
             spacing = " poisson" if load.arrivals == "poisson" else ""
             most = f" with at most {load.clients} in flight" if load.clients else ""
             return f"open, {format_rate(load.rate or 0)}{spacing}{_end(load)}{most}"
+
+
+def _stage(stage: Stage) -> str:
+    level = format_rate(stage.rate) if stage.rate is not None else _number(stage.clients or 0, "client")
+    return f"{level} for {format_time(stage.for_)}"
 
 
 def _end(load: Load) -> str:

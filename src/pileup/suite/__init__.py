@@ -12,11 +12,11 @@ from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, overrides
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
-from pileup.suite.faults import START, Faults, TooManyFaultsError
+from pileup.suite.faults import START, Faults, TooManyFaultsError, parts
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets
-from pileup.suite.tree import Mapping, kind_of
+from pileup.suite.tree import Mapping, kind_of, where
 from pileup.suite.variables import Variables
 from pileup.suite.yaml_reader import LARGEST, read_yaml
 
@@ -53,7 +53,12 @@ def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
         return None
     text = secrets.hide(data.decode("utf-8-sig"))
     suite = _complete(draft.suite, folder, secrets)
-    plan = make_plan(Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values)))
+    empty = Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values))
+    try:
+        plan = make_plan(empty)
+    except ValueError as problem:  # what no axis of the scan alone shows
+        faults.add(where(tree, ("scan",), key=True), *parts(str(problem)))
+        return None
     check_limits(plan, tree, faults)
     return plan
 

@@ -11,6 +11,7 @@ from pileup.model.errors import PluginError
 from pileup.model.suite import MonitorSpec, TestSpec
 from pileup.suite import instances
 from pileup.suite.bind import Draft
+from pileup.suite.check_beside import BesideRules
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
@@ -26,6 +27,7 @@ def check(draft: Draft, folder: Path, faults: Faults) -> None:
     _check_after(draft, faults)
     PluginRules(draft, folder, faults).check()
     _check_checks(draft, folder, faults)
+    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), faults).check()
 
 
 def _check_title(draft: Draft, faults: Faults) -> None:

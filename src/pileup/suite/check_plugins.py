@@ -8,6 +8,7 @@ from pileup.model.suite import MonitorSpec, TestSpec
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.check_scan import ScanRules
 from pileup.suite.check_targets import TargetRules
 from pileup.suite.faults import Faults, near, shown
 from pileup.suite.plugin_rules import Plugins
@@ -36,6 +37,7 @@ class PluginRules:
         self._check_common_options()
         for monitor in self._draft.monitors:
             self._check_monitor(monitor)
+        ScanRules(self._draft, self._plugins, self._common).check()
 
     def _check_test(self, test: Bound[TestSpec]) -> None:
         cls = self._plugins.find(instances.class_of_test, test.spec.use, test.node, "use")

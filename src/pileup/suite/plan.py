@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import Load, Suite, TestSpec
 from pileup.model.units import format_quantity
 from pileup.plugin import Test
+from pileup.plugin.options import declared
 from pileup.suite import instances
+from pileup.suite.expand import Expansion
 from pileup.suite.faults import Faults
-from pileup.suite.order import order
 from pileup.suite.tree import Mapping, where
 
 SIGMAS = 6
@@ -20,20 +22,26 @@ SIGMAS = 6
 
 
 def make_plan(empty: Plan) -> Plan:
-    """Return a plan with its cases; the suite in it was found right."""
-    suite = empty.suite
-    tests = {test.name: test for test in suite.tests}
-    names = order({name: test.after for name, test in tests.items()})
-    ids = {name: number for number, name in enumerate(names, 1)}
-    cases = tuple(
-        Case(ids[name], name, tests[name], tuple(sorted(ids[each] for each in set(tests[name].after))))
-        for name in names
-    )
-    return replace(empty, cases=tuple(_bounded(empty, case) for case in cases))
+    """Return a plan with its cases; the suite in it was found right.
+
+    Raises ValueError when the options of a test do not go together at some point of the scan.
+    """
+    folder = Path(empty.folder)
+    expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
+    cases: list[Case] = []
+    for case in expansion.cases():
+        cases.append(_bounded(empty, case))
+    for place, case in enumerate(cases):
+        if case.role:
+            cases[place] = replace(case, longest=case.longest + sum(cases[each - 1].longest for each in case.beside))
+    return replace(empty, cases=tuple(cases), points=expansion.points())
 
 
 def _bounded(plan: Plan, case: Case) -> Case:
-    test = instances.make_test(plan, case, None, 0)
+    try:
+        test = instances.make_test(plan, case, None, 0)
+    except ValueError as problem:
+        raise ValueError(f"{case.name}: {problem}") from problem
     number = iterations(case.load)
     operations, size = (None, None) if number is None else test.bounds(number)
     return replace(case, longest=longest(case.test, plan.suite, patience(test)), operations=operations, bytes=size)
@@ -50,22 +58,34 @@ def iterations(load: Load) -> int | None:
     bounds = [load.times] if load.times is not None else []
     if load.kind == "once":
         bounds.append(1)
-    if load.rate is not None and load.for_ is not None:
-        bounds.append(_arrivals(load.rate, load.ramp, load.warm_up + load.for_, load.arrivals == "poisson"))
+    if load.pace is not None and load.for_ is not None:
+        bounds.append(_arrivals(load.pace, load.ramp, load.warm_up + load.for_, load.arrivals == "poisson"))
+    if load.stages and load.kind == "open":
+        bounds.append(_arrivals_of_stages(load))
     return min(bounds, default=None)
 
 
 def _arrivals(rate: float, ramp: int, full: int, poisson: bool) -> int:
     """Integral of the rate: it grows linearly over the ramp (half of it counts), then stays."""
-    mean = rate * (ramp / 2 + full) / 1e9
+    return _practical(rate * (ramp / 2 + full) / 1e9, poisson)
+
+
+def _arrivals_of_stages(load: Load) -> int:
+    """Integral of the rate over all stages: each ramp is linear from the level before."""
+    mean, before = 0.0, 0.0
+    for stage in load.stages or ():
+        mean += ((before + stage.level) / 2 * stage.ramp + stage.level * (stage.warm_up + stage.for_)) / 1e9
+        before = stage.level
+    return _practical(mean, load.arrivals == "poisson")
+
+
+def _practical(mean: float, poisson: bool) -> int:
     return math.ceil(mean + SIGMAS * math.sqrt(mean)) if poisson else math.ceil(mean)
 
 
 def pressed(load: Load) -> int | None:
     """Return how long a load is pressed by its own words, ns; None when its end depends on the system."""
-    if load.for_ is not None and load.times is None:
-        return load.ramp + load.warm_up + load.for_
-    return None
+    return load.lasting if load.times is None else None
 
 
 def longest(test: TestSpec, suite: Suite, patience: int) -> int:
@@ -75,13 +95,11 @@ def longest(test: TestSpec, suite: Suite, patience: int) -> int:
     """
     law = test.load.delay or suite.delay
     bounds = [bound for bound in (_by_time(test.load, patience), _by_number(test.load, patience)) if bound is not None]
-    return (law.longest if law else 0) + min(bounds)
+    return (law.longest if law else 0) + min(bounds, default=patience)
 
 
 def _by_time(load: Load, patience: int) -> int | None:
-    if load.for_ is None:
-        return None
-    return load.ramp + load.warm_up + load.for_ + patience
+    return None if load.lasting is None else load.lasting + patience
 
 
 def _by_number(load: Load, patience: int) -> int | None:
@@ -89,9 +107,9 @@ def _by_number(load: Load, patience: int) -> int | None:
     number = load.times or 1
     if load.times is None and load.sustained:
         return None
-    if load.rate is not None:
+    if load.pace is not None:
         spread = number + SIGMAS * math.sqrt(number) if load.arrivals == "poisson" else number
-        return load.ramp + load.warm_up + math.ceil(spread / load.rate * 1e9) + patience
+        return load.ramp + load.warm_up + math.ceil(spread / load.pace * 1e9) + patience
     each = patience + (load.think.longest if load.think else 0)
     return load.ramp + load.warm_up + -(-number // (load.clients or 1)) * each
 
@@ -114,7 +132,7 @@ def planned(plan: Plan) -> list[tuple[str, int, str]]:
     amounts: dict[str, Any] = {
         "bytes": sum(case.bytes or 0 for case in plan.cases),
         "operations": sum(case.operations or 0 for case in plan.cases),
-        "duration": sum(pressed(case.load) or 0 for case in plan.cases),
+        "duration": sum(pressed(case.load) or 0 for case in plan.cases if not case.role),
     }
     dimensions = {"bytes": "size", "operations": "count", "duration": "time"}
     return [(word, amount, dimensions[word]) for word, amount in amounts.items()]

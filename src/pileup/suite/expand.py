@@ -1,0 +1,145 @@
+"""Tests to cases: each at the points, repeats and loops of its scope, with what it needs and lives beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pileup.model.plan import WHOLE, Case
+from pileup.model.suite import Suite, TestSpec
+from pileup.suite.order import order
+from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
+
+OptionsOf = Callable[[TestSpec], set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One stay at a point."""
+
+    number: int
+    loop: int
+    repeat: int
+    point: int
+
+
+@dataclass(slots=True)
+class _Made:
+    """Cases of one loop by (test, point, repeat); point and repeat are 0 where a scope does not tell them apart."""
+
+    found: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    by_test: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, test: str, point: int, repeat: int, number: int) -> None:
+        self.found[test, point, repeat] = number
+        self.by_test.setdefault(test, []).append(number)
+
+
+class Expansion:
+    """Makes the cases of a suite. `options_of` tells which options a test has."""
+
+    def __init__(self, suite: Suite, options_of: OptionsOf) -> None:
+        self._suite = suite
+        self._options = {test.name: options_of(test) for test in suite.tests}
+        self._axes: list[Axis] = axes_of(suite)
+        self._points = points_of(self._axes)
+        self._tests = {test.name: _scoped(test, suite) for test in suite.tests}
+        self._order = order({name: test.after for name, test in self._tests.items()})
+        self._cases: list[Case] = []
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return the cases in the order in which they are begun, but for roles, which begin with others."""
+        number = 0
+        for loop in range(1, self._suite.loop + 1):
+            made = _Made()
+            before, after = self._of_run()
+            self._add(before, None, loop, made)
+            for repeat, point in visits(len(self._points), self._suite.repeat):
+                inside = [name for name in self._order if self._inside(name, repeat)]
+                self._add(inside, _Visit(number, loop, repeat, point), loop, made)
+                number += 1
+            self._add(after, None, loop, made)
+        return tuple(self._cases)
+
+    def points(self) -> tuple[dict[str, str], ...]:
+        """Return the points as texts; none without a scan."""
+        if not self._axes:
+            return ()
+        return tuple({name: text_of(value) for name, value in point.items()} for point in self._points)
+
+    def _inside(self, name: str, repeat: int) -> bool:
+        scope = self._tests[name].scope
+        return scope == "case" or (scope == "point" and repeat == 1)
+
+    def _of_run(self) -> tuple[list[str], list[str]]:
+        """Return tests done once before all points, and those done once after them because they need some."""
+        late: set[str] = set()
+        for name in self._order:
+            test = self._tests[name]
+            needed = (*test.after, *test.with_)
+            if test.scope == "run" and any(self._tests[each].scope != "run" or each in late for each in needed):
+                late.add(name)
+        once = [name for name in self._order if self._tests[name].scope == "run"]
+        return [name for name in once if name not in late], [name for name in once if name in late]
+
+    def _add(self, names: list[str], visit: _Visit | None, loop: int, made: _Made) -> None:
+        first = len(self._cases)
+        for name in names:
+            case = self._case(name, visit, loop, made)
+            made.add(name, *_place(self._tests[name].scope, visit), case.id)
+            self._cases.append(case)
+        for place, case in enumerate(self._cases[first:], first):
+            if case.role:
+                beside = [found for name in case.test.with_ for found in self._matching(name, visit, made)]
+                self._cases[place] = replace(case, beside=tuple(sorted(set(beside))))
+
+    def _case(self, name: str, visit: _Visit | None, loop: int, made: _Made) -> Case:
+        test = self._tests[name]
+        needed = {number for each in test.after for number in self._matching(each, visit, made)}
+        number = len(self._cases) + 1
+        if visit is None:
+            label = name + _suffix(loop)
+            return Case(number, label, test, tuple(sorted(needed)), loop=loop)
+        point = self._points[visit.point]
+        words = {axis: text_of(value) for axis, value in point.items()}
+        shown = ",".join(f"{axis}={value}" for axis, value in words.items())
+        repeat = f"#{visit.repeat}" if self._suite.repeat > 1 and test.scope == "case" else ""
+        return Case(
+            number,
+            name + (f"[{shown}]" if shown else "") + repeat + _suffix(loop),
+            test_at(test, self._axes, point, self._options[name]),
+            tuple(sorted(needed)),
+            loop=loop,
+            repeat=visit.repeat,
+            visit=visit.number,
+            point=words,
+            settings=settings_at(self._axes, point),
+        )
+
+    def _matching(self, name: str, visit: _Visit | None, made: _Made) -> Iterator[int]:
+        """Yield the cases of a test that a case of this visit means: those of its point and repeat, else all."""
+        if visit is None:
+            yield from made.by_test.get(name, [])
+            return
+        found = made.found.get((name, *_place(self._tests[name].scope, visit)))
+        if found is not None:
+            yield found
+
+
+def _scoped(test: TestSpec, suite: Suite) -> TestSpec:
+    """Give a role the scope of those that it lives beside."""
+    if not test.with_:
+        return test
+    scope: Any = next((each.scope for each in suite.tests if each.name == test.with_[0]), test.scope)
+    return test.model_copy(update={"scope": scope})
+
+
+def _place(scope: str, visit: _Visit | None) -> tuple[int, int]:
+    if visit is None or scope == "run":
+        return WHOLE, 0
+    return visit.point, (visit.repeat if scope == "case" else 0)
+
+
+def _suffix(loop: int) -> str:
+    return f"~{loop}" if loop > 1 else ""
