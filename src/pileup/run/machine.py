@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from pileup.model.plan import Case, Plan
-from pileup.model.record import FAILED, NOT_RUN, PASSED, CaseOutcome
+from pileup.model.plan import WHOLE, Case, Plan
+from pileup.model.record import FAILED, NOT_RUN, PASSED, UNAVAILABLE, CaseOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +21,44 @@ class CaseEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class VisitFailed:
+    """Event: the settings of a point could not be made; nothing of this visit can run."""
+
+    visit: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StopAsked:
     """Event: nothing more shall begin."""
 
     reason: str
 
 
-Event = CaseEnded | StopAsked
+Event = CaseEnded | VisitFailed | StopAsked
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Instruction: go to a point, with these settings of targets (target -> setting -> value)."""
+
+    visit: int
+    settings: dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Instruction: begin this case."""
+    """Instruction: begin this case, and these roles with its load."""
 
     case: Case
+    roles: tuple[Case, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EndRoles:
+    """Instruction: end these roles, and tell how each ended."""
+
+    roles: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,56 +71,113 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """Instruction: the point is done: let it cool down, and remove what was made for this visit."""
+
+    visit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Instruction: all cases have an outcome."""
 
 
-Instruction = Begin | Skip | Finish
+Instruction = Enter | Begin | EndRoles | Skip | Leave | Finish
 
 
 class SuiteMachine:
-    """Walks through the cases of a plan in order; one case at a time."""
+    """Walks through the cases of a plan in order, one at a time, with roles beside.
 
-    def __init__(self, plan: Plan) -> None:
-        self._waiting = list(plan.cases)
-        self._names = {case.id: case.name for case in plan.cases}
-        self._outcomes: dict[int, CaseOutcome] = {}
+    `done` are cases of an earlier attempt that need not be run again. After each instruction that is answered by an event
+    (Begin by CaseEnded; EndRoles by CaseEnded for each role; a failed Enter by VisitFailed) ask for more with `next`.
+    """
+
+    def __init__(self, plan: Plan, done: Mapping[int, CaseOutcome] | None = None) -> None:
+        self._outcomes: dict[int, CaseOutcome] = dict(done or {})
+        self._cases = {case.id: case for case in plan.cases}
+        self._waiting = deque(case for case in plan.cases if not case.role and case.id not in self._outcomes)
+        self._left = {case.id: self._mains_left(case) for case in plan.cases if case.role}
+        """Cases that each role still waits for or lives beside."""
+        self._roles_of: dict[int, list[Case]] = {}
+        for role in plan.cases:
+            for number in self._left.get(role.id, ()):
+                self._roles_of.setdefault(number, []).append(role)
+        self._alive: dict[int, Case] = {}
+        self._roles = deque(case for case in plan.cases if case.role)
+        self._visit = WHOLE
+        self._failed_visits: dict[int, str] = {}
         self._stopped = ""
 
-    def start(self) -> list[Instruction]:
-        """Return the first instructions."""
-        return self._advance()
+    def _mains_left(self, role: Case) -> set[int]:
+        return set() if role.id in self._outcomes else {each for each in role.beside if each not in self._outcomes}
 
-    def on(self, event: Event) -> list[Instruction]:
-        """Take an event and return what is to be done now."""
+    def take(self, event: Event) -> None:
+        """Take notice of an event."""
         match event:
             case CaseEnded():
                 self._outcomes[event.case] = event.outcome
-                return self._advance()
+                self._alive.pop(event.case, None)
+            case VisitFailed():
+                self._failed_visits[event.visit] = event.reason
             case StopAsked():
                 self._stopped = self._stopped or event.reason
-                return []
 
-    def _advance(self) -> list[Instruction]:
-        """Skip cases that cannot run, up to one that can."""
-        instructions: list[Instruction] = []
-        while self._waiting:
-            case = self._waiting.pop(0)
-            hindrance = self._hindrance(case)
-            if not hindrance:
-                return [*instructions, Begin(case)]
-            self._outcomes[case.id] = NOT_RUN
-            instructions.append(Skip(case, hindrance))
-        return [*instructions, Finish()]
+    def next(self) -> Instruction:
+        """Return what is to be done now."""
+        ended = tuple(role for role in self._alive.values() if not self._left[role.id])
+        if ended:
+            return EndRoles(ended)
+        if not self._waiting:
+            return self._close()
+        case = self._waiting[0]
+        if self._visit not in (WHOLE, case.visit):
+            return self._leave()
+        hindrance = self._hindrance(case)
+        if not hindrance and case.visit != self._visit:
+            self._visit = case.visit
+            return Enter(case.visit, case.settings)
+        self._waiting.popleft()
+        roles = self._roles_of.get(case.id, ())
+        for role in roles:
+            self._left[role.id].discard(case.id)
+        if hindrance:
+            self._outcomes[case.id] = hindrance[0]
+            return Skip(case, hindrance[1], hindrance[0])
+        fresh = tuple(role for role in roles if role.id not in self._outcomes and role.id not in self._alive)
+        begun = tuple(role for role in fresh if not self._hindrance(role))
+        self._alive.update({role.id: role for role in begun})
+        return Begin(case, begun)
 
-    def _hindrance(self, case: Case) -> str:
+    def _leave(self) -> Leave:
+        visit, self._visit = self._visit, WHOLE
+        return Leave(visit)
+
+    def _close(self) -> Instruction:
+        """Leave the last point, say of roles that never began why, then finish."""
+        if self._visit != WHOLE:
+            return self._leave()
+        while self._roles:
+            role = self._roles.popleft()
+            if role.id not in self._outcomes:
+                outcome, reason = self._hindrance(role) or (NOT_RUN, self._never_began(role))
+                self._outcomes[role.id] = outcome
+                return Skip(role, reason, outcome)
+        return Finish()
+
+    def _never_began(self, role: Case) -> str:
+        names = ", ".join(self._cases[number].name for number in role.beside)
+        return f"lives beside {names or 'nothing'}, which did not begin"
+
+    def _hindrance(self, case: Case) -> tuple[CaseOutcome, str] | None:
         if self._stopped:
-            return self._stopped
+            return NOT_RUN, self._stopped
+        if case.visit in self._failed_visits:
+            return UNAVAILABLE, self._failed_visits[case.visit]
         for needed in case.after:
             outcome = self._outcomes.get(needed, NOT_RUN)
             if outcome != PASSED:
-                return f"needs {self._names[needed]}, which {_in_words(outcome)}"
-        return ""
+                return NOT_RUN, f"needs {self._cases[needed].name}, which {_in_words(outcome)}"
+        return None
 
 
 def _in_words(outcome: CaseOutcome) -> str:

@@ -1,9 +1,23 @@
 """The order of cases as a log, compared whole."""
 
+from pathlib import Path
+
+from pileup import suite as suites
 from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, FAILED, PASSED, CaseOutcome
 from pileup.model.suite import Suite, TestSpec
-from pileup.run.machine import Begin, CaseEnded, Finish, Instruction, Skip, StopAsked, SuiteMachine
+from pileup.run.machine import (
+    Begin,
+    CaseEnded,
+    EndRoles,
+    Enter,
+    Finish,
+    Leave,
+    Skip,
+    StopAsked,
+    SuiteMachine,
+    VisitFailed,
+)
 
 
 def plan(*tests: tuple[str, list[str]]) -> Plan:
@@ -13,22 +27,43 @@ def plan(*tests: tuple[str, list[str]]) -> Plan:
     return Plan(Suite(pileup=1, title="t", tests=tuple(specs)), tuple(cases), "t.yaml", "", "", "")
 
 
-def walk(plan: Plan, outcomes: dict[str, CaseOutcome], stop_in: str = "") -> list[str]:
+def walk(
+    plan: Plan,
+    outcomes: dict[str, CaseOutcome],
+    stop_in: str = "",
+    broken: tuple[int, ...] = (),
+    done: dict[int, CaseOutcome] | None = None,
+) -> list[str]:
     """Carry instructions out with given outcomes; every one appends a word to a log."""
-    machine, log = SuiteMachine(plan), []
-    waiting: list[Instruction] = machine.start()
-    while waiting:
-        match waiting.pop(0):
-            case Begin(case):
-                log.append(f"begin {case.name}")
+    machine, log = SuiteMachine(plan, done), []
+    while True:
+        match machine.next():
+            case Enter(visit, settings):
+                log.append(f"enter {visit}" + (f" {settings}" if settings else ""))
+                if visit in broken:
+                    machine.take(VisitFailed(visit, "se: cannot be set"))
+            case Begin(case, roles):
+                log.append(f"begin {case.name}" + "".join(f" with {role.name}" for role in roles))
                 if case.name == stop_in:
-                    machine.on(StopAsked("stopped by the user"))
-                waiting += machine.on(CaseEnded(case.id, outcomes.get(case.name, PASSED)))
+                    machine.take(StopAsked("stopped by the user"))
+                machine.take(CaseEnded(case.id, outcomes.get(case.name, PASSED)))
+            case EndRoles(roles):
+                log.append("end " + " ".join(role.name for role in roles))
+                for role in roles:
+                    machine.take(CaseEnded(role.id, outcomes.get(role.name, PASSED)))
             case Skip(case, reason):
                 log.append(f"skip {case.name}: {reason}")
+            case Leave(visit):
+                log.append(f"leave {visit}")
             case Finish():
-                log.append("finish")
-    return log
+                return [*log, "finish"]
+
+
+def written(text: str, tmp_path: Path) -> Plan:
+    """Return the plan of a suite of noops: `text` is its tests and more."""
+    file = tmp_path / "suite.yaml"
+    file.write_text("pileup: 1\ntitle: t\n" + text)
+    return suites.load(file)
 
 
 def test_cases_begin_in_the_order_of_the_plan() -> None:
@@ -61,4 +96,112 @@ def test_after_a_stop_nothing_begins() -> None:
         "skip b: stopped by the user",
         "skip c: stopped by the user",
         "finish",
+    ]
+
+
+SCAN = """
+scan: {copy.cost: [0 s, 1 ms], look.cost: [0 s, 2 ms]}
+repeat: 2
+tests:
+  - {name: verify, use: noop, scope: run, after: [copy]}
+  - {name: fill, use: noop, scope: run}
+  - {name: warm, use: noop, scope: point, after: [fill]}
+  - {name: copy, use: noop, after: [warm]}
+  - {name: look, use: noop}
+"""
+
+
+def test_points_are_interleaved_and_every_second_repeat_goes_backwards(tmp_path: Path) -> None:
+    log = walk(written(SCAN, tmp_path), {})
+    a, b, c, d = (f"[copy.cost={x},look.cost={y}]" for x in ("0 s", "1 ms") for y in ("0 s", "2 ms"))
+    first = [
+        [f"enter {n}", f"begin warm{p}", f"begin copy{p}#1", f"begin look{p}#1", f"leave {n}"]
+        for n, p in enumerate((a, b, c, d))
+    ]
+    second = [
+        [f"enter {n}", f"begin copy{p}#2", f"begin look{p}#2", f"leave {n}"] for n, p in enumerate((d, c, b, a), 4)
+    ]
+    assert log == ["begin fill", *sum(first + second, []), "begin verify", "finish"]
+
+
+def test_what_failed_at_a_point_hinders_that_point_alone(tmp_path: Path) -> None:
+    failed = "warm[copy.cost=0 s,look.cost=2 ms]"
+    log = walk(written(SCAN, tmp_path), {failed: FAILED})
+    skipped = [line for line in log if line.startswith("skip")]
+    assert skipped == [
+        f"skip copy[copy.cost=0 s,look.cost=2 ms]#1: needs {failed}, which failed",
+        f"skip copy[copy.cost=0 s,look.cost=2 ms]#2: needs {failed}, which failed",
+        "skip verify: needs copy[copy.cost=0 s,look.cost=2 ms]#1, which was not run",
+    ]
+
+
+def test_a_point_that_cannot_be_set_is_left_and_the_others_go_on(tmp_path: Path) -> None:
+    log = walk(written("scan: {a.cost: [0 s, 1 s, 2 s]}\ntests:\n  - {name: a, use: noop}\n", tmp_path), {}, broken=(1,))
+    assert log == [
+        *("enter 0", "begin a[a.cost=0 s]", "leave 0"),
+        *("enter 1", "skip a[a.cost=1 s]: se: cannot be set", "leave 1"),
+        *("enter 2", "begin a[a.cost=2 s]", "leave 2", "finish"),
+    ]
+
+
+ROLES = """
+tests:
+  - {name: early, use: noop, with: [a, b], load: {every: 1 s}}
+  - {name: a, use: noop}
+  - {name: late, use: noop, with: [b], after: [a], load: {every: 1 s}}
+  - {name: b, use: noop}
+  - {name: c, use: noop, after: [early]}
+"""
+
+
+def test_a_role_begins_with_the_first_of_its_tests_and_ends_with_the_last(tmp_path: Path) -> None:
+    assert walk(written(ROLES, tmp_path), {}) == [
+        "enter 0",
+        "begin a with early",
+        "begin b with late",
+        "end early late",
+        "begin c",
+        "leave 0",
+        "finish",
+    ]
+
+
+def test_a_role_whose_needs_failed_does_not_begin_and_its_tests_do(tmp_path: Path) -> None:
+    assert walk(written(ROLES, tmp_path), {"a": FAILED}) == [
+        "enter 0",
+        "begin a with early",
+        "begin b",
+        "end early",
+        "begin c",
+        "leave 0",
+        "skip late: needs a, which failed",
+        "finish",
+    ]
+
+
+def test_a_stop_ends_roles_and_says_of_the_others_why_they_never_began(tmp_path: Path) -> None:
+    assert walk(written(ROLES, tmp_path), {}, stop_in="a") == [
+        "enter 0",
+        "begin a with early",
+        *(f"skip {name}: stopped by the user" for name in ("b",)),
+        "end early",
+        "skip c: stopped by the user",
+        "leave 0",
+        "skip late: stopped by the user",
+        "finish",
+    ]
+
+
+def test_the_whole_suite_again(tmp_path: Path) -> None:
+    text = "loop: 2\ntests:\n  - {name: a, use: noop, scope: run}\n  - {name: b, use: noop, after: [a]}\n"
+    assert walk(written(text, tmp_path), {"a": FAILED}) == [
+        *("begin a", "skip b: needs a, which failed"),
+        *("begin a~2", "enter 1", "begin b~2", "leave 1", "finish"),
+    ]
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    done = {1: PASSED, 2: PASSED, 3: PASSED}
+    assert walk(written(ROLES, tmp_path), {}, done=done) == [
+        *("enter 0", "begin b", "begin c", "leave 0", "finish"),
     ]

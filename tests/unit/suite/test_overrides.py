@@ -80,7 +80,7 @@ def test_null_removes_a_value(plan: Callable[..., Plan]) -> None:
         ("title", "\udcff", "--set title: a control character or a byte that is not UTF-8"),
         ("tests", "{}", "--set tests: `tests` is a mapping; expected a list"),
         ("tests.copy", "{name: x}", "--set tests.copy: the word `use` is missing"),
-        ("scan", "{a: 1}", "--set scan: `scan` is reserved: not yet built"),
+        ("against", "{a: 1}", "--set against: `against` is reserved: not yet built"),
     ],
 )
 def test_what_cannot_be_set_is_a_fault(faults: Callable[..., list[str]], name: str, value: str, fault: str) -> None:

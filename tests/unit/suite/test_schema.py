@@ -46,7 +46,7 @@ def test_it_accepts_what_is_right(text: str) -> None:
     [
         HEAD,
         ONE + "tittle: x\n",
-        ONE + "scan: {a.b: [1]}\n",
+        ONE + "against: [1]\n",
         ONE + "seed: [1]\n",
         ONE + "seed: many\n",
         HEAD + "tests: [{name: a, use: noop, load: {arrivals: sometimes, rate: 3, for: 3 s}}]\n",
@@ -64,9 +64,9 @@ def test_every_word_is_described_and_reserved_ones_are_marked() -> None:
     for model in models:
         for word, node in model["properties"].items():
             assert node.get("description"), word
-    assert schema["properties"]["scan"]["not_yet"] is True
+    assert schema["properties"]["against"]["not_yet"] is True
     reserved = [name for name, field in Suite.model_fields.items() if field.json_schema_extra]
-    assert {"scan", "repeat", "loop", "faults", "cooldown", "places"} <= set(reserved)
+    assert {"against", "until", "layers", "equivalent"} <= set(reserved)
 
 
 def test_quantities_name_their_units() -> None:
