@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?= release
 
-.PHONY: help demo test lint build dist clean rust-test python-test system
+.PHONY: help demo test lint build dist docs clean rust-test python-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,12 @@ python-test: build  ## unit, property, contract, golden, end-to-end and browser 
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh
+
+dist: $(STAMP)  ## make dist/: an sdist and a wheel for any Linux, installed and used where no Rust is
+	@$(BIN)/python tools/dist.py
+
+docs: build  ## write docs/reference/ anew from the schema, the plug-ins and the commands
+	@$(BIN)/python tools/reference.py
 
 clean:  ## remove what builds and tests have made
 	rm -rf $(VENV) target dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

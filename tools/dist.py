@@ -1,0 +1,144 @@
+"""Make the packages in dist/: an sdist, and from it a wheel for any Linux that is installed and used where no Rust is.
+
+The packages are made from a copy of the tree (what git knows, as it stands now), so that nothing is left in it. The
+wheel is made from the unpacked sdist: what the sdist lacks, the wheel would lack. Zig links against an old glibc.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+COMPATIBILITY = "manylinux2014"  # glibc 2.17: the oldest that Rust links against
+TOOLS = ("maturin==1.16.0", "ziglang==0.17.0", "auditwheel==6.8.2")
+NEVER = {".git", ".venv", "target", "dist", "runs", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+COMPILERS = ("cargo", "rustc")
+
+
+def tree_files(root: Path) -> list[Path]:
+    """Return the files that belong to the project, relative to `root`: what git tracks or would track."""
+    command = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
+        paths = [Path(name) for name in found if name]
+    except (OSError, subprocess.CalledProcessError):  # not a checkout, e.g. an unpacked archive
+        paths = [path.relative_to(root) for path in root.rglob("*") if path.is_file() and path.suffix != ".so"]
+    return sorted(path for path in set(paths) if (root / path).is_file() and not NEVER & set(path.parts))
+
+
+def stage(root: Path, copy: Path) -> None:
+    """Copy the project to `copy`, with the shipped suites and their plug-ins inside the package."""
+    for path in tree_files(root):
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / path, copy / path)
+    suites = copy / "src/pileup/suites"
+    shutil.copytree(copy / "examples", suites, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def without_compilers(path: str) -> str:
+    """Return a PATH whose folders hold no Rust compiler; the system's own folders always stay, for what suites run."""
+    folders = [
+        each for each in path.split(os.pathsep) if each and not any((Path(each) / n).exists() for n in COMPILERS)
+    ]
+    return os.pathsep.join(dict.fromkeys([*folders, "/usr/bin", "/bin"]))
+
+
+def wheel_faults(names: Iterable[str], suites: Iterable[str]) -> list[str]:
+    """Return what a wheel with these file names lacks."""
+    inside = set(names)
+    wanted = ["pileup/_core/_native.abi3.so", "pileup/py.typed", *(f"pileup/suites/{name}" for name in suites)]
+    return [f"{name} is not in the wheel" for name in wanted if name not in inside]
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+    """Run a command and return what it printed; on failure show that and end."""
+    done = subprocess.run(
+        [str(each) for each in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nmake dist: `{' '.join(map(str, command))}` ended with {done.returncode}")
+    return done.stdout
+
+
+def make_tools() -> Path:
+    """Return the bin folder of a venv with the tools that make packages, kept between calls."""
+    folder = ROOT / "target/dist-tools"
+    stamp = folder / ".installed"
+    if not stamp.exists() or stamp.read_text() != " ".join(TOOLS):
+        venv.create(folder, clear=True, with_pip=True)
+        run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *TOOLS)
+        stamp.write_text(" ".join(TOOLS))
+    return folder / "bin"
+
+
+def make_packages(tools: Path, scratch: Path) -> tuple[Path, Path]:
+    """Make sdist and wheel in `scratch` and return them."""
+    copy, out = scratch / "tree", scratch / "out"
+    stage(ROOT, copy)
+    # PATH: maturin looks for `python -m ziglang` there
+    settings = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    settings["CARGO_TARGET_DIR"] = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
+    run(tools / "maturin", "sdist", "--out", out, cwd=copy, **settings)
+    (sdist,) = out.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(scratch / "unpacked", filter="data")
+    (source,) = (scratch / "unpacked").iterdir()
+    flags = ("--release", "--locked", "--zig", "--compatibility", COMPATIBILITY)
+    run(tools / "maturin", "build", *flags, "--out", out, cwd=source, **settings)
+    (wheel,) = out.glob("*.whl")
+    return sdist, wheel
+
+
+def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:
+    """Install the wheel into a clean venv where no Rust is, and use it; ends with a message when something is wrong."""
+    suites = [path.name for path in (ROOT / "examples").iterdir() if path.is_file()]
+    faults = wheel_faults(zipfile.ZipFile(wheel).namelist(), suites)
+    if faults:
+        sys.exit("make dist: " + "; ".join(faults))
+    print(" ".join(run(tools / "auditwheel", "show", wheel).split()).partition(" The wheel references")[0])
+    clean = scratch / "clean"
+    venv.create(clean, with_pip=True)
+    here = {"PATH": f"{clean}/bin", "PYTHONPATH": ""}
+    run(clean / "bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=scratch, **here)
+    here["PATH"] = f"{clean}/bin{os.pathsep}{without_compilers(os.environ['PATH'])}"
+    program = clean / "bin/pileup"
+    print(run(program, "--version", cwd=scratch, **here).strip())
+    listed = run(program, "list", cwd=scratch, **here)
+    if "unavailable" in listed:
+        sys.exit(f"make dist: the wheel has plug-ins that do not load\n{listed}")
+    told = run(program, "run", "suite:first-run", "--quiet", "--out", scratch / "runs", cwd=scratch, **here)
+    print(next(line for line in told.splitlines() if line.startswith("Verdict")))
+
+
+def main() -> int:
+    """Make both packages, check the wheel, put them into dist/."""
+    tools = make_tools()
+    with tempfile.TemporaryDirectory(prefix="pileup-dist-") as folder:
+        scratch = Path(folder)
+        print("making sdist and wheel (a few minutes the first time) ...", flush=True)
+        sdist, wheel = make_packages(tools, scratch)
+        print("checking the wheel in a clean venv without Rust ...", flush=True)
+        check_wheel(tools, wheel, scratch)
+        DIST.mkdir(exist_ok=True)
+        for package in (sdist, wheel):
+            shutil.copy2(package, DIST)
+            print(f"{DIST.name}/{package.name}  {package.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
