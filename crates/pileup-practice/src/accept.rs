@@ -20,8 +20,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::Error;
 use crate::log::Log;
-use crate::server::Server;
-use crate::settings::Settings;
+use crate::server::{Core, Server, Work};
+use crate::settings::Front;
+use crate::tls;
 use crate::wire::Wire;
 
 /// How long what is under way may go on after the stop, ns.
@@ -32,52 +33,49 @@ const BACKLOG: u32 = 4096;
 /// Whether the server shall stop.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Run the server in this thread until it is stopped. What it listens on, or why it cannot, is told first.
-pub(crate) fn run(
-    settings: &Settings,
-    tls: Option<Arc<rustls::ServerConfig>>,
+/// Run a server in this thread until it is stopped. What it listens on, or why it cannot, is told first; then what it could not do.
+pub(crate) fn run<W: Work>(
+    front: &Front,
+    make: impl FnOnce(&Rc<Core>) -> Result<W, Error>,
     log: &Rc<Log>,
     stop: &Stop,
     told: &SyncSender<Result<u16, Error>>,
-) {
+) -> Result<(), Error> {
     tighten_timers();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            let _ = told.send(Err(no_thread(&error)));
-            return;
-        }
-    };
-    let local = LocalSet::new();
-    let listening = local.block_on(&runtime, async {
-        let (listener, port) = listen(settings)?;
-        let pacer = Pacer::new(Pacing::Normal).map_err(|error| no_thread(&error))?;
-        Ok((listener, pacer, port))
+    let begun = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let begun = begun.map_err(|error| no_thread(front.what, &error)).and_then(|runtime| {
+        let local = LocalSet::new();
+        let listening = local.block_on(&runtime, async {
+            let (listener, port) = listen(front)?;
+            let pacer = Pacer::new(Pacing::Normal).map_err(|error| no_thread(front.what, &error))?;
+            Ok((listener, pacer, port))
+        });
+        let (listener, pacer, port) = listening?;
+        let tls = front.tls.as_ref().map(tls::config).transpose()?.map(|config| TlsAcceptor::from(Arc::new(config)));
+        let core = Core::new(front, pacer, log, stop);
+        let work = make(&core)?;
+        Ok((runtime, local, listener, tls, Rc::new(Server { core, work }), port))
     });
-    let (listener, pacer) = match listening {
-        Ok((listener, pacer, port)) => {
-            let _ = told.send(Ok(port));
-            (listener, pacer)
-        }
+    let (runtime, local, listener, tls, server, port) = match begun {
+        Ok(begun) => begun,
         Err(error) => {
             let _ = told.send(Err(error));
-            return;
+            return Ok(());
         }
     };
-    let server = Server::new(settings, pacer, Rc::clone(log));
-    local.block_on(&runtime, serve(server, &listener, tls.map(TlsAcceptor::from), stop));
+    let _ = told.send(Ok(port));
+    local.block_on(&runtime, serve(Rc::clone(&server), &listener, tls, stop));
     // Tasks that outlived their time are dropped here; each writes its line.
     drop(local);
+    server.work.close()
 }
 
-fn no_thread(error: &io::Error) -> Error {
-    Error::System(format!(
-        "the practice storage cannot start: {error}; expected a free descriptor and thread (close something)"
-    ))
+fn no_thread(what: &str, error: &io::Error) -> Error {
+    Error::System(format!("{what} cannot start: {error}; expected a free descriptor and thread (close something)"))
 }
 
-fn listen(settings: &Settings) -> Result<(TcpListener, u16), Error> {
-    let (host, port) = (settings.host.as_str(), settings.port);
+fn listen(front: &Front) -> Result<(TcpListener, u16), Error> {
+    let (host, port) = (front.host.as_str(), front.port);
     let failed = |error: io::Error| {
         Error::System(match error.kind() {
             io::ErrorKind::AddrInUse => {
@@ -105,9 +103,10 @@ fn bind(address: SocketAddr) -> io::Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-async fn serve(server: Rc<Server>, listener: &TcpListener, tls: Option<TlsAcceptor>, stop: &Stop) {
+async fn serve<W: Work>(server: Rc<Server<W>>, listener: &TcpListener, tls: Option<TlsAcceptor>, stop: &Stop) {
     let mut connections = JoinSet::new();
-    let mut second = now() + 1_000_000_000;
+    let every = server.work.every();
+    let mut due = now() + every;
     let mut stopped = stop.clone();
     loop {
         tokio::select! {
@@ -117,17 +116,18 @@ async fn serve(server: Rc<Server>, listener: &TcpListener, tls: Option<TlsAccept
                     connections.spawn_local(task);
                 }
                 // No descriptor left, or the peer has gone already: others may still come.
-                Err(_) => server.pacer.sleep_until(now() + 10_000_000).await,
+                Err(_) => server.core.pacer.sleep_until(now() + 10_000_000).await,
             },
             _ = stopped.wait_for(|stop| *stop) => break,
-            () = server.pacer.sleep_until(second) => {
-                second += 1_000_000_000;
-                server.log.flush();
+            () = server.core.pacer.sleep_until(due) => {
+                due = (due + every).max(now());
+                server.work.tick();
+                server.core.log.flush();
             }
             Some(_) = connections.join_next() => {}
         }
     }
-    let mut end = pin!(server.pacer.sleep_until(now() + GRACE));
+    let mut end = pin!(server.core.pacer.sleep_until(now() + GRACE));
     loop {
         tokio::select! {
             next = connections.join_next() => if next.is_none() { return },
@@ -136,7 +136,7 @@ async fn serve(server: Rc<Server>, listener: &TcpListener, tls: Option<TlsAccept
     }
 }
 
-async fn connection(server: Rc<Server>, tcp: TcpStream, tls: Option<TlsAcceptor>, stop: Stop) {
+async fn connection<W: Work>(server: Rc<Server<W>>, tcp: TcpStream, tls: Option<TlsAcceptor>, stop: Stop) {
     if tcp.set_nodelay(true).is_err() {
         return;
     }
@@ -152,7 +152,7 @@ async fn connection(server: Rc<Server>, tcp: TcpStream, tls: Option<TlsAcceptor>
     }
 }
 
-async fn talk<S: AsyncRead + AsyncWrite + Unpin + 'static>(server: Rc<Server>, stream: S, mut stop: Stop) {
+async fn talk<W: Work, S: AsyncRead + AsyncWrite + Unpin + 'static>(server: Rc<Server<W>>, stream: S, mut stop: Stop) {
     let current = Rc::new(RefCell::new(None));
     let wire = TokioIo::new(Wire::new(stream, Rc::clone(&current)));
     let service = service_fn(move |request| Rc::clone(&server).serve(&current, request));

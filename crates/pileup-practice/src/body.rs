@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use pileup_pacer::{Sleep, clock};
 
-use crate::server::Server;
+use crate::server::Core;
 use crate::wire::Turn;
 
 /// The connection is closed in the middle of a body, on purpose.
@@ -25,7 +25,7 @@ impl std::error::Error for Cut {}
 
 /// The body.
 pub(crate) struct AnswerBody {
-    server: Rc<Server>,
+    core: Rc<Core>,
     turn: Rc<Turn>,
     rest: Bytes,
     /// How much of the rest is still sent; less than it is long: then the connection is cut.
@@ -39,17 +39,9 @@ pub(crate) struct AnswerBody {
 
 impl AnswerBody {
     /// The whole of these bytes.
-    pub(crate) fn new(server: &Rc<Server>, turn: &Rc<Turn>, data: Bytes) -> Self {
+    pub(crate) fn new(core: &Rc<Core>, turn: &Rc<Turn>, data: Bytes) -> Self {
         let sends = data.len();
-        Self {
-            server: Rc::clone(server),
-            turn: Rc::clone(turn),
-            rest: data,
-            sends,
-            wrong: None,
-            booked: None,
-            sleep: None,
-        }
+        Self { core: Rc::clone(core), turn: Rc::clone(turn), rest: data, sends, wrong: None, booked: None, sleep: None }
     }
 
     /// Only the first half, then the connection is cut.
@@ -103,16 +95,16 @@ impl Body for AnswerBody {
                 ready!(self.turn.poll_left(context));
                 return Poll::Ready(Some(Err(Cut)));
             }
-            if let Some(until) = self.server.faults.frozen_until(clock::now()) {
-                self.sleep = Some(self.server.pacer.sleep_until(until));
+            if let Some(until) = self.core.faults.frozen_until(clock::now()) {
+                self.sleep = Some(self.core.pacer.sleep_until(until));
                 continue;
             }
             if let Some(length) = self.booked.take() {
                 return Poll::Ready(Some(Ok(Frame::data(self.piece(length)))));
             }
-            let length = self.sends.min(self.server.pipe.piece());
+            let length = self.sends.min(self.core.pipe.piece());
             self.booked = Some(length);
-            self.sleep = self.server.pipe.book(length);
+            self.sleep = self.core.pipe.book(length);
         }
     }
 

@@ -1,11 +1,12 @@
-//! The practice storage: an HTTP and WebDAV server of known truth. What a load generator measures against it can be compared with what the
-//! server says that it did.
+//! Practice targets: servers of known truth. What a load generator measures against them can be compared with what they say that they did.
 //!
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
-//! thread, `server` leads a request through, `methods` and `store` do the work, `wire` stamps the first and last byte, `log` writes it down.
+//! thread, `server` leads a request through, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
+//! storage are `storage`, `methods`, `store`, `dav`.
 
 mod accept;
+mod answer;
 mod body;
 mod dav;
 mod fault;
@@ -15,6 +16,7 @@ mod pipe;
 mod server;
 mod settings;
 mod slots;
+mod storage;
 mod store;
 mod tls;
 mod wire;
@@ -22,14 +24,17 @@ mod wire;
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::watch;
 
 use crate::log::{Log, Writer};
-use crate::settings::Settings;
+use crate::server::{Core, Work};
+use crate::settings::{Front, Settings};
+use crate::storage::Storage;
 
 /// Why the server cannot start, or could not do what it should. Messages have three parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,22 +54,34 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A running practice storage. Ends with [`Server::stop`], or when dropped.
+/// The thread of a server, and the one that writes its log.
+type Threads = (JoinHandle<Result<(), Error>>, Option<Writer>);
+
+/// A running practice target. Ends with [`Server::stop`], or when dropped.
 pub struct Server {
+    what: &'static str,
     port: u16,
     stop: watch::Sender<bool>,
-    threads: Mutex<Option<(JoinHandle<()>, Option<Writer>)>>,
+    threads: Mutex<Option<Threads>>,
 }
 
 impl Server {
-    /// Start with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    /// Start a storage with these settings (JSON, see `model/practice.py`). It answers when this returns.
     ///
     /// # Errors
     /// [`Error::Settings`] when something in them is wrong, [`Error::System`] when the port is taken or the log cannot be made.
     pub fn start(settings_json: &str) -> Result<Self, Error> {
         let settings = Settings::read(settings_json)?;
-        let tls = settings.tls.as_ref().map(tls::config).transpose()?.map(Arc::new);
-        let (lines, writer) = match &settings.log {
+        let front = settings.front();
+        Self::run(front, move |core| Ok(Storage::new(core, settings.capacity, settings.service)))
+    }
+
+    fn run<W: Work>(
+        front: Front,
+        make: impl FnOnce(&Rc<Core>) -> Result<W, Error> + Send + 'static,
+    ) -> Result<Self, Error> {
+        let what = front.what;
+        let (lines, writer) = match &front.log {
             Some(path) => {
                 log::start(path).map(|(lines, writer)| (Some(lines), Some(writer))).map_err(|e| no_log(path, &e))?
             }
@@ -75,16 +92,17 @@ impl Server {
         let (tell, told) = sync_channel(1);
         let body = move || {
             let log = Log::new(lines);
-            accept::run(&settings, tls, &log, &stopped, &tell);
+            let result = accept::run(&front, make, &log, &stopped, &tell);
             log.flush();
+            result
         };
         let failed = |error: &dyn fmt::Display| {
-            Error::System(format!("the practice storage cannot start: {error}; expected a thread (end other programs)"))
+            Error::System(format!("{what} cannot start: {error}; expected a thread (end other programs)"))
         };
         let thread =
             std::thread::Builder::new().name("practice".to_owned()).spawn(body).map_err(|error| failed(&error))?;
         let port = told.recv().map_err(|error| failed(&error))??;
-        Ok(Self { port, stop, threads: Mutex::new(Some((thread, writer))) })
+        Ok(Self { what, port, stop, threads: Mutex::new(Some((thread, writer))) })
     }
 
     /// The port it listens on.
@@ -93,23 +111,23 @@ impl Server {
         self.port
     }
 
-    /// Answer what is under way (for at most 5 s), write the log out and end. Later calls do nothing.
+    /// Answer what is under way (for at most 5 s), write the log and the state out and end. Later calls do nothing.
     ///
     /// # Errors
-    /// When the log could not be written completely.
+    /// When one of them could not be written completely.
     pub fn stop(&self) -> Result<(), Error> {
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((thread, writer)) = threads else { return Ok(()) };
         self.stop.send_replace(true);
         let broken =
             |what: &str| Error::System(format!("{what}; expected it to end in good order (report this as a fault)"));
-        thread.join().map_err(|_| broken("the practice storage broke off"))?;
+        let what = self.what;
+        let ended = thread.join().map_err(|_| broken(&format!("{what} broke off")))?;
         let written = writer.map_or(Ok(Ok(())), JoinHandle::join);
-        written.map_err(|_| broken("the log of the practice storage broke off"))?.map_err(|error| {
-            Error::System(format!(
-                "the log of the practice storage is not complete: {error}; expected room for it (free some)"
-            ))
-        })
+        written.map_err(|_| broken(&format!("the log of {what} broke off")))?.map_err(|error| {
+            Error::System(format!("the log of {what} is not complete: {error}; expected room for it (free some)"))
+        })?;
+        ended
     }
 }
 

@@ -51,13 +51,18 @@ impl Line {
             self;
         // Writing to a Vec cannot fail.
         let _ = write!(out, "{id},{method},");
-        if self.path.contains([',', '"']) {
-            let _ = write!(out, "\"{}\"", self.path.replace('"', "\"\""));
-        } else {
-            out.extend_from_slice(self.path.as_bytes());
-        }
+        field(out, &self.path);
         let _ =
             writeln!(out, ",{arrived},{began},{first_byte},{ended},{service},{status},{bytes_in},{bytes_out},{fault}");
+    }
+}
+
+/// A text as CSV has it.
+pub(crate) fn field(out: &mut Vec<u8>, text: &str) {
+    if text.contains([',', '"', '\n', '\r']) {
+        let _ = write!(out, "\"{}\"", text.replace('"', "\"\""));
+    } else {
+        out.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -8,8 +8,9 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
+use crate::answer::{Answer, plain, says};
 use crate::dav;
-use crate::server::Server;
+use crate::storage::Storage;
 use crate::store::{Node, Object, Path, Trouble};
 use crate::wire::Turn;
 
@@ -23,26 +24,8 @@ const DEPTH: HeaderName = HeaderName::from_static("depth");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 
-/// A finished answer: the body still as bytes.
-pub(crate) type Answer = Response<Bytes>;
-
-/// An answer without a body.
-pub(crate) fn plain(status: StatusCode) -> Answer {
-    let mut answer = Response::new(Bytes::new());
-    *answer.status_mut() = status;
-    answer
-}
-
-/// An answer that says in words what is wrong.
-pub(crate) fn says(status: u16, text: &str) -> Answer {
-    let mut answer = Response::new(Bytes::from(format!("{text}\n")));
-    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    answer
-}
-
 /// Do what is asked.
-pub(crate) async fn act(server: &Server, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
+pub(crate) async fn act(server: &Storage, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
     let Some(path) = Path::parse(request.uri().path()) else { return says(400, "the path cannot be understood") };
     match request.method().as_str() {
         "GET" => get(server, &path, request.headers(), false),
@@ -79,7 +62,7 @@ fn trouble(trouble: Trouble) -> Answer {
     }
 }
 
-fn get(server: &Server, path: &Path, headers: &HeaderMap, head: bool) -> Answer {
+fn get(server: &Storage, path: &Path, headers: &HeaderMap, head: bool) -> Answer {
     let store = server.store.borrow();
     match store.get(&path.names) {
         Some(Node::Object(object)) if !path.folder => send(object, headers, head),
@@ -173,7 +156,7 @@ fn part(value: &str, size: usize) -> Option<Range> {
 
 /// Room in the store that an upload has set aside; given back unless it is used.
 struct Room<'a> {
-    server: &'a Server,
+    server: &'a Storage,
     size: u64,
 }
 
@@ -191,7 +174,7 @@ impl Drop for Room<'_> {
     }
 }
 
-async fn put(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+async fn put(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
     if request.headers().contains_key(CONTENT_RANGE) {
         return says(400, "only whole objects can be written");
     }
@@ -231,7 +214,7 @@ fn adler32_of(digest: &str) -> Option<u32> {
 }
 
 /// Take a body in at the server's bandwidth.
-async fn receive(server: &Server, turn: &Turn, body: &mut Incoming, room: &mut Room<'_>) -> Result<Vec<u8>, Answer> {
+async fn receive(server: &Storage, turn: &Turn, body: &mut Incoming, room: &mut Room<'_>) -> Result<Vec<u8>, Answer> {
     let stated = body.size_hint().exact();
     room.grow(stated.unwrap_or(0)).map_err(trouble)?;
     let mut data = Vec::with_capacity(stated.unwrap_or(0) as usize);
@@ -242,7 +225,7 @@ async fn receive(server: &Server, turn: &Turn, body: &mut Incoming, room: &mut R
         if stated.is_none() {
             room.grow(piece.len() as u64).map_err(trouble)?;
         }
-        server.pass(piece.len()).await;
+        server.core.pass(piece.len()).await;
         data.extend_from_slice(&piece);
     }
     Ok(data)
@@ -262,14 +245,14 @@ async fn asked(turn: &Turn, body: &mut Incoming) -> Option<u64> {
     Some(size)
 }
 
-fn delete(server: &Server, path: &Path) -> Answer {
+fn delete(server: &Storage, path: &Path) -> Answer {
     match server.store.borrow_mut().remove(path) {
         Ok(()) => plain(StatusCode::NO_CONTENT),
         Err(cause) => trouble(cause),
     }
 }
 
-async fn mkcol(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+async fn mkcol(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
     if asked(turn, request.body_mut()).await != Some(0) {
         return says(415, "a folder is made without a body");
     }
@@ -279,7 +262,7 @@ async fn mkcol(server: &Server, turn: &Turn, path: &Path, request: &mut Request<
     }
 }
 
-async fn propfind(server: &Server, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
+async fn propfind(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
     // What is asked for does not matter: everything there is is told.
     if asked(turn, request.body_mut()).await.is_none() {
         return says(413, "the body is too long");

@@ -1,127 +1,107 @@
-//! A request on its way: arrival, queue, slot, service time, answer.
+//! A request on its way: arrival, queue, slot, service time, work, answer. What the work is, the kind of server knows.
 
-use std::cell::{Cell, RefCell};
-use std::convert::Infallible;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, EXPECT, SERVER, WWW_AUTHENTICATE};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use pileup_pacer::{Pacer, clock::now};
 use pileup_schedule::Law;
 
-use crate::body::AnswerBody;
+use crate::Error;
+use crate::accept::Stop;
+use crate::answer::{Answer, says};
+use crate::body::{AnswerBody, Cut};
 use crate::fault::{Faults, Met};
 use crate::log::{Line, Log, Open};
-use crate::methods::{self, Answer};
 use crate::pipe::Pipe;
-use crate::settings::{Kind, Settings};
+use crate::settings::{Front, Kind};
 use crate::slots::Slots;
-use crate::store::Store;
 use crate::wire::{Current, Turn};
 
 /// Largest body of a request that is read although nobody wants it, so that its connection can be used again.
 const DRAINED: u64 = 1 << 20;
+/// Longer than anybody waits, ns: a few years.
+const NEVER: i64 = 100_000_000_000_000_000;
+/// In the log: the server was away, on purpose.
+const AWAY: &str = "away";
 
-/// What all connections share. One thread, no locks.
-pub(crate) struct Server {
-    pub(crate) store: RefCell<Store>,
+/// What a server does with the requests that have got through.
+pub(crate) trait Work: 'static {
+    /// Law of the time for which a request holds its slot.
+    fn cost(&self, method: &Method, path: &str) -> &Law;
+
+    /// Do what is asked.
+    async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer;
+
+    /// Whether the server was away after this request had arrived: then it is never answered.
+    fn away_since(&self, _arrived: i64) -> bool {
+        false
+    }
+
+    /// How often there is something to be done beside the requests, ns.
+    fn every(&self) -> i64 {
+        1_000_000_000
+    }
+
+    /// Do it.
+    fn tick(&self) {}
+
+    /// Nothing more will be asked: bring to disk what has to be.
+    fn close(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What all kinds of servers share, and all connections of one. One thread, no locks.
+pub(crate) struct Core {
     pub(crate) pipe: Pipe,
     pub(crate) faults: Faults,
     pub(crate) pacer: Pacer,
     pub(crate) log: Rc<Log>,
     slots: Slots,
-    service: Law,
     seed: u64,
     /// The Authorization header that is asked for.
     token: Option<String>,
     /// Number of the next request.
     next: Cell<u64>,
+    stop: Stop,
 }
 
-impl Server {
-    /// A server that starts now.
-    pub(crate) fn new(settings: &Settings, pacer: Pacer, log: Rc<Log>) -> Rc<Self> {
+/// A server: the way of a request, and what is done with it.
+pub(crate) struct Server<W> {
+    pub(crate) core: Rc<Core>,
+    pub(crate) work: W,
+}
+
+impl Core {
+    /// The core of a server that starts now.
+    pub(crate) fn new(front: &Front, pacer: Pacer, log: &Rc<Log>, stop: &Stop) -> Rc<Self> {
         Rc::new(Self {
-            store: RefCell::new(Store::new(settings.capacity)),
-            pipe: Pipe::new(settings.bandwidth, pacer.clone()),
-            faults: Faults::new(settings.faults.clone(), settings.seed, now()),
+            pipe: Pipe::new(front.bandwidth, pacer.clone()),
+            faults: Faults::new(front.faults.clone(), front.seed, now()),
             pacer,
-            log,
-            slots: Slots::new(settings.threads, settings.queue),
-            service: settings.service.clone(),
-            seed: settings.seed,
-            token: settings.token.as_ref().map(|token| format!("Bearer {token}")),
+            log: Rc::clone(log),
+            slots: Slots::new(front.threads, front.queue),
+            seed: front.seed,
+            token: front.token.as_ref().map(|token| format!("Bearer {token}")),
             next: Cell::new(0),
+            stop: stop.clone(),
         })
-    }
-
-    /// Serve one request. Its line is there from the call on, not from the first poll: a client that has left by then may let it never come.
-    pub(crate) fn serve(
-        self: Rc<Self>,
-        current: &Current,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Result<Response<AnswerBody>, Infallible>> + use<> {
-        let turn = Turn::new(Open::new(arrival(&request), &self.log));
-        *current.borrow_mut() = Some(Rc::clone(&turn));
-        self.lead(turn, request)
-    }
-
-    /// Lead a request through.
-    async fn lead(
-        self: Rc<Self>,
-        turn: Rc<Turn>,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<AnswerBody>, Infallible> {
-        let number = self.next.replace(self.next.get() + 1);
-        let arrived = turn.open.look(|line| line.arrived);
-        let met = self.faults.meet(number, request.method().as_str(), arrived);
-        let answer = match self.gate(&request, met) {
-            Some(answer) => answer,
-            None => self.queue(&turn, number, met, &mut request).await,
-        };
-        drain(&turn, &mut request).await;
-        Ok(self.finish(&turn, answer, met))
     }
 
     /// What is answered before any work: no right, or refused on purpose.
     fn gate(&self, request: &Request<Incoming>, met: Option<Met>) -> Option<Answer> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         if self.token.as_ref().is_some_and(|token| given != Some(token.as_bytes())) {
-            let mut answer = methods::says(401, "a bearer token is needed");
+            let mut answer = says(401, "a bearer token is needed");
             answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return Some(answer);
         }
-        met.filter(|met| met.kind == Kind::Refuse).map(|_| methods::says(503, "refused on purpose"))
-    }
-
-    /// Wait for a slot, hold it for the service time, then do the work.
-    async fn queue(&self, turn: &Turn, number: u64, met: Option<Met>, request: &mut Request<Incoming>) -> Answer {
-        let Some(slot) = self.slots.take().await else { return methods::says(503, "the queue is full") };
-        self.thaw(turn).await;
-        let began = now();
-        let service = self.service.draw(self.seed, 0, number);
-        turn.open.note(|line| {
-            line.began = began;
-            line.service = service;
-        });
-        if service > 0 {
-            let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
-            self.pacer.sleep_until(ends).await;
-        }
-        self.thaw(turn).await;
-        drop(slot);
-        match met {
-            Some(met) if met.kind == Kind::Stall => {
-                turn.open.note(|line| line.fault = Kind::Stall.name());
-                self.pacer.sleep_until(now().saturating_add(met.length)).await;
-            }
-            Some(met) if met.kind == Kind::Error => return methods::says(met.status, "an error on purpose"),
-            _ => {}
-        }
-        methods::act(self, turn, request).await
+        met.filter(|met| met.kind == Kind::Refuse).map(|_| says(503, "refused on purpose"))
     }
 
     /// Wait until the server is not frozen.
@@ -136,6 +116,17 @@ impl Server {
     pub(crate) async fn pass(&self, bytes: usize) {
         if let Some(sleep) = self.pipe.book(bytes) {
             sleep.await;
+        }
+    }
+
+    /// Keep the answer back for as long as the ghost says, or until the server is stopped or the client has had enough.
+    async fn haunt(&self, met: Option<Met>) -> Result<(), Cut> {
+        let length = met.map_or(0, |met| met.length);
+        let mut stop = self.stop.clone();
+        let until = now() + if length > 0 { length.min(NEVER) } else { NEVER };
+        tokio::select! {
+            () = self.pacer.sleep_until(until) => Ok(()),
+            _ = stop.wait_for(|stop| *stop) => Err(Cut),
         }
     }
 
@@ -164,6 +155,71 @@ impl Server {
         });
         turn.answer();
         Response::from_parts(head, body)
+    }
+}
+
+impl<W: Work> Server<W> {
+    /// Serve one request. Its line is there from the call on, not from the first poll: a client that has left by then may let it never come.
+    pub(crate) fn serve(
+        self: Rc<Self>,
+        current: &Current,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<AnswerBody>, Cut>> + use<W> {
+        let turn = Turn::new(Open::new(arrival(&request), &self.core.log));
+        *current.borrow_mut() = Some(Rc::clone(&turn));
+        self.lead(turn, request)
+    }
+
+    /// Lead a request through.
+    async fn lead(self: Rc<Self>, turn: Rc<Turn>, mut request: Request<Incoming>) -> Result<Response<AnswerBody>, Cut> {
+        let core = &self.core;
+        let number = core.next.replace(core.next.get() + 1);
+        let arrived = turn.open.look(|line| line.arrived);
+        let met = core.faults.meet(number, request.method().as_str(), request.uri().path(), arrived);
+        let answer = match core.gate(&request, met) {
+            Some(answer) => answer,
+            None => self.queue(&turn, number, met, &mut request).await,
+        };
+        match turn.open.look(|line| line.fault) {
+            AWAY => return Err(Cut),
+            fault if fault == Kind::Ghost.name() => core.haunt(met).await?,
+            _ => {}
+        }
+        drain(&turn, &mut request).await;
+        Ok(core.finish(&turn, answer, met))
+    }
+
+    /// Wait for a slot, hold it for the service time, then do the work.
+    async fn queue(&self, turn: &Turn, number: u64, met: Option<Met>, request: &mut Request<Incoming>) -> Answer {
+        let core = &self.core;
+        let Some(slot) = core.slots.take().await else { return says(503, "the queue is full") };
+        core.thaw(turn).await;
+        let began = now();
+        let service = self.work.cost(request.method(), request.uri().path()).draw(core.seed, 0, number);
+        turn.open.note(|line| {
+            line.began = began;
+            line.service = service;
+        });
+        if service > 0 {
+            let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
+            core.pacer.sleep_until(ends).await;
+        }
+        core.thaw(turn).await;
+        drop(slot);
+        match met {
+            Some(met) if met.kind == Kind::Stall => {
+                turn.open.note(|line| line.fault = Kind::Stall.name());
+                core.pacer.sleep_until(now().saturating_add(met.length)).await;
+            }
+            Some(met) if met.kind == Kind::Ghost => turn.open.note(|line| line.fault = Kind::Ghost.name()),
+            Some(met) if met.kind == Kind::Error => return says(met.status, "an error on purpose"),
+            _ => {}
+        }
+        if self.work.away_since(turn.open.look(|line| line.arrived)) {
+            turn.open.note(|line| line.fault = AWAY);
+            return says(503, "away");
+        }
+        self.work.act(turn, request).await
     }
 }
 

@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use crate::Error;
 
+const STORAGE: &str = "the practice storage";
+
 /// Settings, as `model/practice.py` writes them. Times in nanoseconds.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -38,6 +40,23 @@ pub(crate) struct Settings {
     pub(crate) token: Option<String>,
 }
 
+/// What all kinds of servers are told.
+pub(crate) struct Front {
+    /// What it is, for messages: "the practice storage".
+    pub(crate) what: &'static str,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) threads: usize,
+    pub(crate) queue: usize,
+    pub(crate) bandwidth: Option<f64>,
+    pub(crate) seed: u64,
+    pub(crate) faults: Vec<Fault>,
+    /// File for a line per request.
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) token: Option<String>,
+}
+
 /// Files of certificates, PEM.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +83,8 @@ pub(crate) enum Kind {
     WrongByte,
     /// A status that says error.
     Error,
+    /// What is asked for is done, but answered late or never.
+    Ghost,
 }
 
 impl Kind {
@@ -75,6 +96,7 @@ impl Kind {
             Self::Truncate => "truncate",
             Self::WrongByte => "wrong_byte",
             Self::Error => "error",
+            Self::Ghost => "ghost",
         }
     }
 }
@@ -91,7 +113,7 @@ pub(crate) struct Fault {
     /// Begin of the window, since the start; none: from the start.
     #[serde(default)]
     pub(crate) at: Option<i64>,
-    /// Length of the window, none: to the end; of a stall without a window how long there is no answer.
+    /// Length of the window, none: to the end; of a stall without a window and of a ghost how long there is no answer.
     #[serde(default, rename = "for")]
     pub(crate) length: Option<i64>,
     /// Status of an error.
@@ -100,6 +122,9 @@ pub(crate) struct Fault {
     /// Methods concerned; empty: all.
     #[serde(default)]
     pub(crate) methods: Vec<String>,
+    /// How the paths concerned begin; empty: all.
+    #[serde(default)]
+    pub(crate) paths: Vec<String>,
 }
 
 fn all() -> f64 {
@@ -137,28 +162,53 @@ impl Settings {
                 "settings of the practice storage: {error}; expected host, port, threads, queue, service, bandwidth, capacity, seed, faults, log, tls, token (correct them)"
             ))
         })?;
-        let wrong = |what: String, expected: &str| {
-            Err(Error::Settings(format!("{what}; expected {expected} (correct the settings of the practice storage)")))
-        };
-        if settings.threads == 0 || settings.threads > 1_000_000 {
-            return wrong(format!("threads {}", settings.threads), "1 to 1000000");
-        }
         if let Some(bandwidth) = settings.bandwidth.filter(|rate| !(rate.is_finite() && *rate >= 1000.0)) {
-            return wrong(format!("bandwidth {bandwidth} B/s"), "at least 1000 B/s, or null for no limit");
+            let expected = "at least 1000 B/s, or null for no limit";
+            return Err(wrong(STORAGE, &format!("bandwidth {bandwidth} B/s"), expected));
         }
-        if settings.token.as_ref().is_some_and(String::is_empty) {
-            return wrong("an empty token".to_owned(), "a text, or null for none");
+        settings.front().check()?;
+        Ok(settings)
+    }
+
+    /// What it has in common with other servers.
+    pub(crate) fn front(&self) -> Front {
+        let it = self.clone();
+        Front {
+            what: STORAGE,
+            host: it.host,
+            port: it.port,
+            threads: it.threads,
+            queue: it.queue,
+            bandwidth: it.bandwidth,
+            seed: it.seed,
+            faults: it.faults,
+            log: it.log,
+            tls: it.tls,
+            token: it.token,
         }
-        for (place, fault) in settings.faults.iter().enumerate() {
+    }
+}
+
+/// A wrong setting in three parts.
+pub(crate) fn wrong(server: &str, what: &str, expected: &str) -> Error {
+    Error::Settings(format!("{what}; expected {expected} (correct the settings of {server})"))
+}
+
+impl Front {
+    /// Refuse what cannot be.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.threads == 0 || self.threads > 1_000_000 {
+            return Err(wrong(self.what, &format!("threads {}", self.threads), "1 to 1000000"));
+        }
+        if self.token.as_ref().is_some_and(String::is_empty) {
+            return Err(wrong(self.what, "an empty token", "a text, or null for none"));
+        }
+        for (place, fault) in self.faults.iter().enumerate() {
             fault.check().map_err(|(what, expected)| {
-                Error::Settings(format!(
-                    "fault {} ({}): {what}; expected {expected} (correct the settings of the practice storage)",
-                    place + 1,
-                    fault.kind.name()
-                ))
+                wrong(self.what, &format!("fault {} ({}): {what}", place + 1, fault.kind.name()), expected)
             })?;
         }
-        Ok(settings)
+        Ok(())
     }
 }
 
@@ -176,15 +226,20 @@ impl Fault {
         if let Some(method) = self.methods.iter().find(|method| Method::from_bytes(method.as_bytes()).is_err()) {
             return Err((format!("method {method:?}"), "methods like GET"));
         }
+        if self.kind == Kind::Ghost && self.at.is_some() {
+            return Err((
+                "a ghost with `at`".to_owned(),
+                "`for` alone: how much later it is answered, without it never",
+            ));
+        }
         if self.kind != Kind::Stall {
             return Ok(());
         }
         if self.length.is_none() {
             return Err(("a stall without `for`".to_owned(), "how long there is no answer"));
         }
-        if self.at.is_some() && (self.share < 1.0 || !self.methods.is_empty()) {
-            let expected =
-                "either `at` (nothing at all is served in the window) or `share` and `methods` (those requests wait)";
+        if self.at.is_some() && (self.share < 1.0 || !self.methods.is_empty() || !self.paths.is_empty()) {
+            let expected = "either `at` (nothing at all is served in the window) or `share`, `methods` and `paths` (those requests wait)";
             return Err(("a stall with `at` and a share or methods".to_owned(), expected));
         }
         Ok(())
@@ -227,6 +282,7 @@ mod tests {
             (r#"{"faults": [{"kind": "error", "status": 200}]}"#, "status 200"),
             (r#"{"faults": [{"kind": "error", "at": -1}]}"#, "negative"),
             (r#"{"faults": [{"kind": "error", "methods": ["G T"]}]}"#, "method \"G T\""),
+            (r#"{"faults": [{"kind": "ghost", "at": 1}]}"#, "a ghost with `at`"),
             (r#"{"faults": [{"kind": "stall", "share": 0.5}]}"#, "a stall without `for`"),
             (r#"{"faults": [{"kind": "stall", "share": 0.5, "at": 1, "for": 1}]}"#, "a stall with `at` and a share"),
             ("[1", "line 1"),

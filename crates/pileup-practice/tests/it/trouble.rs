@@ -89,6 +89,32 @@ fn exactly_one_byte_is_wrong() {
 }
 
 #[test]
+fn a_ghost_does_what_was_asked_and_says_nothing() {
+    let storage = Storage::new(json!({"faults": [
+        {"kind": "ghost", "methods": ["PUT"], "paths": ["/late"], "for": 100_000_000},
+        {"kind": "ghost", "methods": ["PUT"]},
+    ]}));
+    let mut connection = storage.connect();
+    let before = pileup_pacer::clock::now();
+    connection.send(1, "PUT /late", &[], b"abc");
+    assert_eq!(connection.answer(true).unwrap().status, 201);
+    assert!(pileup_pacer::clock::now() - before >= 100_000_000);
+    connection.send(2, "PUT /never", &[], b"abc");
+    let mut other = storage.connect();
+    for _ in 0..500 {
+        if other.ask("GET /never", &[], b"").status == 200 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(other.ask("GET /never", &[], b"").body, b"abc", "it was done");
+    let lines = storage.lines();
+    assert!(connection.answer(true).is_none(), "and never answered");
+    let told: Vec<_> = lines.iter().filter(|line| line.id > 0).map(|line| (line.status, line.fault.as_str())).collect();
+    assert_eq!(told, [(201, "ghost"), (0, "ghost")]);
+}
+
+#[test]
 fn a_port_that_is_taken_is_named() {
     let first = Server::start("{}").unwrap();
     let text = match Server::start(&json!({"port": first.port()}).to_string()) {
