@@ -18,6 +18,7 @@ from pileup.model.exits import ExitCode
 
 COMMANDS = {
     "run": "pileup.cli.run",
+    "resume": "pileup.cli.resume",
     "validate": "pileup.cli.validate",
     "plan": "pileup.cli.plan",
     "schema": "pileup.cli.schema",
@@ -30,7 +31,7 @@ COMMANDS = {
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "convert new compare merge verify resume clean relay trace push pull history serve watch probe"
+LATER = "convert new compare merge verify clean relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

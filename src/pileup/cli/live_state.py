@@ -101,6 +101,10 @@ class Watcher:
         self._samples: Position | None = None
         self._errors: dict[int, ErrorTail] = {}
         self._events = 0
+        self._since = 0
+        """When this session of the run began: what became of cases before stands in run.json."""
+        self._void: set[tuple[int, int]] = set()
+        """(case, place) of attempts that were broken off and are made again."""
 
     def look(self) -> State:
         """Bring the state up to date and return it."""
@@ -124,6 +128,8 @@ class Watcher:
         state = self.state
         state.title, state.started = str(info["title"]), int(info["started"])
         state.ended = info.get("state") == "ended"
+        self._since = max((session["started"] for session in info.get("sessions", [])), default=0)
+        self._void = {(case, place) for case, place in info.get("void", [])}
         for told in info["cases"]:
             case = state.cases.get(told["id"]) or self._add(told)
             if told.get("started"):
@@ -144,6 +150,8 @@ class Watcher:
             if int(event["number"]) <= self._events:
                 continue
             self._events = int(event["number"])
+            if int(event["time"]) < self._since:
+                continue
             if event.get("kind") == "case":
                 self._case_event(event)
             else:
@@ -154,9 +162,8 @@ class Watcher:
         case = self.state.cases.get(event.get("case", 0))
         if case is None:
             return
-        told = str(event.get("text", "")).removeprefix(case.name)
-        if told.startswith(": "):
-            case.outcome, _, case.reason = told[2:].partition(", ")
+        if event.get("state") == "ended":
+            case.outcome, case.reason = str(event["outcome"]), str(event["reason"])
             case.ended = int(event["time"])
         elif case.started is None:
             case.started = int(event["time"])
@@ -176,7 +183,7 @@ class Watcher:
         frames, self._frames = self._open().tail_frames(self._frames)
         pressed: dict[int, list[Frame]] = {}
         for frame in sorted(frames, key=lambda each: each.time):
-            if frame.phase in PRESSED:
+            if frame.phase in PRESSED and (frame.case, frame.place) not in self._void:
                 pressed.setdefault(frame.case, []).append(frame)
         for number, together in pressed.items():
             if number in self.state.cases:

@@ -17,6 +17,7 @@ from pileup.model.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pileup.run import Runner
     from pileup.run.stop import Stop
 
 
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="Set a variable, or a word of the suite by its path: targets.se.url=https://…",
 )
-@click.option(
-    "--fleet", default="local", show_default=True, help="Where the load comes from; not yet: others than local."
-)
+@click.option("--fleet", metavar="PLACES", help="Where the load comes from: local, processes:4, ssh:host,host.")
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
@@ -45,7 +44,7 @@ def command(
     suite: str,
     out: Path | None,
     settings: tuple[str, ...],
-    fleet: str,
+    fleet: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -58,21 +57,24 @@ def command(
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
     70 a fault of pileup itself.
     """
-    from rich.console import Console
-
     from pileup.cli.common import parse_settings, suite_path
-    from pileup.cli.live import watch
-    from pileup.cli.show import print_results
     from pileup.run import Runner
     from pileup.run.stop import Stop
-    from pileup.stats import to_json
     from pileup.suite import load
 
-    if fleet != "local":
-        raise UsageError(f"fleet {fleet!r} is reserved: not yet", "local")
-    plan = load(suite_path(suite), parse_settings(settings))
+    values = parse_settings(settings) | ({"places": fleet} if fleet else {})
     stop = Stop()
-    runner = Runner(plan, runs_folder(out), stop)
+    conduct(context, Runner(load(suite_path(suite), values), runs_folder(out), stop), stop, quiet, as_json)
+
+
+def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
+    """Run to the end with the run on the screen, print how it went, and exit with its code."""
+    from rich.console import Console
+
+    from pileup.cli.live import watch
+    from pileup.cli.show import print_results
+    from pileup.stats import to_json
+
     progress = Console(stderr=True)
     with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pileup.record import operations, samples
+from pileup.record.parts import Parts
 from pileup.record.tables import TableReader
 
 if TYPE_CHECKING:
@@ -20,27 +21,31 @@ IN_MEMORY = 16 << 20
 OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
 
 
-def convert_operations(parquet: Path, tables: list[Path], info: dict[str, Any]) -> None:
-    """Write operations.parquet out of raw tables, then remove these."""
-    if not tables or parquet.exists():
-        _remove(tables)
+def convert_operations(parts: Parts, info: dict[str, Any]) -> None:
+    """Write the raw tables of operations as Parquet, then remove them."""
+    parts.tidy()
+    tables = parts.tables()
+    if not tables:
         return
+    parquet = parts.parquet(tables)
     size = sum(path.stat().st_size for path in tables)
     with _database(parquet, in_memory=size <= IN_MEMORY) as connection:
         operations.load(connection, tables, info)
-        _write(connection, "operations", parquet)
-    _remove(tables)
+        _write(connection, operations.LOADED, parquet)
+    parts.remove(tables)
 
 
-def convert_samples(parquet: Path, tables: list[Path]) -> None:
-    """Write samples.parquet out of the raw table, then remove it."""
-    if not tables or parquet.exists():
-        _remove(tables)
+def convert_samples(parts: Parts) -> None:
+    """Write the raw tables of samples as Parquet, then remove them."""
+    parts.tidy()
+    tables = parts.tables()
+    if not tables:
         return
+    parquet = parts.parquet(tables)
     with _database(parquet, in_memory=True) as connection:
         samples.load(connection, [TableReader(path, samples.COLUMNS) for path in tables])
         _write(connection, "samples", parquet)
-    _remove(tables)
+    parts.remove(tables)
 
 
 @contextmanager
@@ -69,8 +74,3 @@ def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(parquet)
-
-
-def _remove(tables: list[Path]) -> None:
-    for path in tables:
-        path.unlink(missing_ok=True)

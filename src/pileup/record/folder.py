@@ -17,6 +17,7 @@ from pileup.record import convert, frames, operations, samples
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
+from pileup.record.parts import Parts
 from pileup.record.tables import TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 
@@ -106,26 +107,35 @@ class RunFolder:
         """Return the file that the recorder of a place begins."""
         return self.path / "operations" / f"{place}.table"
 
+    def next_place(self) -> int:
+        """Return the number for the first place of a session: none of an earlier one has it or a larger one."""
+        used = [int(place["number"]) for place in self.info().get("places", [])]
+        return max([self._parts("operations").next(), self._parts("frames").next(), *(number + 1 for number in used)])
+
     def operations(self) -> Operations:
         """Return the operations for questions, converted or not."""
-        return Operations(self._operations_parquet, self._tables("operations"), self.info())
+        return Operations(self._parts("operations"), self.info())
 
     def append_frame(self, frame: Frame) -> None:
         """Append a frame to the table of its place."""
         with self._lock:
             writer = self._frames.get(frame.place)
             if writer is None:
-                path = _unused(self.path / "frames", str(frame.place))
+                path = self.path / "frames" / f"{frame.place}.table"
                 writer = self._frames[frame.place] = TableWriter(path, "frames", frames.COLUMNS, frame.place)
         rows, texts = frames.to_rows(frame)
         writer.append(rows, texts, frames.STRINGS)
 
     def frames(self, case: int | None = None) -> Iterator[Frame]:
-        """Yield the frames of a case, or of all: place by place, each in the order of time."""
+        """Yield the frames of a case, or of all: place by place, each in the order of time.
+
+        Those of attempts that were broken off, and made again, are left out.
+        """
+        void = {tuple(pair) for pair in self.info().get("void", [])}
         for path in self._tables("frames"):
-            yield from (
-                frame for frame, _ in frames.read(TableReader(path, frames.COLUMNS)) if case in (None, frame.case)
-            )
+            for frame, _ in frames.read(TableReader(path, frames.COLUMNS)):
+                if case in (None, frame.case) and (frame.case, frame.place) not in void:
+                    yield frame
 
     def tail_frames(self, position: Position | None) -> tuple[Sequence[Frame], Position]:
         """Return the frames since a position (None: since the beginning) and the position of the end.
@@ -146,19 +156,17 @@ class RunFolder:
             return
         with self._lock:
             if self._samples is None:
-                path = _unused(self.path / "samples", "samples")
-                self._samples = TableWriter(path, "samples", samples.COLUMNS)
+                self._samples = TableWriter(self._parts("samples").table(), "samples", samples.COLUMNS)
         table, texts = samples.to_rows(rows)
         self._samples.append(table, texts, samples.STRINGS)
 
     def samples(self) -> Iterator[SampleRow]:
         """Yield all samples."""
-        parquet = self._samples_parquet
-        if parquet.exists():
+        parts = self._parts("samples")
+        for parquet in parts.parquets():
             with operations.readable(parquet), operations.connect() as connection:
                 yield from samples.read_parquet(connection, operations.quoted(parquet))
-            return
-        for path in self._tables("samples"):
+        for path in parts.tables():
             yield from (row for row, _ in samples.read(TableReader(path, samples.COLUMNS)))
 
     def tail_samples(self, position: Position | None) -> tuple[list[SampleRow], Position]:
@@ -170,6 +178,13 @@ class RunFolder:
                 rows.append(row)
                 end[path.name] = behind
         return rows, end
+
+    def end_of_samples(self) -> Position:
+        """Return the position behind all samples so far, for `tail_samples`."""
+        with self._lock:
+            writer = self._samples
+            known = {writer.path: writer.length} if writer else {}
+        return {path.name: known.get(path) or TableReader(path).end() for path in self._tables("samples")}
 
     def output(self, case_name: str) -> Output:
         """Return where the output of a case goes."""
@@ -192,8 +207,8 @@ class RunFolder:
             if self._samples is not None:
                 self._samples.close()
                 self._samples = None
-        convert.convert_operations(self._operations_parquet, self._tables("operations"), self.info())
-        convert.convert_samples(self._samples_parquet, self._tables("samples"))
+        convert.convert_operations(self._parts("operations"), self.info())
+        convert.convert_samples(self._parts("samples"))
 
     def write_report(self, name: str, data: bytes) -> None:
         """Write a report into the folder, in the place of an older one."""
@@ -206,13 +221,8 @@ class RunFolder:
                 writer.close()
             self._frames, self._samples = {}, None
 
-    @property
-    def _operations_parquet(self) -> Path:
-        return self.path / "operations" / "operations.parquet"
-
-    @property
-    def _samples_parquet(self) -> Path:
-        return self.path / "samples" / "samples.parquet"
+    def _parts(self, name: str) -> Parts:
+        return Parts(self.path / name)
 
     def _tables(self, name: str) -> list[Path]:
         return sorted((self.path / name).glob("*.table"))
@@ -254,9 +264,3 @@ def _first_free(base: Path, name: str) -> Path:
             continue
         return path
     raise FileExistsError(17, f"{name} and 9999 more are there already")
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """Return a table file that is not there yet: a run that is taken up again begins a new one."""
-    names = [folder / f"{name}.table", *(folder / f"{name}-{number}.table" for number in range(2, 10_000))]
-    return next(path for path in names if not path.exists())

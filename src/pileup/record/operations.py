@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
 from pileup.model.record import Outcome, Phase, Side
+from pileup.record.parts import Parts
 from pileup.record.tables import ROWS, Rows, TableReader
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "
     "place": "USMALLINT",
     **dict.fromkeys(("intended", "start", "first_byte", "end"), "BIGINT"),
 }
+LOADED = "loaded"
+"""Table of raw rows in a connection."""
+BROKEN_OFF = "broken-off"
+"""Phase of an attempt that was broken off and made again: it counts nowhere."""
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
@@ -90,22 +95,32 @@ def quoted(path: Path) -> str:
 class Operations:
     """Iterations and operations of a run folder, converted or not."""
 
-    def __init__(self, parquet: Path, tables: list[Path], info: dict[str, Any]) -> None:
-        self._parquet = parquet
-        self._tables = tables
+    def __init__(self, parts: Parts, info: dict[str, Any]) -> None:
+        self._parts = parts
         self._info = info
 
     def connect(self) -> DuckDBPyConnection:
         """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
-        converted = self._parquet.exists()
-        connection = connect(loads=not converted)
-        if converted:
-            source = f"read_parquet({quoted(self._parquet)})"
-            with readable(self._parquet):
-                connection.execute(f"CREATE VIEW operations AS SELECT * FROM {source}")  # noqa: S608
-            return connection
-        load(connection, self._tables, self._info)
+        tables, parquets = self._parts.tables(), self._parts.parquets()
+        connection = connect(loads=bool(tables))
+        sources = [f"SELECT * FROM read_parquet({quoted(path)})" for path in parquets]  # noqa: S608
+        if tables or not parquets:
+            load(connection, tables, self._info)
+            sources.append(f"SELECT * FROM {LOADED}")  # noqa: S608
+        for path in parquets:
+            with readable(path):
+                connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quoted(path)})")  # noqa: S608
+        rows = " UNION ALL ".join(sources)
+        connection.execute(f"CREATE VIEW operations AS SELECT *{self._replaced()} FROM ({rows})")  # noqa: S608
         return connection
+
+    def _replaced(self) -> str:
+        """SQL that gives the rows of attempts that were broken off, and made again, a phase of their own."""
+        void = [(int(case), int(place)) for case, place in self._info.get("void", [])]
+        if not void:
+            return ""
+        pairs = ", ".join(map(str, void))
+        return f" REPLACE (CASE WHEN (case_id, place) IN ({pairs}) THEN '{BROKEN_OFF}' ELSE phase END AS phase)"
 
     def arrays(self, *columns: str, where: str = "TRUE") -> dict[str, NDArray[Any]]:
         """Return columns as numpy arrays (all when none are named) of the rows where a SQL condition holds."""
@@ -116,7 +131,7 @@ class Operations:
 
     def rows(self) -> Iterator[tuple[Rows, dict[int, str]]]:
         """Yield the raw rows in chunks with their texts, in the order of the tables; nothing when converted."""
-        for path in self._tables:
+        for path in self._parts.tables():
             yield from chunks(TableReader(path, ROW))
 
 
@@ -149,9 +164,9 @@ def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
 
 
 def load(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any]) -> None:
-    """Make a table `operations` in a connection out of raw tables, chunk by chunk."""
+    """Make a table LOADED in a connection out of raw tables, chunk by chunk."""
     columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in COLUMNS)
-    connection.execute(f"CREATE TABLE operations ({columns})")
+    connection.execute(f"CREATE TABLE {LOADED} ({columns})")
     _register_names(connection, info)
     for path in tables:
         for rows, texts in chunks(TableReader(path, ROW)):
@@ -166,7 +181,7 @@ def _insert(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -
     numbers = ", ".join(f'r."{name}"' for name in NUMBERS)
     names = ", ".join(f'"{name}"' for name in NUMBERS)
     connection.execute(
-        f"""INSERT INTO operations ({names}, key, error, operation, "case", case_id, test, target, side, phase, outcome)
+        f"""INSERT INTO {LOADED} ({names}, key, error, operation, "case", case_id, test, target, side, phase, outcome)
         SELECT {numbers}, k.text, e.text, o.text, coalesce(c.name, ''), r."case", coalesce(c.test, ''),
                coalesce(c.target, t.text, ''), coalesce(s.text, '?'), coalesce(p.text, '?'), coalesce(u.text, '?')
         FROM _rows r

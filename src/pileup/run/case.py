@@ -1,13 +1,15 @@
-"""One case from its delay to its outcome: prepare, press, judge; and its clean-up at the end of the run."""
+"""One case from its delay to its outcome: prepare, press, judge; and its clean-up when its point or the run is done."""
 
 from __future__ import annotations
 
 import inspect
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from pileup import stats
-from pileup.fleet import Order, Work
+from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
 from pileup.model.errors import PileupError
 from pileup.model.plan import Case
@@ -27,16 +29,27 @@ Ended = tuple[CaseOutcome, str]
 class CaseRun:
     """Carries one case out."""
 
-    def __init__(self, live: Live, case: Case, told: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        live: Live,
+        case: Case,
+        begin_roles: Callable[[], None] = lambda: None,
+        ended: threading.Event | None = None,
+        made: int = 0,
+    ) -> None:
         self._live = live
-        self._case = case
-        self._told = told
+        self.case = case
+        self._told: dict[str, Any] = live.book.case(case)
+        self._begin_roles = begin_roles
+        self._ended = ended
         self._target = live.targets.get(case.test.target)
         self._output: Output = live.folder.output(case.name)
+        self._made = made
+        """Entry of the journal that says what is made; 0 when nothing is."""
 
     def run(self) -> Ended:
         """Return how the case ended and why."""
-        problem = self._live.targets.problem(self._case.test.target)
+        problem = self._live.targets.problem(self.case.test.target)
         if problem:
             return UNAVAILABLE, problem
         self._delay()
@@ -47,27 +60,34 @@ class CaseRun:
 
     def clean_up(self) -> None:
         """Remove what the case has made, when the suite says so."""
-        passed = self._told["outcome"] == PASSED
-        wanted = {"always": True, "passed": passed, "never": False}[self._case.test.cleanup]
-        program = self._make(0).cleanup() if wanted and self._target else None
-        if program is None:
+        if not self._made:
             return
-        problem = self._do(program, Phase.CLEANUP)
-        self._live.folder.journal(
-            "objects", "removed" if not problem else "left", case=self._case.name, problem=problem
-        )
+        passed = self._told["outcome"] == PASSED
+        wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
+        program = self._make(0).cleanup() if wanted and self._target else None
+        problem = self._do(program, Phase.CLEANUP) if program else ""
+        state = ("removed" if program else "kept") if not problem else "left"
+        self._live.folder.journal("objects", state, of=self._made, case=self.case.name, problem=problem)
         if problem:
-            self._told["notes"].append(f"clean-up: {problem}")
+            self._live.book.note(self.case, f"clean-up: {problem}")
 
     def _press(self) -> Ended:
         test = self._make(0)
+        work = self._work(test)
+        self._live.rails.check(self.case, self._target, work.program, test.prepare(), test.cleanup())
         self._note_objects(test)
         preparation = test.prepare()
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         if problem:
             return FAILED, f"set-up failed: {problem}"
         position = self._end_of_frames()
-        reason = self._attend(self._order(), self._work(test), self._case.longest)
+        fleet = self._live.fleets.of(self.case, native=work.program is not None)
+        self._begin_roles()
+        self._live.faults.begin(self.case.test.name)
+        try:
+            reason = self._attend(fleet, self._order(), work, self.case.longest, self._ended)
+        finally:
+            self._live.faults.end(self.case.test.name)
         if reason.startswith("set-up failed"):
             return FAILED, reason
         if reason.startswith("limit"):
@@ -77,10 +97,10 @@ class CaseRun:
 
     def _judge(self, told: dict[str, Any], position: Position, phase: Phase) -> Ended:
         """Return how what was pressed since `position` ended, with the first error when it did not pass."""
-        folder, number = self._live.folder, self._case.id
+        folder, number = self._live.folder, self.case.id
 
         def first_error() -> str:
-            self._live.place.flush()
+            self._live.fleets.flush()
             return stats.first_error(folder, number, phase)
 
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == number]
@@ -89,14 +109,19 @@ class CaseRun:
     def _end_of_frames(self) -> Position:
         return self._live.folder.tail_frames(None)[1]
 
-    def _attend(self, order: Order, work: Work, longest: int) -> str:
+    def _attend(
+        self, fleet: Fleet, order: Order, work: Work, longest: int, ended: threading.Event | None = None
+    ) -> str:
         """Press and serve one load; return why it ended early, or what went wrong in a client's set-up.
 
         Cleaning up goes on when the run is stopped in order; only a second Ctrl-C ends that too.
         """
-        pressing = self._live.place.press(order, work, self._output)
-        self._live.attend(pressing, longest, Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER)
-        return pressing.mistake or pressing.reason
+        pressing = fleet.press(order, work, self._output)
+        heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
+        self._live.attend(pressing, longest, heeds, ended)
+        if pressing.reason and self._live.stop.haste:
+            self._live.book.cut(self.case)
+        return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)
 
     def _do(self, program: Program, phase: Phase) -> str:
         """Do the steps of a program once, outside the load; return what went wrong, empty when nothing did.
@@ -107,11 +132,12 @@ class CaseRun:
         return "; ".join(problem for problem in problems if problem)
 
     def _do_step(self, step: Step, phase: Phase) -> str:
-        timeout = self._case.test.timeout
+        timeout = self.case.test.timeout
         load = Load(times=step.repeat)
-        order = Order(self._case.id, self._case.name, load, timeout, 0, self._index(), phase)
+        order = Order(self.case.id, self.case.name, load, timeout, 0, self._index(), phase)
         position = self._end_of_frames()
-        early = self._attend(order, self._work_of(Program((replace(step, repeat=1),))), timeout * step.repeat)
+        work = self._work_of(Program((replace(step, repeat=1),)))
+        early = self._attend(self._live.fleets.local, order, work, timeout * step.repeat)
         told = {**self._told, "load_kind": load.kind, "fail_when": None}
         outcome, reason = self._judge(told, position, phase)
         return "" if outcome == PASSED else early or reason
@@ -119,11 +145,11 @@ class CaseRun:
     def _order(self) -> Order:
         limits = self._live.plan.suite.limits
         return Order(
-            self._case.id,
-            self._case.name,
-            self._case.load,
-            self._case.test.timeout,
-            case_seed(self._live.plan.suite.seed, self._case.name),
+            self.case.id,
+            self.case.name,
+            self.case.load,
+            self.case.test.timeout,
+            case_seed(self._live.plan.suite.seed, self.case.name),
             self._index(),
             None,
             limits.errors_in_a_row,
@@ -131,7 +157,7 @@ class CaseRun:
         )
 
     def _index(self) -> int:
-        return self._live.targets.index(self._case.test.target)
+        return self._live.targets.index(self.case.test.target)
 
     def _work(self, test: Test) -> Work:
         if test.native():
@@ -143,21 +169,23 @@ class CaseRun:
         return Work(self._make, program, target.client() if target else None)
 
     def _make(self, client: int) -> Test:
-        return instances.make_test(self._live.plan, self._case, self._target, client)
+        return instances.make_test(self._live.plan, self.case, self._target, client)
 
     def _note_objects(self, test: Test) -> None:
         """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
         program = test.cleanup()
         if program is not None:
-            self._live.folder.journal(
+            self._made = self._live.folder.journal(
                 "objects",
                 "made",
-                case=self._case.name,
-                target=self._case.test.target,
+                case=self.case.name,
+                target=self.case.test.target,
+                cleanup=self.case.test.cleanup,
                 remove=program.to_native(),
             )
 
     def _delay(self) -> None:
-        law = self._case.load.delay or self._live.plan.suite.delay
+        law = self.case.load.delay or self._live.plan.suite.delay
         if law:
-            self._live.pause(draw(law, case_seed(self._live.plan.suite.seed, f"{self._case.name}/delay")))
+            seed = case_seed(self._live.plan.suite.seed, f"{self.case.name}/delay")
+            self._live.pause(draw(law, seed), self._ended)

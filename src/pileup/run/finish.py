@@ -11,7 +11,7 @@ from pileup.model.results import RunResults
 from pileup.plugin import Report, registry
 from pileup.record import RunFolder
 
-REPORTS = ("html", "junit", "json")
+REPORTS = ("html", "junit", "json", "xml")
 
 
 def finish(folder: RunFolder, info: dict[str, Any]) -> RunResults:

@@ -18,6 +18,7 @@ from pileup.model.words import load_words
 
 FORMAT = 1
 LONGEST = 2**63
+CRITERION = {"id", "says", "check", "coverage", "at"}
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 
@@ -33,15 +34,28 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "state": "running",
         "started": started,
         "ended": None,
-        "suite": {"source": plan.source, "text": plan.text, "digest": plan.digest, "values": plan.values},
+        "sessions": [{"started": started, "ended": None}],
+        "suite": {
+            "source": plan.source,
+            "folder": plan.folder,
+            "text": plan.text,
+            "digest": plan.digest,
+            "values": plan.values,
+        },
         "versions": versions(),
         "hosts": [host()],
         "targets": [],
-        "places": [{"number": 0, "name": "local", "host": socket.gethostname()}],
-        "cases": [_case(plan, case) for case in plan.cases],
+        "places": [],
+        "void": [],
+        "scan": {axis: list(dict.fromkeys(point[axis] for point in plan.points)) for axis in suite.scan},
+        "points": list(plan.points),
+        "repeat": suite.repeat,
+        "loop": suite.loop,
+        "cases": [_case(case) for case in plan.cases],
         "monitors": _monitors(suite),
-        "criteria": [criterion.model_dump(include={"id", "says", "check", "coverage"}) for criterion in suite.criteria],
+        "criteria": [criterion.model_dump(include=CRITERION) for criterion in suite.criteria],
         "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
+        "fault_problems": [],
         "stopped": "",
         "exit_code": None,
         "verdict": None,
@@ -50,7 +64,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
     }
 
 
-def _case(plan: Plan, case: Case) -> dict[str, Any]:
+def _case(case: Case) -> dict[str, Any]:
     return {
         "id": case.id,
         "name": case.name,
@@ -59,9 +73,15 @@ def _case(plan: Plan, case: Case) -> dict[str, Any]:
         "target": case.test.target or "",
         "load": load_words(case.load),
         "load_kind": case.load.kind,
-        "rate": case.load.rate,
+        "rate": case.load.pace,
         "clients": case.load.clients,
         "for": case.load.for_,
+        "point": case.point,
+        "repeat": case.repeat,
+        "loop": case.loop,
+        "visit": case.visit,
+        "role": case.role,
+        "scope": case.test.scope,
         "after": list(case.after),
         "timeout": case.test.timeout,
         "fail_when": case.test.fail_when,
@@ -70,6 +90,7 @@ def _case(plan: Plan, case: Case) -> dict[str, Any]:
         "reason": "",
         "started": None,
         "ended": None,
+        "cut": False,
         "notes": [],
     }
 

@@ -1,16 +1,21 @@
-"""What is alive while a run goes on: the record, the place, the monitors, the guard; and the beat that serves them."""
+"""What is alive while a run goes on: the record, the fleets, the monitors, the guard; and the beat that serves them."""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from pileup._core._native import now
-from pileup.fleet import LocalPlace, Pressing
+from pileup.fleet import Pressing
 from pileup.model.plan import Plan
 from pileup.model.record import Sample
 from pileup.record import RunFolder
-from pileup.run.guard import Guard
+from pileup.run.book import Book
+from pileup.run.faults import Faults
+from pileup.run.fleets import Fleets
+from pileup.run.guard import Guard, Rails
 from pileup.run.monitors import MonitorClock
+from pileup.run.settings import Settings
 from pileup.run.stop import Haste, Stop
 from pileup.run.targets import Targets
 
@@ -24,27 +29,39 @@ GRACE = 2 * 10**9
 
 @dataclass(slots=True)
 class Live:
-    """Handed to whatever carries a part of the plan out."""
+    """Handed to whatever carries a part of the plan out, in the runner's thread or in that of a role."""
 
     plan: Plan
     folder: RunFolder
+    book: Book
     targets: Targets
-    place: LocalPlace
+    settings: Settings
+    fleets: Fleets
     monitors: MonitorClock
+    faults: Faults
     guard: Guard
+    rails: Rails
     stop: Stop
 
-    def pause(self, nanoseconds: int) -> None:
-        """Let time go by with the monitors served; ends early when the run shall stop."""
+    def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
+        """Let time go by with the monitors served; ends early when the run shall stop, or `ended` is set."""
         until = now() + nanoseconds
-        while (left := until - now()) > 0 and not self.stop.wait(min(left, BEAT) / 1e9):
-            self.monitors.write()
-            self._check_limits()
+        while (left := until - now()) > 0 and not (ended and ended.is_set()):
+            if self.stop.wait(min(left, BEAT if ended is None else int(SLICE * 1e9)) / 1e9):
+                return
+            self.serve()
 
-    def attend(self, pressing: Pressing, longest: int, heeds: Haste = Haste.IN_ORDER) -> None:
-        """Serve a load until it is over, a frame each beat; a wish to stop of at least `heeds` ends it.
+    def attend(
+        self,
+        pressing: Pressing,
+        longest: int,
+        heeds: Haste = Haste.IN_ORDER,
+        ended: threading.Event | None = None,
+    ) -> None:
+        """Serve a load until it is over, frames each beat; a wish to stop of at least `heeds` ends it.
 
-        A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished.
+        A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished. `ended` asks a role
+        to begin nothing more.
         """
         begin = now()
         due = begin + BEAT
@@ -54,22 +71,28 @@ class Live:
                 self._take(pressing)
                 due += BEAT * max(1, -(-(now() - due) // BEAT))
             wanted = Haste.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
+            if wanted < heeds and ended is not None and ended.is_set():
+                wanted = heeds
             if wanted >= heeds and wanted > haste:
                 haste = wanted
                 pressing.stop(at_once=haste is Haste.AT_ONCE)
         self._take(pressing)
         pressing.close()
 
-    def _take(self, pressing: Pressing) -> None:
-        frame = pressing.frame()
-        self.folder.append_frame(frame)
-        self.guard.take(frame)
-        for moment, metric, value, unit in pressing.reported():
-            self.monitors.add(pressing.order.name, moment, Sample(metric, value, unit))
+    def serve(self) -> None:
+        """Bring what was sampled into the record, and see whether a limit is passed."""
+        for frame in self.fleets.ledger_frames():
+            self.folder.append_frame(frame)
+            self.guard.take(frame)
         self.monitors.write()
-        self._check_limits()
-
-    def _check_limits(self) -> None:
         passed = self.guard.passed(now())
         if passed and not self.stop.haste:
             self.stop.ask(f"limit: {passed}", Haste.IN_ORDER)
+
+    def _take(self, pressing: Pressing) -> None:
+        for frame in pressing.frames():
+            self.folder.append_frame(frame)
+            self.guard.take(frame)
+        for moment, metric, value, unit in pressing.reported():
+            self.monitors.add(pressing.order.name, moment, Sample(metric, value, unit))
+        self.serve()

@@ -88,8 +88,9 @@ Instruction = Enter | Begin | EndRoles | Skip | Leave | Finish
 class SuiteMachine:
     """Walks through the cases of a plan in order, one at a time, with roles beside.
 
-    `done` are cases of an earlier attempt that need not be run again. After each instruction that is answered by an event
-    (Begin by CaseEnded; EndRoles by CaseEnded for each role; a failed Enter by VisitFailed) ask for more with `next`.
+    `done` are cases of an earlier attempt that need not be run again. After each instruction that is answered by an
+    event (Begin by CaseEnded; EndRoles by CaseEnded for each role; a failed Enter by VisitFailed) ask for more with
+    `next`.
     """
 
     def __init__(self, plan: Plan, done: Mapping[int, CaseOutcome] | None = None) -> None:

@@ -2,137 +2,204 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pileup._core._native import now
-from pileup.fleet import LocalPlace
 from pileup.fleet.capture import routed
 from pileup.model.errors import PileupError
 from pileup.model.plan import Case, Plan
-from pileup.model.record import ERROR, CaseOutcome
+from pileup.model.record import ERROR, NOT_RUN, CaseOutcome
 from pileup.model.results import RunResults
+from pileup.plugin import Monitor
 from pileup.record import RunFolder
+from pileup.run import leftovers
+from pileup.run.book import Book
 from pileup.run.case import CaseRun
+from pileup.run.cooldown import cool_down
+from pileup.run.faults import Faults
 from pileup.run.finish import finish
-from pileup.run.guard import Guard
+from pileup.run.fleets import Fleets
+from pileup.run.guard import Guard, Rails
 from pileup.run.info import first_info
 from pileup.run.live import Live
-from pileup.run.machine import Begin, CaseEnded, Finish, Instruction, Skip, StopAsked, SuiteMachine
+from pileup.run.machine import (
+    Begin,
+    CaseEnded,
+    EndRoles,
+    Enter,
+    Finish,
+    Instruction,
+    Leave,
+    Skip,
+    StopAsked,
+    SuiteMachine,
+    VisitFailed,
+)
 from pileup.run.monitors import MonitorClock, Watch
+from pileup.run.resume import Earlier
+from pileup.run.roles import Role
 from pileup.run.servers import Supervisor
+from pileup.run.settings import Settings
 from pileup.run.stop import Stop
 from pileup.run.targets import Targets
 from pileup.suite import instances
 
-SAVE = 10**9
-"""run.json is written at most this often while cases end, ns."""
-
 
 class Runner:
-    """One execution of a plan. `folder` is known from the start, so that others can watch it grow."""
+    """One execution of a plan. `folder` is known from the start, so that others can watch it grow.
 
-    def __init__(self, plan: Plan, base: Path, stop: Stop | None = None) -> None:
+    With `earlier` it goes on with a run that was broken off, in the same folder.
+    """
+
+    def __init__(self, plan: Plan, base: Path, stop: Stop | None = None, earlier: Earlier | None = None) -> None:
         self._plan = plan
         self._stop = stop or Stop()
-        self._machine = SuiteMachine(plan)
-        self._done: list[CaseRun] = []
+        self._machine = SuiteMachine(plan, earlier.done if earlier else None)
+        self._done: dict[int, CaseRun] = {}
+        self._roles: dict[int, Role] = {}
+        self._objects = earlier.objects if earlier else {}
         started = now()
-        self.folder = RunFolder.create(base, plan.suite.title, started)
-        self._info = first_info(plan, started)
-        self._saved = 0
-        self._save()
+        self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
+        self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
+        self._started = started
+        self._book.save()
 
     def run(self) -> RunResults:
         """Run to the end, whatever happens, and return the results. The folder holds everything."""
+        leftovers.register(self.folder)
         with routed():
             self._guarded(self._run_all)
-        self._info["stopped"] = self._info["stopped"] or self._stop.reason
-        self._info["ended"] = now()
-        self._save()
-        return finish(self.folder, self._info)
+        self._book.stopped(self._stop.reason)
+        self._book.info["ended"] = self._book.info["sessions"][-1]["ended"] = now()
+        self._book.save()
+        results = finish(self.folder, self._book.info)
+        leftovers.unregister(self.folder)
+        return results
 
     def _run_all(self) -> None:
-        supervisor = Supervisor(self.folder)
-        targets = Targets(self._plan, self.folder, supervisor)
-        monitors = MonitorClock(self._watches(), self.folder)
-        place = LocalPlace(0, self.folder)
+        plan, folder, info = self._plan, self.folder, self._book.info
+        supervisor = Supervisor(folder)
+        targets = Targets(plan, folder, supervisor)
+        settings = Settings(plan, folder, targets, supervisor)
+        faults = Faults(plan, supervisor, folder)
+        monitors = MonitorClock(self._watches(), folder)
+        fleets: Fleets | None = None
         try:
-            self._info["targets"] = targets.open()
+            info["targets"] = targets.open()
             monitors.start()
-            guard = Guard(self._plan.suite.limits, self._info["started"])
-            self._carry_out(Live(self._plan, self.folder, targets, place, monitors, guard, self._stop))
+            guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
+            fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"])
+            book, stop = self._book, self._stop
+            live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
+            self._carry_out(live)
         finally:
-            for close in (monitors.stop, place.close, supervisor.end_all, targets.close):
-                self._guarded(close)
+            ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets else [])]
+            for end in (*ends, supervisor.end_all, targets.close):
+                self._guarded(end)
+            info["fault_problems"] = faults.problems
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _guarded(self, act: Callable[[], object]) -> None:
         """Do it; a fault of ours is written into the record and the run goes on to its end."""
         try:
             act()
         except PileupError as problem:
-            self._fault(str(problem), "")
+            self._book.fault(str(problem))
         except Exception as problem:
-            self._fault(f"{type(problem).__name__}: {problem}", traceback.format_exc())
-
-    def _fault(self, text: str, trace: str) -> None:
-        self._info["stopped"] = self._info["stopped"] or f"internal: {text}"
-        self.folder.event("fault", text, trace=trace)
+            self._book.fault(f"{type(problem).__name__}: {problem}", traceback.format_exc())
 
     def _watches(self) -> list[Watch]:
         watches = []
         for spec in self._plan.suite.monitors:
-            monitor = instances.make_monitor(self._plan, spec)
-            watches.append(Watch(spec.name or spec.use, monitor, spec.every))
+            monitor: Monitor = instances.make_monitor(self._plan, spec)
+            watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host))
         return watches
 
     def _carry_out(self, live: Live) -> None:
-        """Follow the machine to its end, then clean up in reverse order."""
-        waiting: list[Instruction] = self._machine.start()
-        while waiting:
-            match waiting.pop(0):
-                case Begin(case):
-                    ended = self._run_case(live, case)
-                    if self._stop.haste:
-                        self._machine.on(StopAsked(f"stopped before: {self._stop.reason}"))
-                    waiting += self._machine.on(ended)
-                case Skip(case, reason, outcome):
-                    self._close_case(case, outcome, reason)
-                case Finish():
-                    for run in reversed(self._done):
-                        self._guarded(run.clean_up)
+        """Follow the machine to its end."""
+        self._done = {
+            number: CaseRun(live, self._plan.case(number), made=made) for number, made in self._objects.items()
+        }
+        while not isinstance(instruction := self._next(), Finish):
+            self._do(live, instruction)
+        self._clean_up(list(self._done))
 
-    def _run_case(self, live: Live, case: Case) -> CaseEnded:
-        told = self._told(case)
-        told["started"] = now()
-        self.folder.event("case", f"{case.name} begins", case=case.id)
-        self._save_soon()
+    def _next(self) -> Instruction:
+        if self._stop.haste:
+            self._machine.take(StopAsked(f"stopped before: {self._stop.reason}"))
+        return self._machine.next()
+
+    def _do(self, live: Live, instruction: Instruction) -> None:
+        match instruction:
+            case Enter(visit, settings):
+                self._enter(live, visit, settings)
+            case Begin(case, roles):
+                self._machine.take(self._begin(live, case, roles))
+            case EndRoles(roles):
+                for case in roles:
+                    self._end_role(case)
+            case Skip(case, reason, outcome):
+                self._book.end(case, outcome, reason)
+            case Leave(visit):
+                self._leave(live, visit)
+
+    def _enter(self, live: Live, visit: int, wanted: dict[str, dict[str, object]]) -> None:
+        for target, values in wanted.items():
+            try:
+                live.settings.change(target, values)
+            except PileupError as problem:
+                self._machine.take(VisitFailed(visit, str(problem)))
+                return
+
+    def _leave(self, live: Live, visit: int) -> None:
+        if self._plan.suite.cooldown is not None and not self._stop.haste:
+            cool_down(live, self._plan.suite.cooldown, visit)
+        self._clean_up(
+            [number for number in self._done if (case := self._plan.case(number)).visit == visit and _of_visit(case)]
+        )
+
+    def _clean_up(self, numbers: list[int]) -> None:
+        """Remove what cases have made, the last one first."""
+        for number in reversed(numbers):
+            self._guarded(self._done.pop(number).clean_up)
+
+    def _begin(self, live: Live, case: Case, roles: tuple[Case, ...]) -> CaseEnded:
+        for role in roles:
+            ended = threading.Event()
+            run = CaseRun(live, role, ended=ended)
+            self._roles[role.id] = Role(run, ended, self._carry)
+
+        def begin_roles() -> None:
+            for role in roles:
+                self._roles[role.id].begin()
+
+        return self._carry(CaseRun(live, case, begin_roles))
+
+    def _end_role(self, case: Case) -> None:
+        answer = self._roles.pop(case.id).end()
+        if answer is None:
+            outcome, reason = NOT_RUN, "the load that it lives beside did not begin"
+            self._book.end(case, outcome, reason)
+            answer = CaseEnded(case.id, outcome, reason)
+        self._machine.take(answer)
+
+    def _carry(self, run: CaseRun) -> CaseEnded:
+        """Carry a case or a role out, whatever happens."""
+        case = run.case
+        self._book.begin(case)
+        self._done[case.id] = run
+        outcome: CaseOutcome
         try:
-            run = CaseRun(live, case, told)
-            self._done.append(run)
             outcome, reason = run.run()
         except Exception as problem:
-            self._fault(f"case {case.name}: {type(problem).__name__}: {problem}", traceback.format_exc())
+            self._book.fault(f"case {case.name}: {type(problem).__name__}: {problem}", traceback.format_exc())
             outcome, reason = ERROR, f"a fault of pileup: {problem}"
-        self._close_case(case, outcome, reason)
+        self._book.end(case, outcome, reason)
         return CaseEnded(case.id, outcome, reason)
 
-    def _close_case(self, case: Case, outcome: CaseOutcome, reason: str) -> None:
-        told = self._told(case)
-        told.update(outcome=str(outcome), reason=reason, ended=now() if told["started"] else None)
-        self.folder.event("case", f"{case.name}: {outcome}" + (f", {reason}" if reason else ""), case=case.id)
-        self._save_soon()
 
-    def _told(self, case: Case) -> dict[str, Any]:
-        told: dict[str, Any] = self._info["cases"][case.id - 1]
-        return told
-
-    def _save_soon(self) -> None:
-        if now() - self._saved >= SAVE:
-            self._save()
-
-    def _save(self) -> None:
-        self.folder.save(self._info)
-        self._saved = now()
+def _of_visit(case: Case) -> bool:
+    """Whether what a case made is for its visit alone; points are come back to in later repeats."""
+    return case.test.scope == "case"

@@ -100,13 +100,23 @@ def test_samples_come_back_equal(folder, converted):
     assert list(RunFolder.open(folder.path).samples()) == rows
 
 
-def test_a_run_that_is_taken_up_again_goes_on_in_a_new_table(folder):
+def test_a_run_that_is_taken_up_again_goes_on_at_a_place_with_a_number_of_its_own(folder):
     folder.append_frame(frame(1))
     folder.close()
     again = RunFolder.open(folder.path)
-    again.append_frame(frame(2))
+    assert again.next_place() == 1
+    again.append_frame(frame(2, place=1))
     again.close()
+    assert again.next_place() == 2
     assert sorted(each.time for each in again.frames()) == [1, 2]
+
+
+def test_frames_of_an_attempt_that_was_broken_off_are_left_out(folder):
+    folder.append_frame(frame(1))
+    folder.append_frame(frame(2, place=1))
+    folder.append_frame(frame(3, case=2))
+    folder.save({**folder.info(), "void": [[1, 0]]})
+    assert sorted((each.time, each.case) for each in folder.frames()) == [(2, 1), (3, 2)]
 
 
 def test_the_journal_goes_on_behind_a_torn_line(folder):

@@ -95,6 +95,49 @@ def test_a_conversion_that_fails_leaves_the_raw_tables(folder, monkeypatch):
     assert everything(folder) == before
 
 
+def test_each_session_of_a_run_has_a_parquet_file_and_all_together_give_the_same_answers(folder):
+    fill(folder, 2)
+    fill(folder, 3)
+    before = everything(folder)
+    later = [folder.path / "operations" / name for name in ("2.table", "3.table")]
+    kept = {path: path.read_bytes() for path in later}
+    for path in later:
+        path.unlink()
+    folder.convert()
+    for path, data in kept.items():
+        path.write_bytes(data)
+    assert everything(folder) == before
+    folder.convert()
+    names = sorted(path.name for path in (folder.path / "operations").iterdir())
+    assert names == ["operations-2.parquet", "operations.parquet"]
+    assert everything(folder) == before
+
+
+def test_tables_that_a_conversion_left_when_it_was_cut_short_count_once(folder, monkeypatch):
+    before = everything(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.unlink", lambda path, missing_ok=False: None)
+        folder.convert()
+    assert sorted(path.suffix for path in (folder.path / "operations").iterdir()) == [".parquet", ".table", ".table"]
+    assert everything(folder) == before
+    (folder.path / "operations" / "1.table").unlink()
+    assert everything(folder) == before
+    folder.convert()
+    assert everything(folder) == before
+    assert [path.name for path in (folder.path / "operations").iterdir()] == ["operations.parquet"]
+
+
+@pytest.mark.parametrize("converted", [False, True])
+def test_rows_of_an_attempt_that_was_broken_off_have_a_phase_of_their_own(folder, converted):
+    folder.save({**INFO, "void": [[1, 0]]})
+    if converted:
+        folder.convert()
+    found = folder.operations().arrays("case_id", "place", "phase")
+    void = (found["case_id"] == 1) & (found["place"] == 0)
+    assert set(found["phase"][void]) == {"broken-off"}
+    assert set(found["phase"][~void]) == {"measure"}
+
+
 def test_parquet_is_of_version_two_and_zstd(folder):
     folder.convert()
     path = folder.path / "operations" / "operations.parquet"

@@ -1,5 +1,6 @@
 """The order of cases as a log, compared whole."""
 
+import itertools
 from pathlib import Path
 
 from pileup import suite as suites
@@ -11,7 +12,9 @@ from pileup.run.machine import (
     CaseEnded,
     EndRoles,
     Enter,
+    Event,
     Finish,
+    Instruction,
     Leave,
     Skip,
     StopAsked,
@@ -35,28 +38,32 @@ def walk(
     done: dict[int, CaseOutcome] | None = None,
 ) -> list[str]:
     """Carry instructions out with given outcomes; every one appends a word to a log."""
-    machine, log = SuiteMachine(plan, done), []
-    while True:
-        match machine.next():
+    machine = SuiteMachine(plan, done)
+    log: list[str] = []
+
+    def carry_out(instruction: Instruction) -> list[Event]:
+        """Log an instruction and return what it is answered by."""
+        match instruction:
             case Enter(visit, settings):
                 log.append(f"enter {visit}" + (f" {settings}" if settings else ""))
-                if visit in broken:
-                    machine.take(VisitFailed(visit, "se: cannot be set"))
+                return [VisitFailed(visit, "se: cannot be set")] if visit in broken else []
             case Begin(case, roles):
                 log.append(f"begin {case.name}" + "".join(f" with {role.name}" for role in roles))
-                if case.name == stop_in:
-                    machine.take(StopAsked("stopped by the user"))
-                machine.take(CaseEnded(case.id, outcomes.get(case.name, PASSED)))
+                asked: list[Event] = [StopAsked("stopped by the user")] if case.name == stop_in else []
+                return [*asked, CaseEnded(case.id, outcomes.get(case.name, PASSED))]
             case EndRoles(roles):
                 log.append("end " + " ".join(role.name for role in roles))
-                for role in roles:
-                    machine.take(CaseEnded(role.id, outcomes.get(role.name, PASSED)))
+                return [CaseEnded(role.id, outcomes.get(role.name, PASSED)) for role in roles]
             case Skip(case, reason):
                 log.append(f"skip {case.name}: {reason}")
             case Leave(visit):
                 log.append(f"leave {visit}")
-            case Finish():
-                return [*log, "finish"]
+        return []
+
+    while not isinstance(instruction := machine.next(), Finish):
+        for event in carry_out(instruction):
+            machine.take(event)
+    return [*log, "finish"]
 
 
 def written(text: str, tmp_path: Path) -> Plan:
@@ -121,7 +128,7 @@ def test_points_are_interleaved_and_every_second_repeat_goes_backwards(tmp_path:
     second = [
         [f"enter {n}", f"begin copy{p}#2", f"begin look{p}#2", f"leave {n}"] for n, p in enumerate((d, c, b, a), 4)
     ]
-    assert log == ["begin fill", *sum(first + second, []), "begin verify", "finish"]
+    assert log == ["begin fill", *itertools.chain.from_iterable(first + second), "begin verify", "finish"]
 
 
 def test_what_failed_at_a_point_hinders_that_point_alone(tmp_path: Path) -> None:
@@ -136,7 +143,8 @@ def test_what_failed_at_a_point_hinders_that_point_alone(tmp_path: Path) -> None
 
 
 def test_a_point_that_cannot_be_set_is_left_and_the_others_go_on(tmp_path: Path) -> None:
-    log = walk(written("scan: {a.cost: [0 s, 1 s, 2 s]}\ntests:\n  - {name: a, use: noop}\n", tmp_path), {}, broken=(1,))
+    suite = "scan: {a.cost: [0 s, 1 s, 2 s]}\ntests:\n  - {name: a, use: noop}\n"
+    log = walk(written(suite, tmp_path), {}, broken=(1,))
     assert log == [
         *("enter 0", "begin a[a.cost=0 s]", "leave 0"),
         *("enter 1", "skip a[a.cost=1 s]: se: cannot be set", "leave 1"),

@@ -1,0 +1,76 @@
+"""run.json while the run goes on: what has become of each case, saved at once or at most every second."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from pileup._core._native import now
+from pileup.model.plan import Case
+from pileup.model.record import CaseOutcome
+from pileup.record import RunFolder
+
+SAVE = 10**9
+"""While cases end, run.json is written at most this often, ns."""
+
+
+class Book:
+    """Keeps `info`, the content of run.json, from several threads; the events tell each change at once."""
+
+    def __init__(self, folder: RunFolder, info: dict[str, Any]) -> None:
+        self.info = info
+        self._folder = folder
+        self._lock = threading.RLock()
+        self._saved = 0
+
+    def case(self, case: Case) -> dict[str, Any]:
+        """Return the entry of a case."""
+        told: dict[str, Any] = self.info["cases"][case.id - 1]
+        return told
+
+    def begin(self, case: Case) -> None:
+        """Note that a case begins."""
+        with self._lock:
+            self.case(case).update(started=now(), ended=None, outcome=None, reason="", cut=False, notes=[])
+            self._folder.event("case", f"{case.name} begins", case=case.id, state="begins")
+            self._save_soon()
+
+    def end(self, case: Case, outcome: CaseOutcome, reason: str) -> None:
+        """Note how a case ended, or that it was not run."""
+        with self._lock:
+            told = self.case(case)
+            told.update(outcome=str(outcome), reason=reason, ended=now() if told["started"] else None)
+            text = f"{case.name}: {outcome}" + (f", {reason}" if reason else "")
+            end = {"outcome": str(outcome), "reason": reason, "cut": told["cut"]}
+            self._folder.event("case", text, case=case.id, state="ended", **end)
+            self._save_soon()
+
+    def cut(self, case: Case) -> None:
+        """Note that a case was stopped before its load was over: another session may do it again."""
+        with self._lock:
+            self.case(case)["cut"] = True
+
+    def note(self, case: Case, text: str) -> None:
+        """Add a note to a case."""
+        with self._lock:
+            self.case(case)["notes"].append(text)
+
+    def stopped(self, reason: str) -> None:
+        """Note why the run does not go to its end; the first reason stays."""
+        with self._lock:
+            self.info["stopped"] = self.info["stopped"] or reason
+
+    def fault(self, text: str, trace: str = "") -> None:
+        """Note a fault of pileup itself."""
+        self.stopped(f"internal: {text}")
+        self._folder.event("fault of pileup", text, trace=trace)
+
+    def save(self) -> None:
+        """Write run.json now."""
+        with self._lock:
+            self._folder.save(self.info)
+            self._saved = now()
+
+    def _save_soon(self) -> None:
+        if now() - self._saved >= SAVE:
+            self.save()

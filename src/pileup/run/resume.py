@@ -1,0 +1,147 @@
+"""Taking up a run that was broken off: which cases are done, and which must be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pileup._core._native import now
+from pileup.model.errors import UsageError
+from pileup.model.plan import Case, Plan
+from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
+from pileup.record import RunFolder
+from pileup.run import leftovers
+from pileup.run.undo import undo
+from pileup.suite import load
+from pileup.suite.secrets import HIDDEN
+
+AGAIN = (NOT_RUN, UNAVAILABLE)
+"""Outcomes of cases that another attempt may run."""
+
+
+@dataclass(slots=True)
+class Earlier:
+    """What the sessions before have left of a run."""
+
+    folder: RunFolder
+    plan: Plan
+    info: dict[str, Any]
+    """run.json, made ready for the session that begins now."""
+    done: dict[int, CaseOutcome]
+    """Cases that stay as they are."""
+    objects: dict[int, int] = field(default_factory=dict)
+    """Case -> journal entry of what it has made and nobody removed."""
+    told: list[str] = field(default_factory=list)
+    """What was put right of what a crash left, in words."""
+
+
+def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
+    """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
+
+    Raises UsageError when the run goes on, the suite has changed or nothing is left to do, RecordError or SuiteError
+    when the folder or the suite cannot be read.
+    """
+    folder = RunFolder.open(path)
+    info = folder.info()
+    if leftovers.alive(folder):
+        raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
+    plan = _plan(info, given or {})
+    done = _done(folder, plan)
+    objects = _objects(folder, plan)
+    again = _again(plan, done, objects, info)
+    if not again:
+        raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
+    told = undo(folder, objects=False)
+    _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
+    left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
+    return Earlier(folder, plan, info, {number: done[number] for number in done if number not in again}, left, told)
+
+
+def _plan(info: dict[str, Any], given: Mapping[str, str]) -> Plan:
+    told = info["suite"]
+    values = {name: value for name, value in told["values"].items() if value != HIDDEN} | dict(given)
+    hidden = sorted(set(told["values"]) - set(values))
+    if hidden:
+        names = " ".join(f"--set {name}=…" for name in hidden)
+        raise UsageError(f"the record does not keep secrets: {', '.join(hidden)}", names, "give the same as before")
+    source = Path(told["folder"]) / Path(told["source"]).name
+    plan = load(source, values)
+    if plan.digest != told["digest"]:
+        raise UsageError(
+            f"{source} is not what this run began with", "the same suite and values", "`pileup run` it anew"
+        )
+    return plan
+
+
+def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, dict[str, Any]]:
+    """Return the newest event of each case: events are there at once, run.json follows within a second."""
+    known = {case.id for case in plan.cases}
+    return {
+        event["case"]: event for event in folder.events() if event.get("kind") == "case" and event.get("case") in known
+    }
+
+
+def _done(folder: RunFolder, plan: Plan) -> dict[int, CaseOutcome]:
+    found = {}
+    for number, event in _outcomes(folder, plan).items():
+        whole = event.get("state") == "ended" and not event.get("cut")
+        if whole and (outcome := CaseOutcome(event["outcome"])) not in AGAIN:
+            found[number] = outcome
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a case has made, by the journal."""
+
+    entry: int
+    state: str
+    """made, removed, kept (as the suite wishes) or left (it could not be removed)."""
+
+
+def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
+    """Return case -> what it has made last, by its id."""
+    numbers = {case.name: case.id for case in plan.cases}
+    found: dict[int, _Made] = {}
+    for entry in folder.journal_entries():
+        case = numbers.get(entry.get("case", ""))
+        if entry.get("what") == "objects" and case is not None:
+            found[case] = _Made(entry.get("of", entry["number"]), entry["state"])
+    return found
+
+
+def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], info: dict[str, Any]) -> set[int]:
+    """Return the cases to be done: those without an outcome, what they need of data that went, and their roles."""
+    again = {case.id for case in plan.cases if case.id not in done}
+    gone = {told["name"] for told in info["targets"] if told.get("private")}
+    waiting = list(again)
+    while waiting:
+        case = plan.case(waiting.pop())
+        more = {each for each in case.after if _lost_data(plan.case(each), objects, gone)} - again
+        again |= more
+        waiting += more
+    again |= {case.id for case in plan.cases if case.role and again & set(case.beside)}
+    return again
+
+
+def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
+    """Whether what a case made was removed, or went with the private server or folder that held it."""
+    made = objects.get(case.id)
+    return made is not None and (made.state == "removed" or case.test.target in gone)
+
+
+def _make_ready(info: dict[str, Any], again: set[int], known: dict[int, dict[str, Any]], places: int) -> None:
+    """Bring run.json up to what the events say, with the cases to be done as if they had never begun."""
+    info.update(state="running", ended=None, stopped="", exit_code=None, verdict=None, results=None)
+    info["sessions"].append({"started": now(), "ended": None})
+    for told in info["cases"]:
+        number = told["id"]
+        if number in again:
+            told.update(outcome=None, reason="", started=None, ended=None, notes=[], cut=False)
+        elif told["outcome"] is None:
+            event = known[number]
+            told.update(outcome=event["outcome"], reason=event["reason"], ended=event["time"])
+    begun = sorted(number for number in again if number in known)
+    info["void"] += [[number, place] for number in begun for place in range(places)]
