@@ -3,10 +3,11 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `store`, `dav`.
+//! storage are `storage`, `methods`, `store`, `dav`; of the batch system is `batch` with what is below it.
 
 mod accept;
 mod answer;
+mod batch;
 mod body;
 mod dav;
 mod fault;
@@ -31,6 +32,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::watch;
 
+use crate::batch::Batch;
 use crate::log::{Log, Writer};
 use crate::server::{Core, Work};
 use crate::settings::{Front, Settings};
@@ -74,6 +76,16 @@ impl Server {
         let settings = Settings::read(settings_json)?;
         let front = settings.front();
         Self::run(front, move |core| Ok(Storage::new(core, settings.capacity, settings.service)))
+    }
+
+    /// Start a batch system with these settings (JSON, see `model/practice.py`). It answers when this returns.
+    ///
+    /// # Errors
+    /// As [`Server::start`]; [`Error::System`] also for a state that cannot be read.
+    pub fn batch(settings_json: &str) -> Result<Self, Error> {
+        let settings = batch::Settings::read(settings_json)?;
+        let front = settings.front();
+        Self::run(front, move |_| Batch::open(settings))
     }
 
     fn run<W: Work>(

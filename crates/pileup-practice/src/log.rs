@@ -128,17 +128,26 @@ impl Log {
 pub(crate) struct Open {
     line: RefCell<Line>,
     log: Rc<Log>,
+    then: RefCell<Option<Then>>,
 }
+
+/// What is to be done when it is known how a request ended.
+type Then = Box<dyn FnOnce(&Line)>;
 
 impl Open {
     /// A request that has just arrived.
     pub(crate) fn new(line: Line, log: &Rc<Log>) -> Rc<Self> {
-        Rc::new(Self { line: RefCell::new(line), log: Rc::clone(log) })
+        Rc::new(Self { line: RefCell::new(line), log: Rc::clone(log), then: RefCell::new(None) })
     }
 
     /// Note something.
     pub(crate) fn note(&self, change: impl FnOnce(&mut Line)) {
         change(&mut self.line.borrow_mut());
+    }
+
+    /// Have something done when it is known how the request ended.
+    pub(crate) fn then(&self, act: impl FnOnce(&Line) + 'static) {
+        *self.then.borrow_mut() = Some(Box::new(act));
     }
 
     /// Look something up.
@@ -155,6 +164,9 @@ impl Drop for Open {
         }
         if line.first_byte == 0 {
             line.status = 0; // an answer was made but not a byte of it left
+        }
+        if let Some(then) = self.then.take() {
+            then(line);
         }
         self.log.add(line);
     }

@@ -41,10 +41,7 @@ impl Storage {
     }
 
     pub fn connect(&self) -> Connection {
-        let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Connection(stream)
+        Connection::to(self.server.port())
     }
 
     /// Stop it and read its log, in the order of the ids.
@@ -78,6 +75,39 @@ fn line(text: &str) -> Line {
     }
 }
 
+/// A batch system with its journal, and the log of its requests.
+pub struct Batch {
+    pub server: Server,
+    pub journal: PathBuf,
+}
+
+impl Batch {
+    pub fn new(mut settings: Value) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("pileup-practice-jobs-{}-{}.csv", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst));
+        let journal = std::env::temp_dir().join(name);
+        settings["jobs"] = json!(journal);
+        Self { server: Server::batch(&settings.to_string()).unwrap(), journal }
+    }
+
+    pub fn connect(&self) -> Connection {
+        Connection::to(self.server.port())
+    }
+
+    /// Stop it and read its journal: (event, id, name, value).
+    pub fn events(self) -> Vec<(i64, String, u64, String, String)> {
+        self.server.stop().unwrap();
+        let text = std::fs::read_to_string(&self.journal).unwrap();
+        std::fs::remove_file(&self.journal).unwrap();
+        let event = |line: &str| {
+            let fields: Vec<_> = line.split(',').map(str::to_owned).collect();
+            let id = fields[2].parse().unwrap_or(0);
+            (fields[0].parse().unwrap(), fields[1].clone(), id, fields[3].clone(), fields[5].clone())
+        };
+        text.lines().skip(1).map(event).collect()
+    }
+}
+
 pub struct Connection(pub TcpStream);
 
 /// An answer.
@@ -101,6 +131,20 @@ impl Answer {
 }
 
 impl Connection {
+    pub fn to(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self(stream)
+    }
+
+    /// Ask for something and read the JSON that comes.
+    pub fn json(&mut self, line: &str, body: &Value) -> (u16, Value) {
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let answer = self.ask(line, &[], &body);
+        (answer.status, serde_json::from_slice(&answer.body).unwrap())
+    }
+
     /// Send a request with an id and these headers, body included.
     pub fn send(&mut self, id: u64, line: &str, headers: &[&str], body: &[u8]) {
         let mut text = format!("{line} HTTP/1.1\r\nhost: h\r\nx-pileup-id: {id}\r\n");
