@@ -11,6 +11,9 @@ use crate::client::{Act, Call, Client, Factory, Fault};
 use crate::content::{self, Adler32, Maker};
 use crate::program::{Checksum, Step, Verb};
 
+/// Bytes per call, where the test says nothing.
+const BUFFER: u64 = 1 << 20;
+
 /// Settings of a target, as `ClientSpec.settings` of protocol `posix` writes them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -156,7 +159,7 @@ impl PosixClient {
         }
     }
 
-    fn resize(&mut self, buffer: u64) {
+    fn resize(&mut self, buffer: Option<u64>) {
         let size = length(buffer, u64::MAX);
         if self.buffer.len() < size {
             self.buffer.resize(size, 0);
@@ -172,8 +175,8 @@ fn expected_length(step: &Step) -> Option<u64> {
 }
 
 /// Length of the next piece: the buffer's, at least 1, or what is left.
-fn length(buffer: u64, left: u64) -> usize {
-    usize::try_from(buffer.clamp(1, 1 << 30).min(left)).unwrap_or(1 << 30)
+fn length(buffer: Option<u64>, left: u64) -> usize {
+    usize::try_from(buffer.unwrap_or(BUFFER).clamp(1, 1 << 30).min(left)).unwrap_or(1 << 30)
 }
 
 fn stat(path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {

@@ -123,8 +123,8 @@ pub struct Step {
     pub offset: u64,
     /// How much is read, bytes; none: to the end.
     pub length: Option<u64>,
-    /// Bytes per call where the protocol has calls.
-    pub buffer: u64,
+    /// Bytes moved at a time: a call on a file system, a range request over HTTP; none: as the protocol does by itself.
+    pub buffer: Option<u64>,
     /// Whether what is read is compared with the known content.
     pub verify: bool,
     /// Checksum sent or asked for.

@@ -5,6 +5,8 @@ use pileup_engine::client::Fault;
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::{Checksum, Step};
 
+use crate::ops::Part;
+
 /// How far a text is looked for.
 const SEARCHED: usize = 1 << 20;
 
@@ -27,14 +29,14 @@ pub(crate) struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// For a whole object, or from `offset` on when a part was asked for.
-    pub(crate) fn object(step: &'a Step, number: u64, part: bool, headers: &HeaderMap) -> Self {
-        let offset = if part { step.offset } else { 0 };
+    /// For a whole object, or the part that was asked for.
+    pub(crate) fn object(step: &'a Step, number: u64, part: Option<Part>, headers: &HeaderMap) -> Self {
+        let offset = part.map_or(0, |part| part.offset);
         let expected = step.content.map(|content| {
             let rest = content.size.saturating_sub(offset);
-            if part { step.length.unwrap_or(rest).min(rest) } else { rest }
+            part.and_then(|part| part.length).map_or(rest, |length| length.min(rest))
         });
-        let stated = if part || step.checksum == Checksum::None { None } else { digest(headers) };
+        let stated = if part.is_some() || step.checksum == Checksum::None { None } else { digest(headers) };
         Self {
             content: step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, number)),
             at: offset,

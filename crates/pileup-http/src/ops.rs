@@ -46,6 +46,19 @@ pub struct HttpClient {
 struct Plan {
     method: Method,
     path: String,
+    /// What of the object is read, where it is not the whole.
+    part: Option<Part>,
+    /// Bytes of the parts before.
+    moved: u64,
+}
+
+/// A part of an object.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// Its first byte.
+    pub(crate) offset: u64,
+    /// Its length; none: to the end.
+    pub(crate) length: Option<u64>,
 }
 
 /// An answer whose head has come.
@@ -65,10 +78,10 @@ impl Client for HttpClient {
 
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let plan = self.plan(call)?;
-        let mut answer = self.exchange(&plan, call, act).await?;
-        let result = judge(&mut answer, &plan, call, act).await;
-        self.put_back(answer).await;
-        result
+        match call.step.buffer {
+            Some(buffer) if call.step.verb == Verb::Read => self.read_in_parts(plan, buffer.max(1), call, act).await,
+            _ => self.ask(&plan, call, act).await,
+        }
     }
 
     async fn close(&mut self) {
@@ -79,6 +92,40 @@ impl Client for HttpClient {
 impl HttpClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
         Self { target, number, link: None, sent: Rc::new(Cell::new(0)) }
+    }
+
+    /// One request with its answer.
+    async fn ask(&mut self, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let mut answer = self.exchange(plan, call, act).await?;
+        let result = judge(&mut answer, plan, call, act).await;
+        self.put_back(answer).await;
+        result
+    }
+
+    /// Read by one range request after another, as a client with a buffer of that size does; a part that is short is the last.
+    async fn read_in_parts(
+        &mut self,
+        mut plan: Plan,
+        buffer: u64,
+        call: &Call<'_>,
+        act: &mut Act,
+    ) -> Result<(), Fault> {
+        let step = call.step;
+        let size = step.content.map(|content| content.size);
+        let asked = step.length.map(|length| step.offset.saturating_add(length));
+        let end = [size, asked].into_iter().flatten().min();
+        let mut at = step.offset;
+        loop {
+            let length = end.map_or(buffer, |end| buffer.min(end.saturating_sub(at)).max(1));
+            plan.part = Some(Part { offset: at, length: Some(length) });
+            plan.moved = act.bytes;
+            self.ask(&plan, call, act).await?;
+            let got = act.bytes - plan.moved;
+            at += got;
+            if got < length || end.is_some_and(|end| at >= end) {
+                return Ok(());
+            }
+        }
     }
 
     fn plan(&self, call: &Call<'_>) -> Result<Plan, Fault> {
@@ -107,10 +154,10 @@ impl HttpClient {
         if step.verb == Verb::Read && step.length == Some(0) {
             return Err(Fault::failed("a part of 0 bytes cannot be asked for over HTTP"));
         }
-        Ok(Plan { method, path })
+        Ok(Plan { method, path, part: part(step), moved: 0 })
     }
 
-    fn headers(&self, call: &Call<'_>) -> Result<HeaderMap, Fault> {
+    fn headers(&self, plan: &Plan, call: &Call<'_>) -> Result<HeaderMap, Fault> {
         let step = call.step;
         let mut headers = self.target.headers.clone();
         headers.insert(ID, HeaderValue::from(call.id));
@@ -124,8 +171,8 @@ impl HttpClient {
                 }
             }
             Verb::Read => {
-                if let Some(range) = range(step) {
-                    headers.insert(RANGE, value(&range)?);
+                if let Some(part) = plan.part {
+                    headers.insert(RANGE, value(&range(part))?);
                 }
                 if step.checksum == Checksum::Adler32 {
                     headers.insert(WANT_DIGEST, HeaderValue::from_static("adler32"));
@@ -159,7 +206,7 @@ impl HttpClient {
         *request.method_mut() = plan.method.clone();
         *request.uri_mut() =
             plan.path.parse().map_err(|error| Fault::failed(format!("path of the request: {error}")))?;
-        *request.headers_mut() = self.headers(call)?;
+        *request.headers_mut() = self.headers(plan, call)?;
         Ok(request)
     }
 
@@ -203,8 +250,10 @@ impl HttpClient {
         let sent = Rc::clone(&self.sent);
         act.calls += 1;
         act.sent = true;
-        let answer = link.exchange(request, || act.bytes = sent.get()).await?;
-        act.first_byte = now();
+        let answer = link.exchange(request, || act.bytes = plan.moved + sent.get()).await?;
+        if act.first_byte == 0 {
+            act.first_byte = now();
+        }
         let (head, body) = answer.into_parts();
         Ok(Answer { link, head, body })
     }
@@ -270,17 +319,19 @@ fn uploads(step: &Step) -> bool {
     step.content.is_some() || step.verb == Verb::Write || matches!(step.method.as_str(), "PUT" | "POST" | "PATCH")
 }
 
-/// Whether only a part of the object is asked for.
-fn is_part(step: &Step) -> bool {
-    step.verb == Verb::Read && (step.offset > 0 || step.length.is_some())
+/// What a step reads, where it is not the whole object.
+fn part(step: &Step) -> Option<Part> {
+    let whole = step.verb != Verb::Read || (step.offset == 0 && step.length.is_none());
+    if whole { None } else { Some(Part { offset: step.offset, length: step.length }) }
 }
 
 /// The Range header; the last byte counts (RFC 9110, 14.1.2).
-fn range(step: &Step) -> Option<String> {
-    match step.length {
-        _ if !is_part(step) => None,
-        Some(length) => Some(format!("bytes={}-{}", step.offset, step.offset.saturating_add(length.saturating_sub(1)))),
-        None => Some(format!("bytes={}-", step.offset)),
+fn range(part: Part) -> String {
+    match part.length {
+        Some(length) => {
+            format!("bytes={}-{}", part.offset, part.offset.saturating_add(length.saturating_sub(1)))
+        }
+        None => format!("bytes={}-", part.offset),
     }
 }
 
@@ -288,15 +339,15 @@ fn range(step: &Step) -> Option<String> {
 async fn judge(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
     let step = call.step;
     let status = answer.head.status;
-    if !passes(status, step) {
+    if !passes(status, step, plan.part) {
         return Err(match status {
-            StatusCode::OK if is_part(step) => Fault::failed("HTTP 200 OK, though only a part was asked for"),
+            StatusCode::OK if plan.part.is_some() => Fault::failed("HTTP 200 OK, though only a part was asked for"),
             other => error::status(other),
         });
     }
     match step.verb {
         Verb::Read if status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
-        Verb::Read if status.is_success() => read(answer, call, act).await,
+        Verb::Read if status.is_success() => read(answer, plan.part, call, act).await,
         Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step).await,
         Verb::Stat => stat(answer, step),
         Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await,
@@ -305,7 +356,7 @@ async fn judge(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act)
 }
 
 /// Whether the status is one that passes.
-fn passes(status: StatusCode, step: &Step) -> bool {
+fn passes(status: StatusCode, step: &Step, part: Option<Part>) -> bool {
     let code = status.as_u16();
     if !step.expect.statuses.is_empty() {
         return step.expect.statuses.contains(&code);
@@ -316,20 +367,21 @@ fn passes(status: StatusCode, step: &Step) -> bool {
         // RFC 4918, 9.6.1: of several objects not all were removed.
         Verb::Delete | Verb::Mkdir | Verb::Write if code == 207 => false,
         Verb::List => code == 207,
-        Verb::Read if is_part(step) => code == 206 || (code == 416 && wants_nothing(step)),
+        Verb::Read if part.is_some() => code == 206 || (code == 416 && wants_nothing(step, part)),
         Verb::Read => code == 200,
         _ => status.is_success(),
     }
 }
 
-/// Whether the part asked for lies behind the end of the known content.
-fn wants_nothing(step: &Step) -> bool {
-    step.content.is_some_and(|content| step.offset >= content.size)
+/// Whether the part asked for lies behind the end: of the known content, or of an object that was read up to there.
+fn wants_nothing(step: &Step, part: Option<Part>) -> bool {
+    let offset = part.map_or(0, |part| part.offset);
+    step.content.map_or(offset > step.offset, |content| offset >= content.size)
 }
 
-async fn read(answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-    let part = answer.head.status == StatusCode::PARTIAL_CONTENT;
-    if part && !begins_at(&answer.head.headers, call.step.offset) {
+async fn read(answer: &mut Answer, part: Option<Part>, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let part = part.filter(|_| answer.head.status == StatusCode::PARTIAL_CONTENT);
+    if part.is_some_and(|part| !begins_at(&answer.head.headers, part.offset)) {
         return Err(Fault::failed("another range than the one asked for"));
     }
     let check = Check::object(call.step, call.number, part, &answer.head.headers);

@@ -64,8 +64,9 @@ class Step:
     offset: int = 0
     length: int | None = None
     """Bytes to read from `offset`; None: to the end."""
-    buffer: int = 1 << 20
-    """Bytes per read or write call where the protocol has calls."""
+    buffer: int | None = None
+    """Bytes moved at a time: a call on a file system, a range request over HTTP. None: as the protocol does by itself,
+    1 MiB a call on a file system, the whole object in one request over HTTP."""
     verify: bool = True
     checksum: Literal["none", "adler32"] = "none"
     method: str = ""

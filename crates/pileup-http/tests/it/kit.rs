@@ -25,7 +25,7 @@ pub fn step(changes: Value) -> Step {
     let mut step = json!({
         "operation": "op", "verb": "request",
         "keys": {"prefix": "", "count": 1, "width": 6, "names": [], "order": "sequential"},
-        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": 1 << 20, "verify": true, "checksum": "none", "method": "",
+        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": null, "verify": true, "checksum": "none", "method": "",
         "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0,
     });
     for (word, value) in changes.as_object().unwrap() {

@@ -42,6 +42,32 @@ fn content(size: u64) -> Value {
 }
 
 #[test]
+fn reads_by_parts_of_the_buffer() {
+    const SIZE: u64 = 300_000;
+    let storage = Storage::new("parts", json!({}));
+    run(async {
+        let mut client = client(json!({"url": storage.url("http")}));
+        client.open().await.unwrap();
+        let write = step(json!({"verb": "write", "content": content(SIZE)}));
+        assert_eq!(numbered(&mut client, &write, "a", 5).await.0, Ok(()));
+        // What is not known ends with a part that is short, or with 416.
+        for (words, bytes, calls) in [
+            (json!({"content": content(SIZE), "buffer": 100_000}), SIZE, 3),
+            (json!({"content": content(SIZE), "buffer": 70_000}), SIZE, 5),
+            (json!({"content": content(SIZE), "offset": 5000, "length": 200_000, "buffer": 100_000}), 200_000, 2),
+            (json!({"buffer": 70_000}), SIZE, 5),
+            (json!({"buffer": 100_000}), SIZE, 4),
+        ] {
+            let mut read = json!({"verb": "read"});
+            read.as_object_mut().unwrap().extend(words.as_object().unwrap().clone());
+            let (result, done) = numbered(&mut client, &step(read), "a", 5).await;
+            assert_eq!((result, done.bytes, done.calls), (Ok(()), bytes, calls));
+        }
+        client.close().await;
+    });
+}
+
+#[test]
 fn every_verb() {
     const SIZE: u64 = 300_000;
     let storage = Storage::new("verbs", json!({}));

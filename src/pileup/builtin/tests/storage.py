@@ -74,7 +74,13 @@ class ContentSet(FileSet):
     """Base of the tests that move content."""
 
     size: Size = option(1 << 20, help="size of each file")
-    buffer: Size = option(1 << 20, ge=1, le=1 << 30, help="bytes per call where the protocol has calls (POSIX)")
+    buffer: Size | None = option(
+        None,
+        ge=1,
+        le=1 << 30,
+        help="bytes moved at a time: a call on a file system (default 1 MiB), "
+        "a range request when reading over HTTP (default: the whole in one request)",
+    )
     checksum: Literal["none", "adler32"] = option("none", help="checksum that goes with each file")
 
     def content(self) -> Content:
