@@ -34,5 +34,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<op::Op>()?;
     module.add_class::<op::Operation>()?;
     module.add_class::<practice::PracticeStorage>()?;
+    module.add_class::<practice::PracticeBatch>()?;
     Ok(())
 }

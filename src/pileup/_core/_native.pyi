@@ -131,6 +131,16 @@ class PracticeStorage:
     def stop(self) -> None:
         """Answer what is under way, write the log out and end."""
 
+class PracticeBatch:
+    """The practice batch system, running in threads of its own from the moment it is made."""
+
+    def __init__(self, settings: str) -> None:
+        """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port or a journal."""
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None:
+        """Answer what is under way, make the jobs safe, write everything out and end."""
+
 def content(seed: int, number: int, offset: int, length: int) -> bytes:
     """The known content of object `number` (docs/engine.md), for tests and Python clients."""
 

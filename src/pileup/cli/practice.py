@@ -5,10 +5,27 @@ from __future__ import annotations
 import json
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from pileup.model.practice import ServerSettings
+
+SettingsModel = TypeVar("SettingsModel", bound="ServerSettings")
+
+
+class PracticeServer(Protocol):
+    """A server of known truth that runs."""
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+
+    def stop(self) -> None:
+        """End it in order."""
 
 
 @click.group("practice")
@@ -39,22 +56,64 @@ def storage(settings: str, **given: Any) -> None:
     Prints its address when it answers; ends on Ctrl-C or SIGTERM and then completes its log.
     """
     from pileup._core._native import PracticeStorage
-    from pileup.cli.common import parse_mapping, validated
     from pileup.model.practice import StorageSettings
+
+    _serve("storage", PracticeStorage, _wanted(StorageSettings, settings, given))
+
+
+@command.command("batch")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port on 127.0.0.1; 0 takes a free one.  [default: 0]")
+@click.option("--slots", metavar="N", help="Jobs that run at the same time.  [default: 100]")
+@click.option("--cycle", metavar="TIME", help="Jobs begin at multiples of this; 0: at once.  [default: 1 s]")
+@click.option("--limit", metavar="N", help="Most jobs queued and running; beyond, 429.  [default: 200000]")
+@click.option("--submit-cost", metavar="LAW", help="Time that a submission takes: '5 ms'.  [default: none]")
+@click.option(
+    "--settings",
+    metavar="YAML",
+    default="{}",
+    help="All settings as one mapping, see `pileup describe practice-batch`.",
+)
+@click.option(
+    "--jobs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV file that tells what happened to each job; one that is there is gone on with.",
+)
+@click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that tells what was done to each request."
+)
+def batch(settings: str, **given: Any) -> None:
+    """Serve a batch system whose queue, limits and losses are known.
+
+    Prints its address when it answers; ends on Ctrl-C or SIGTERM and then forgets nothing. What a kill makes it forget
+    is a setting.
+    """
+    from pileup._core._native import PracticeBatch
+    from pileup.model.practice import BatchSettings
+
+    _serve("batch", PracticeBatch, _wanted(BatchSettings, settings, given))
+
+
+def _wanted(model: type[SettingsModel], settings: str, given: dict[str, Any]) -> SettingsModel:
+    """Join the mapping of all settings and the options that were given; these win."""
+    from pileup.cli.common import parse_mapping, validated
 
     plain = parse_mapping(settings, "--settings")
     for name, value in given.items():
-        if value is not None:
-            plain[name] = (
-                parse_mapping(value, f"--{name}") if name == "service" and value.lstrip().startswith("{") else value
-            )
-    wanted = validated(StorageSettings, {**plain, **({"log": str(plain["log"])} if plain.get("log") else {})})
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            plain[name] = parse_mapping(value, f"--{name}")
+        elif value is not None:
+            plain[name] = str(value) if isinstance(value, Path) else value
+    return validated(model, plain)
+
+
+def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    server = PracticeStorage(json.dumps(wanted.to_native()))
+    server = kind(json.dumps(wanted.to_native()))
     scheme = "https" if wanted.tls else "http"
-    click.echo(f"pileup practice storage ready at {scheme}://{wanted.host}:{server.port}/")
+    click.echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
     while not ended.wait(3600):
         pass
     server.stop()

@@ -7,18 +7,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from pileup.model.law import Law, TimeLaw
-from pileup.model.quantities import Bandwidth, Duration, Fraction, Size
+from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.suite import Part
 
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z]{1,20}$")]
 
 
-class StorageFault(Part):
+class Fault(Part):
     """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
 
-    kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error"] = Field(
-        description="stall: no answer for a time; refuse: 503 at once; truncate: the body ends in the middle; "
-        "wrong_byte: one byte of an object that is read is another; error: a status that says so"
+    kind: Literal["stall", "refuse", "error", "ghost"] = Field(
+        description="stall: no answer for a time; refuse: 503 at once; error: a status that says so; "
+        "ghost: it is done, but answered late or never"
     )
     share: Fraction = Field(
         1.0, le=1, description="share of the requests that meet it, drawn from the seed and the request's number"
@@ -31,21 +31,24 @@ class StorageFault(Part):
         None,
         alias="for",
         description="how long it is there, default: to the end; "
-        "of a stall without `at`: how long each request it hits gets no answer",
+        "of a stall without `at` and of a ghost: how long each request it hits has no answer (ghost without: ever)",
     )
     status: int = Field(500, ge=400, le=599, description="status of an error")
     methods: tuple[Method, ...] = Field((), description="methods that it hits, e.g. [GET, PUT]; default: all")
+    paths: tuple[str, ...] = Field((), description="how the paths begin that it hits, e.g. [/jobs]; default: all")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.kind == "ghost" and self.at is not None:
+            raise ValueError("a ghost with `at`; expected `for: TIME` alone, how much later it is answered, or neither")
         if self.kind != "stall":
             return self
         if self.for_ is None:
             raise ValueError("a stall without an end; expected `for: TIME`, how long there is no answer")
-        if self.at is not None and (self.share < 1 or self.methods):
+        if self.at is not None and (self.share < 1 or self.methods or self.paths):
             raise ValueError(
-                "a stall with `at` stops the whole server, but share or methods are given; "
-                "expected `at` and `for` alone, or share and methods with `for` alone"
+                "a stall with `at` stops the whole server, but share, methods or paths are given; "
+                "expected `at` and `for` alone, or share, methods and paths with `for` alone"
             )
         return self
 
@@ -58,11 +61,22 @@ class StorageFault(Part):
             "for": self.for_,
             "status": self.status,
             "methods": list(self.methods),
+            "paths": list(self.paths),
         }
 
 
-class StorageTls(Part):
-    """Files that make the practice storage speak TLS. All are PEM."""
+class StorageFault(Fault):
+    """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
+
+    kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost"] = Field(  # type: ignore[assignment]  # more of them
+        description="stall: no answer for a time; refuse: 503 at once; truncate: the body ends in the middle; "
+        "wrong_byte: one byte of an object that is read is another; error: a status that says so; "
+        "ghost: it is done, but answered late or never"
+    )
+
+
+class Tls(Part):
+    """Files that make a practice target speak TLS. All are PEM."""
 
     certificate: str = Field(min_length=1, description="file with the server's certificate chain")
     key: str = Field(min_length=1, description="file with the key of that certificate")
@@ -71,17 +85,37 @@ class StorageTls(Part):
     )
 
 
-class StorageSettings(Part):
+class ServerSettings(Part):
+    """What all practice targets have in common."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
+    port: int = Field(0, ge=0, le=65535, description="port to listen on; 0: a free one")
+    threads: int = Field(16, ge=1, le=1_000_000, description="requests served at the same time")
+    queue: int = Field(1000, ge=0, le=2**31, description="requests that may wait for that; beyond, the answer is 503")
+    seed: int = Field(1, ge=0, lt=2**63, description="what everything random is drawn from")
+    log: str | None = Field(None, description="CSV file that tells what was done to each request; default: none")
+    tls: Tls | None = Field(None, description="speak TLS, with these files; default: plain HTTP")
+    token: str | None = Field(
+        None, min_length=1, repr=False, description="bearer token to ask for; without it the answer is 401"
+    )
+
+    def common(self) -> dict[str, Any]:
+        """Return these as plain data for the server."""
+        plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log", "token")}
+        return plain | {"tls": self.tls.model_dump() if self.tls else None}
+
+    def to_native(self) -> dict[str, Any]:
+        """Return plain data for the server, to be written as JSON: times in ns."""
+        return self.common()
+
+
+class StorageSettings(ServerSettings):
     """Settings of the practice storage, an HTTP/WebDAV server.
 
     A request waits in the order of arrival for one of `threads` slots and holds it for a service time drawn for its
     number; then its body or that of its answer moves at the bandwidth.
     """
 
-    host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
-    port: int = Field(0, ge=0, le=65535, description="port to listen on; 0: a free one")
-    threads: int = Field(16, ge=1, le=1_000_000, description="slots: requests served at the same time")
-    queue: int = Field(1000, ge=0, le=2**31, description="requests that may wait for a slot; beyond, the answer is 503")
     service: TimeLaw = Field(
         Law(fixed=0), description="time for which a request holds its slot, e.g. `20 ms` or `{lognormal: [20 ms, 0.5]}`"
     )
@@ -89,20 +123,60 @@ class StorageSettings(Part):
         None, ge=1000, description="of all bodies together, in and out; default: unlimited"
     )
     capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
-    seed: int = Field(1, ge=0, lt=2**63, description="what service times and faults are drawn from")
     faults: tuple[StorageFault, ...] = Field((), description="what goes wrong on purpose")
-    log: str | None = Field(None, description="CSV file that tells what was done to each request; default: none")
-    tls: StorageTls | None = Field(None, description="speak TLS, with these files; default: plain HTTP")
-    token: str | None = Field(
-        None, min_length=1, repr=False, description="bearer token to ask for; without it the answer is 401"
-    )
 
     def to_native(self) -> dict[str, Any]:
         """Return plain data for `PracticeStorage` (as JSON): times in ns, sizes in bytes, bandwidth in bytes/s."""
-        names = ("host", "port", "threads", "queue", "bandwidth", "capacity", "seed", "log", "token")
-        plain = {name: getattr(self, name) for name in names}
-        return plain | {
+        return self.common() | {
+            "bandwidth": self.bandwidth,
+            "capacity": self.capacity,
             "service": self.service.to_native(),
             "faults": [fault.to_native() for fault in self.faults],
-            "tls": self.tls.model_dump() if self.tls else None,
         }
+
+
+class BatchSettings(ServerSettings):
+    """Settings of the practice batch system.
+
+    Jobs wait in the order of submission for one of `slots`; the scheduler begins them at its cycles, and they run for
+    the time they were submitted with.
+    """
+
+    slots: int = Field(100, ge=0, le=10_000_000, description="jobs that run at the same time")
+    cycle: Duration = Field(10**9, description="jobs begin at multiples of this after the start; 0: at once")
+    limit: Count = Field(200_000, description="most jobs queued and running; beyond, submissions are refused")
+    rate: Rate | None = Field(None, gt=0, description="most jobs submitted per second; default: any")
+    failing: Fraction = Field(0.0, le=1, description="share of the jobs that fail")
+    checkpoint: Duration = Field(
+        5 * 10**9,
+        description="how often all submissions are made safe against a crash; 0: each before it is acknowledged",
+    )
+    loss: Fraction = Field(1.0, le=1, description="share of the submissions since then that a crash forgets")
+    reuse_ids: bool = Field(False, description="after a crash, give ids again that were given since then")
+    keep: Duration | None = Field(
+        None, description="how long jobs that have ended stay in the queue; default: until they are purged"
+    )
+    history: Count = Field(1_000_000, description="jobs that the accounting remembers after their end")
+    submit_cost: TimeLaw = Field(
+        Law(fixed=0), description="how long a submission occupies the server, however many jobs it names"
+    )
+    status_cost: TimeLaw = Field(Law(fixed=0), description="the same of a question about jobs")
+    purge_cost: TimeLaw = Field(Law(fixed=0), description="the same of a cancel or a purge")
+    delegate_cost: TimeLaw = Field(Law(fixed=0), description="the same of a delegation or a renewal")
+    faults: tuple[Fault, ...] = Field((), description="what goes wrong on purpose")
+    jobs: str | None = Field(
+        None,
+        description="CSV file that tells what happened to each job; a server that finds one goes on where it ends; "
+        "default: none, and everything is forgotten at the end",
+    )
+
+    def to_native(self) -> dict[str, Any]:
+        """Return plain data for `PracticeBatch` (as JSON): times in ns, rate per second."""
+        rules = ("slots", "cycle", "limit", "rate", "failing", "checkpoint", "loss", "reuse_ids", "keep", "history")
+        costs = ("submit_cost", "status_cost", "purge_cost", "delegate_cost")
+        return (
+            self.common()
+            | {name: getattr(self, name) for name in (*rules, "jobs")}
+            | {name: getattr(self, name).to_native() for name in costs}
+            | {"faults": [fault.to_native() for fault in self.faults]}
+        )

@@ -1,11 +1,11 @@
-"""The settings of the practice storage: units in, plain numbers out, mistakes named."""
+"""The settings of the practice targets: units in, plain numbers out, mistakes named."""
 
 import json
 
 import pytest
 from pydantic import ValidationError
 
-from pileup.model.practice import StorageSettings
+from pileup.model.practice import BatchSettings, StorageSettings
 
 
 def test_the_defaults_are_those_of_the_server() -> None:
@@ -33,7 +33,7 @@ def test_quantities_become_base_units() -> None:
             "capacity": "64 MiB",
             "faults": [
                 {"kind": "stall", "at": "2 s", "for": "500 ms"},
-                {"kind": "error", "share": "5 %", "status": 502, "methods": ["GET"]},
+                {"kind": "error", "share": "5 %", "status": 502, "methods": ["GET"], "paths": []},
             ],
             "tls": {"certificate": "c.pem", "key": "k.pem"},
         }
@@ -42,8 +42,8 @@ def test_quantities_become_base_units() -> None:
     assert json.loads(json.dumps(native["service"])) == {"lognormal": [20_000_000, 0.5]}
     assert (native["bandwidth"], native["capacity"]) == (200e6, 64 * 2**20)
     assert native["faults"] == [
-        {"kind": "stall", "share": 1.0, "at": 2 * 10**9, "for": 5 * 10**8, "status": 500, "methods": []},
-        {"kind": "error", "share": 0.05, "at": None, "for": None, "status": 502, "methods": ["GET"]},
+        {"kind": "stall", "share": 1.0, "at": 2 * 10**9, "for": 5 * 10**8, "status": 500, "methods": [], "paths": []},
+        {"kind": "error", "share": 0.05, "at": None, "for": None, "status": 502, "methods": ["GET"], "paths": []},
     ]
     assert native["tls"] == {"certificate": "c.pem", "key": "k.pem", "client_ca": None}
 
@@ -81,3 +81,38 @@ def test_they_survive_the_way_through_a_command_line() -> None:
 def test_mistakes_are_named(wrong: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         StorageSettings.model_validate(wrong)
+
+
+def test_the_batch_system_gets_its_own_defaults_and_base_units() -> None:
+    native = BatchSettings().to_native()
+    assert (native["slots"], native["cycle"], native["limit"], native["rate"]) == (100, 10**9, 200_000, None)
+    settings = BatchSettings.model_validate(
+        {
+            "cycle": "30 s",
+            "rate": "10 /s",
+            "loss": "50 %",
+            "submit_cost": {"uniform": ["5 ms", "20 ms"]},
+            "faults": [{"kind": "ghost", "share": "1 %", "for": "2 min", "paths": ["/jobs"]}],
+        }
+    )
+    native = settings.to_native()
+    assert (native["cycle"], native["rate"], native["loss"]) == (30 * 10**9, 10.0, 0.5)
+    assert json.loads(json.dumps(native["submit_cost"])) == {"uniform": [5_000_000, 20_000_000]}
+    assert native["faults"][0]["for"] == 120 * 10**9
+    assert set(native) == set(BatchSettings.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"slot": 3}, "slot"),
+        ({"failing": "101 %"}, "less than or equal to 1"),
+        ({"rate": 0}, "greater than 0"),
+        ({"cycle": "3 MB"}, "expected a time"),
+        ({"faults": [{"kind": "truncate"}]}, "'stall', 'refuse'"),
+        ({"faults": [{"kind": "ghost", "at": "1 s"}]}, "a ghost with `at`"),
+    ],
+)
+def test_mistakes_in_a_batch_system_are_named(wrong: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        BatchSettings.model_validate(wrong)
