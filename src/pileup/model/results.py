@@ -88,6 +88,8 @@ class OperationResult:
     calls: int
     response: Distribution | None
     service: Distribution | None
+    detached: bool = False
+    """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,22 @@ class Timeline:
     p99: tuple[float | None, ...]
     late: tuple[float | None, ...]
     """p99 of the start error, ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detached:
+    """Operations of a case that outlive their iterations, in time. All tuples have one entry per look at them."""
+
+    times: tuple[int, ...]
+    open: tuple[int, ...]
+    """Under way then, over all places."""
+    ended: tuple[int, ...]
+    """Ended since the look before, whatever their outcome."""
+
+    @property
+    def most(self) -> int:
+        """Most that were seen under way at once."""
+        return max(self.open, default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +170,16 @@ class CaseResult:
     """Path inside the run folder, or empty."""
     stderr: str
     notes: tuple[str, ...] = ()
+    point: dict[str, str] = field(default_factory=dict)
+    """Axis of the scan -> value as written; empty for what is done once for all points."""
+    repeat: int = 1
+    loop: int = 1
+    visit: int = -1
+    """Which stay at a point it belongs to; -1: to none."""
+    role: bool = False
+    """Whether it lived beside others."""
+    detached: Detached | None = None
+    """Operations that outlive their iterations, None when there were none."""
 
     @property
     def iterations(self) -> OperationResult | None:
@@ -173,8 +201,22 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class PointVerdict:
+    """A criterion at one point of a scan, over its repeats together."""
+
+    point: str
+    verdict: str
+    figure: Figure
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CriterionResult:
-    """A criterion judged. `verdict` is "passed", "failed", "unknown" or "not checked" (coverage none)."""
+    """A criterion judged. `verdict` is "passed", "failed", "unknown" or "not checked" (coverage none).
+
+    In a scan it must hold at every point (or at those that it names): `figure` and `reason` are then of the point
+    that decided, `points` of each.
+    """
 
     id: str
     says: str
@@ -184,6 +226,89 @@ class CriterionResult:
     figure: Figure
     threshold: str
     reason: str
+    points: tuple[PointVerdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
+
+    kind: str
+    """"fault", "setting", "cooldown", "place", "server": drawn on charts; others are listed alone."""
+    text: str
+    begin: int
+    end: int
+    about: str = ""
+    """The target, the place or the case it is about, empty where it is about none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the scan: every test there under the same options and settings."""
+
+    number: int
+    """Place in the order of the scan; 0 is the one that others are compared with."""
+    name: str
+    """Its values in words: `se.threads=4, copy.buffer=64 KiB`."""
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PointFigure:
+    """One metric at one point: the mean over repeats, whose interval tells how the repeats vary."""
+
+    point: int
+    figure: Figure
+    repeats: tuple[float | None, ...]
+    """One number per repeat, in the order of `Comparison.repeats`; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One point less the first, repeat by repeat."""
+
+    point: int
+    difference: Figure
+    """Mean of the paired differences. The interval is of this difference alone."""
+    relative: Figure
+    """Ratio of the two means less one, as a fraction."""
+    p: float | None
+    """How probable such a difference is by chance; None for less than two pairs."""
+    adjusted: float | None
+    """The same adjusted for the number of points that are looked at (Holm)."""
+    verdict: str
+    """"larger", "smaller", "no difference shown" (by `adjusted`, at 5 %), or "too few"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One value of one axis, averaged over all other axes, and its difference to the first value of the axis."""
+
+    axis: str
+    value: str
+    figure: Figure
+    difference: Difference | None
+    """None for the first value of an axis. `point` is then the place of the value in its axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The points of a scan compared in one metric of one test."""
+
+    test: str
+    operation: str
+    """Empty: the iterations."""
+    metric: str
+    """"rate", "throughput", "mean", "p50", "p90", "p99", "not passed"."""
+    dimension: str
+    repeats: tuple[str, ...]
+    """What each repeat is called: `2`, or `2~3` for the second repeat in the third loop."""
+    points: tuple[PointFigure, ...]
+    differences: tuple[Difference, ...]
+    """Of every point but the first."""
+    effects: tuple[Effect, ...]
+    """Of every axis with several values, where there are several such axes."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +328,8 @@ class RunResults:
     limit: str
     """One line that says what the limit was: the system, the load asked for, or the generator."""
     notes: tuple[str, ...] = field(default=())
+    events: tuple[Event, ...] = ()
+    """What happened to the run, but for cases that began and ended."""
+    points: tuple[Point, ...] = ()
+    """Points of the scan; none without one."""
+    comparisons: tuple[Comparison, ...] = ()

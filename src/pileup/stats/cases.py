@@ -8,7 +8,7 @@ from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
 from pileup.model.results import CaseResult, OperationResult
-from pileup.stats import rates
+from pileup.stats.detached import in_time, is_ledger
 from pileup.stats.distribution import distribution
 from pileup.stats.evaluate import Part
 from pileup.stats.judge import CHECKS, not_passed
@@ -23,21 +23,35 @@ class CaseData:
 
     info: dict[str, Any]
     frames: list[Frame]
+    """Those of pressing; given with those of its ledger, which are put aside."""
     window: Window | None
+    detached: dict[str, Window] = field(default_factory=dict)
+    """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
     measured: Measured = field(init=False)
+    ledger: list[Frame] = field(init=False)
+    """Frames that tell of detached operations."""
 
     def __post_init__(self) -> None:
         self.measured = measure(self.frames)
+        self.ledger = [frame for frame in self.frames if is_ledger(frame)]
+        if self.ledger:
+            self.frames = [frame for frame in self.frames if not is_ledger(frame)]
+
+    @property
+    def point(self) -> dict[str, str]:
+        """Where in the scan it was; empty for what is done once for all points."""
+        return dict(self.info.get("point") or {})
+
+    @property
+    def visit(self) -> int:
+        """Which stay at a point it belongs to, -1 for none."""
+        found = self.info.get("visit")
+        return int(found) if found is not None else -1
 
     @property
     def part(self) -> Part:
-        """What a check needs of it."""
-        return Part(self.measured, self.window, self.frames)
-
-    @property
-    def seconds(self) -> float:
-        """Length of the measured time."""
-        return self.window.seconds if self.window else self.measured.seconds
+        """What a check needs of it, but for single rows."""
+        return Part(self.measured, self.window, self.frames, None, self.detached)
 
     @property
     def is_check(self) -> bool:
@@ -64,6 +78,12 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
         notes=(*info.get("notes", []), *_notes(data)),
+        point=data.point,
+        repeat=int(info.get("repeat") or 1),
+        loop=int(info.get("loop") or 1),
+        visit=data.visit,
+        role=bool(info.get("role")),
+        detached=in_time(data.ledger),
     )
 
 
@@ -81,17 +101,19 @@ def _ordered(measured: Measured) -> list[Tally]:
 def _operation(data: CaseData, tally: Tally) -> OperationResult:
     only = len(data.measured.iterations()) == 1
     counts = data.measured.counts(tally if not (tally.iteration and only) else None)
+    part = data.part
     return OperationResult(
         operation=tally.operation,
         iteration=tally.iteration,
         counts=counts,
-        seconds=data.seconds,
-        rate=rates.rate(tally, data.measured, data.window, data.frames),
-        throughput=rates.throughput(tally, data.measured, data.window, data.frames),
+        seconds=part.seconds(tally),
+        rate=part.rate(tally),
+        throughput=part.throughput(tally),
         bytes=tally.bytes,
         calls=tally.calls,
         response=distribution(tally.response),
         service=distribution(tally.service),
+        detached=part.is_detached(tally),
     )
 
 

@@ -1,41 +1,47 @@
-"""Criteria: the figure, its threshold, and the verdict passed, failed, unknown or not checked."""
+"""Criteria: the figure, its threshold, and the verdict passed, failed, unknown or not checked.
+
+In a scan a criterion must hold at every point, or at those that its `at` names. At a point all repeats and loops are
+one: counts and histograms are added, rates are of the whole time measured.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected
-from pileup.model.results import CriterionResult, Figure
+from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
 from pileup.record import Operations
-from pileup.stats import evaluate
+from pileup.stats import evaluate, scope
 from pileup.stats.cases import CaseData
-from pileup.stats.evaluate import NOTHING, Part, to_base
-from pileup.stats.monitors import Whole
+from pileup.stats.evaluate import to_base
+from pileup.stats.monitors import Whole, pooled
+from pileup.stats.rows import RowValues
 
 PASSED, FAILED, UNKNOWN, NOT_CHECKED = "passed", "failed", "unknown", "not checked"
 _WORST = (FAILED, UNKNOWN, PASSED)
+MOST_TOLD = 4
+"""Points that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One figure against the threshold."""
+    """One figure against the threshold, at one point or for the whole run (`point` is empty)."""
 
     verdict: str
     figure: Figure
     reason: str = ""
+    point: str = ""
 
 
 @dataclass(slots=True)
 class Criteria:
     """Judges the criteria of a run.
 
-    `limited` names the cases of which the generator was the limit, `monitors` those of the suite, with samples or not.
+    `limited` names the cases of which the generator was the limit, `monitors` those of the suite, with samples or not,
+    `points` those of the scan.
     """
 
     cases: list[CaseData]
@@ -43,35 +49,55 @@ class Criteria:
     operations: Operations
     limited: frozenset[str] = frozenset()
     monitors: frozenset[str] = frozenset()
+    points: Sequence[Point] = ()
+    rows: RowValues = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = RowValues(self.operations)
 
     def judge(self, criterion: dict[str, Any]) -> CriterionResult:
         """Return a criterion (an entry of run.json) with its verdict."""
         text, threshold = criterion.get("check") or "", ""
+        several: list[Judged] = []
         if not text:
             judged = Judged(NOT_CHECKED, Figure(None, note="not checked"), "it has no check")
         else:
             try:
                 check = checks.parse(text)
                 threshold = check.threshold
-                judged = self._judge(check)
+                several = self._judge(check, criterion.get("at") or ())
+                judged = _together(check, several)
             except ValueError as mistake:
                 judged = Judged(UNKNOWN, Figure(None, note="no figure"), str(mistake))
         coverage = criterion.get("coverage", "full")
         verdict = NOT_CHECKED if coverage == "none" else judged.verdict
-        figure, reason = judged.figure, judged.reason
-        return CriterionResult(criterion["id"], criterion["says"], text, coverage, verdict, figure, threshold, reason)
+        points = tuple(
+            PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
+        )
+        return CriterionResult(
+            criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason, points
+        )
 
-    def _judge(self, check: Check) -> Judged:
+    def _judge(self, check: Check, at: Sequence[dict[str, str]]) -> list[Judged]:
+        """Return the verdict at each point that is asked for; one for a run without a scan."""
         tests = {data.info.get("test", "") for data in self.cases}
         if self._is_reported(check):
             tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
         selected = self._operation_after_all(check, selected)
+        points = scope.chosen(self.points, at)
+        if self.points and not points:
+            raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
         if selected.kind == "monitor":
-            return self._of_monitor(check, selected)
-        cases = [data for data in self.cases if data.info.get("test") == selected.name]
-        judged = [self._of_case(check, selected, data) for data in cases]
-        return min(judged, key=lambda each: _WORST.index(each.verdict))
+            cases = scope.groups([data for data in self.cases if data.point], points) or [
+                scope.Group("", tuple(self.cases))
+            ]
+            return [self._of_monitor(check, selected, group) for group in cases]
+        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        found = scope.groups(mine, points)
+        if not found:
+            raise ValueError(f"{selected.name} was not planned at these points")
+        return [self._of_group(check, selected, group) for group in found]
 
     def _operation_after_all(self, check: Check, selected: Selected) -> Selected:
         """Return the operation that was meant where a test reported no number of that name: `first(copy.read)`."""
@@ -96,46 +122,69 @@ class Criteria:
         # A monitor that gave nothing is unknown, not a mistake in the check.
         return found | self.monitors or {name for name in check.path[:1] if name not in tests}
 
-    def _of_case(self, check: Check, selected: Selected, data: CaseData) -> Judged:
-        part = Part(data.measured, data.window, data.frames, self._rows(data))
-        figure = evaluate.of_test(check, selected, [part])
-        judged = _against(check, figure)
-        name = data.info["name"]
-        if judged.verdict == FAILED and name in self.limited and _of_time(selected):
-            return Judged(UNKNOWN, figure, f"the generator was the limit of {name}: the figure is not the system's")
-        where = f"in {name}" if name != selected.name else ""
-        return Judged(
-            judged.verdict, figure, " ".join(part for part in (judged.reason, where) if part and judged.reason)
-        )
+    def _of_group(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
+        parts = [replace(data.part, rows=self.rows.of(data.info)) for data in group.cases]
+        judged = _against(check, evaluate.of_test(check, selected, parts), group.name)
+        slow = [name for data in group.cases if (name := data.info["name"]) in self.limited]
+        if judged.verdict == FAILED and slow and _of_time(selected):
+            reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
+            return Judged(UNKNOWN, judged.figure, reason, group.name)
+        return judged
 
-    def _rows(self, data: CaseData) -> evaluate.Rows:
-        """Return how to get the values of single operations of a case."""
-
-        def rows(operation: str | None, field: str) -> NDArray[np.float64]:
-            value = {"response": '"end" - intended', "service": '"end" - start'}.get(field, field)
-            which = "parent = 0" if operation is None else "operation = ?"
-            query = f"""SELECT ({value})::DOUBLE AS value FROM operations WHERE case_id = {data.info["id"]} AND {which}
-                AND outcome = 'passed' AND phase = 'measure' AND side = 'client' ORDER BY start, id"""  # noqa: S608
-            with self.operations.connect() as connection:
-                found = connection.execute(query, [] if operation is None else [operation]).fetchnumpy()
-            return np.asarray(found["value"], dtype=float)
-
-        return rows
-
-    def _of_monitor(self, check: Check, selected: Selected) -> Judged:
+    def _of_monitor(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
         named = [each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric)]
         found = [each for each in named if each.has(selected.labels)]
-        if len(found) != 1:
-            return Judged(UNKNOWN, Figure(None, note=NOTHING), _which(selected, named, found, self.series))
-        begin, end = _span(self.cases)
-        values, dimension = to_base(found[0].between(begin, end), found[0].unit)
+        if len({each.key for each in found}) != 1:
+            reason = _which(selected, named, found, self.series)
+            return Judged(UNKNOWN, Figure(None, note=evaluate.NOTHING), reason, group.name)
+        visits = {data.visit for data in group.cases} if group.name else None
+        spans = scope.spans(group.cases) or ([] if group.name else None)
+        values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
         figure = evaluate.of_values(check, values, dimension)
         fits = check.function == "count" or check.value == 0 or _same(check.dimension, dimension)
         if not fits:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
-            return Judged(UNKNOWN, figure, reason)
-        return _against(check, figure)
+            return Judged(UNKNOWN, figure, reason, group.name)
+        return _against(check, figure, group.name)
+
+
+def _together(check: Check, several: Sequence[Judged]) -> Judged:
+    """Return the verdict over points: the worst, with the figure that decides, and a reason that names the points."""
+    if len(several) == 1:
+        (only,) = several
+        where = f"at {only.point}: " if only.point and only.reason else ""
+        return Judged(only.verdict, only.figure, where + only.reason)
+    verdict = min((each.verdict for each in several), key=_WORST.index)
+    worst = [each for each in several if each.verdict == verdict]
+    deciding = _farthest(check, worst)
+    if verdict == PASSED:
+        figure = evaluate.words(deciding.figure)
+        return Judged(
+            PASSED, deciding.figure, f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
+        )
+    told = [f"{_where(each)}: {_why(each)}" for each in worst[:MOST_TOLD]]
+    more = [f"and {len(worst) - MOST_TOLD} more"] if len(worst) > MOST_TOLD else []
+    does = "does not hold" if verdict == FAILED else "is not known"
+    reason = f"it {does} at {len(worst)} of {len(several)} points: {'; '.join(told + more)}"
+    return Judged(verdict, deciding.figure, reason)
+
+
+def _where(judged: Judged) -> str:
+    return judged.point or "what was done once"
+
+
+def _why(judged: Judged) -> str:
+    return evaluate.words(judged.figure) if judged.verdict == FAILED else judged.reason
+
+
+def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
+    """Return the one whose figure is farthest from holding, or nearest to not holding."""
+    known = [each for each in several if each.figure.value is not None]
+    if not known:
+        return several[0]
+    pick = min if check.comparison in (">", ">=") else max
+    return pick(known, key=lambda each: each.figure.value or 0.0)
 
 
 def _of_time(selected: Selected) -> bool:
@@ -148,12 +197,12 @@ def _same(given: str, found: str) -> bool:
     return given == found or (given == checks.BARE and found in ("", "count")) or (given == "count" and found == "")
 
 
-def _against(check: Check, figure: Figure) -> Judged:
+def _against(check: Check, figure: Figure, point: str = "") -> Judged:
     if figure.value is None:
-        return Judged(UNKNOWN, figure, f"{figure.note or NOTHING}: {figure.n} values")
+        return Judged(UNKNOWN, figure, f"{figure.note or evaluate.NOTHING}: {figure.n} values", point)
     if check.holds(figure.value):
-        return Judged(PASSED, figure)
-    return Judged(FAILED, figure, f"{check.figure} is {evaluate.words(figure)}, not {check.threshold}")
+        return Judged(PASSED, figure, "", point)
+    return Judged(FAILED, figure, f"{check.figure} is {evaluate.words(figure)}, not {check.threshold}", point)
 
 
 def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], known: Sequence[Whole]) -> str:
@@ -171,11 +220,3 @@ def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], k
 
 def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-
-
-def _span(cases: Sequence[CaseData]) -> tuple[int | None, int | None]:
-    """Return when measuring began first and ended last in the run; None when it never did."""
-    windows = [data.window for data in cases if data.window is not None]
-    if not windows:
-        return None, None
-    return min(window.begin for window in windows), max(window.end for window in windows)

@@ -9,6 +9,7 @@ import numpy as np
 from pileup.model.record import Outcome, Phase
 from pileup.model.results import ErrorGroup
 from pileup.record import RunFolder
+from pileup.record.operations import BROKEN_OFF
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,7 +24,8 @@ def errors(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[ErrorG
     """
     places = {place.get("number"): str(place.get("name", "")) for place in info.get("places", [])}
     rows = connection.execute(
-        f"""WITH wrong AS (SELECT * FROM operations WHERE outcome <> 'passed' AND side = 'client')
+        f"""WITH wrong AS (
+            SELECT * FROM operations WHERE outcome <> 'passed' AND side = 'client' AND phase <> '{BROKEN_OFF}')
         SELECT "case", operation, outcome, error, count(*) AS number, min(start), arg_min(place, start)
         FROM wrong WHERE NOT (parent = 0 AND id IN (SELECT parent FROM wrong WHERE parent <> 0))
         GROUP BY "case", operation, outcome, error ORDER BY number DESC, min(start) LIMIT {MOST_GROUPS}"""  # noqa: S608

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,6 +34,28 @@ class Part:
     window: Window | None = None
     frames: Sequence[Frame] = field(default_factory=tuple)
     rows: Rows | None = None
+    detached: Mapping[str, Window] = field(default_factory=dict)
+    """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
+
+    def rate(self, tally: Tally) -> Figure:
+        """Return what passed per second of an operation."""
+        return rates.rate(tally, self.measured, *self._time(tally))
+
+    def throughput(self, tally: Tally) -> Figure:
+        """Return the bytes per second that passed of an operation."""
+        return rates.throughput(tally, self.measured, *self._time(tally))
+
+    def seconds(self, tally: Tally | None = None) -> float:
+        """Return how long an operation, or else the case, was measured."""
+        window = self._time(tally)[0] if tally else self.window
+        return window.seconds if window else self.measured.seconds
+
+    def is_detached(self, tally: Tally) -> bool:
+        """Return whether an operation outlives its iterations."""
+        return not tally.iteration and tally.operation in self.detached
+
+    def _time(self, tally: Tally) -> tuple[Window | None, Sequence[Frame]]:
+        return (self.detached[tally.operation], ()) if self.is_detached(tally) else (self.window, self.frames)
 
 
 def of_test(check: Check, selected: Selected, parts: Sequence[Part]) -> Figure:
@@ -71,21 +94,34 @@ def _counted(
 
 
 def _rate(selected: Selected, tallies: list[tuple[Part, Tally]], amount: int, parts: Sequence[Part]) -> Figure:
-    if selected.field in (*TIMES, "passed", "bytes"):
-        make = rates.throughput if selected.field == "bytes" else rates.rate
-        figures = [make(tally, part.measured, part.window, part.frames) for part, tally in tallies]
-        if len(figures) == 1:
-            return figures[0]
-    seconds = sum(part.window.seconds if part.window else part.measured.seconds for part in parts)
+    dimension = selected.dimension or ""
+    if selected.field in (*TIMES, "passed", "bytes") and tallies:
+        return _pooled_rate(selected, tallies, parts)
+    seconds = sum(part.seconds(tallies[0][1] if tallies else None) for part in parts)
     if seconds <= 0:
-        return Figure(None, selected.dimension or "", None, 0, NOTHING)
+        return Figure(None, dimension, None, 0, NOTHING)
     value = amount / seconds
-    return Figure(
-        value,
-        selected.dimension or "",
-        rates.interval(value, amount, ()) if selected.field != "bytes" else None,
-        amount,
-    )
+    return Figure(value, dimension, rates.interval(value, amount, ()), amount)
+
+
+def _pooled_rate(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Figure:
+    """Return what was done in all parts per second of all of them; the intervals of the parts add up as errors do."""
+    figures = [(part.throughput if selected.field == "bytes" else part.rate)(tally) for part, tally in tallies]
+    if len(figures) == 1 and len(parts) == 1:
+        return figures[0]
+    lengths = [part.seconds(tally) for part, tally in tallies]
+    seconds = sum(part.seconds(next((tally for one, tally in tallies if one is part), None)) for part in parts)
+    n = sum(figure.n for figure in figures)
+    if seconds <= 0:
+        return Figure(None, selected.dimension or "", None, n, NOTHING)
+    value = sum((figure.value or 0.0) * length for figure, length in zip(figures, lengths, strict=True)) / seconds
+    halves = [
+        (figure.interval.high - figure.interval.low) / 2 * length
+        for figure, length in zip(figures, lengths, strict=True)
+        if figure.interval
+    ]
+    half = math.hypot(*halves) / seconds
+    return Figure(value, selected.dimension or "", Interval(max(0.0, value - half), value + half, LEVEL), n)
 
 
 def _of_values(check: Check, selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Figure:

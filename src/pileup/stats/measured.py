@@ -79,7 +79,8 @@ def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
         if frame.phase in (phase, Phase.COOLDOWN):
             # The last starts stand in the frame at whose end the load had ended.
             found.late.merge(frame.late)
-        if frame.phase == phase:
+        if frame.phase == phase and frame.nanoseconds:
+            # Frames of no length are a ledger's: what is open there holds no client.
             found.in_flight = max(found.in_flight, frame.in_flight)
             span = spans.setdefault(frame.place, [0, 0])
             span[0] += frame.nanoseconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -13,6 +13,8 @@ from pileup.model.record import SampleRow
 from pileup.model.results import Series
 
 MOST_DRAWN = 2000
+VISIT = "visit="
+"""Label of what is measured once per visit to a point."""
 
 
 @dataclass(slots=True)
@@ -37,6 +39,17 @@ class Whole:
         kept: NDArray[np.float64] = values[inside]
         return kept
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from other series of its metric, but for the visit to a point: labels and host."""
+        return ",".join(part for part in self.labels.split(",") if not part.startswith(VISIT)), self.host
+
+    @property
+    def visit(self) -> int | None:
+        """The visit to a point that it belongs to alone; None: it goes on over the whole run."""
+        found = [part.removeprefix(VISIT) for part in self.labels.split(",") if part.startswith(VISIT)]
+        return int(found[0]) if found and found[0].isdigit() else None
+
     def has(self, labels: Iterable[tuple[str, str]]) -> bool:
         """Return whether it bears these labels, maybe more; `host` is one of them."""
         own = {"host": self.host, **dict(part.split("=", 1) for part in self.labels.split(",") if "=" in part)}
@@ -47,6 +60,25 @@ class Whole:
         kept = _thinned(self.values)
         times, values = tuple(self.times[place] for place in kept), tuple(self.values[place] for place in kept)
         return Series(self.monitor, self.metric, self.labels, self.unit, self.host, times, values)
+
+
+def pooled(
+    series: Sequence[Whole], spans: Sequence[tuple[int, int]] | None, visits: Collection[int] | None
+) -> NDArray[np.float64]:
+    """Return the values of one metric within some times (None: at any time), in the order of time.
+
+    `visits` are those to the point that is asked for (None: all of the run): what was measured once per visit, such as
+    the time to rest after it, belongs to them whenever it was told.
+    """
+    found = []
+    for each in series:
+        if each.visit is not None:
+            found += [each.between(None, None)] if visits is None or each.visit in visits else []
+        elif spans is None:
+            found.append(each.between(None, None))
+        else:
+            found += [each.between(begin, end) for begin, end in spans]
+    return np.concatenate(found) if found else np.empty(0)
 
 
 def whole_series(samples: Iterable[SampleRow]) -> list[Whole]:

@@ -10,9 +10,10 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.record import RunFolder
-from pileup.stats import criteria, limit
+from pileup.stats import criteria, detached, limit, points
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
+from pileup.stats.events import events
 from pileup.stats.monitors import whole_series
 from pileup.stats.window import windows
 
@@ -43,16 +44,22 @@ def results(folder: RunFolder) -> RunResults:
     """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
     info = folder.info()
     operations = folder.operations()
+    frames = _by_case(folder, info)
+    ledgers = {number: detached.operations_of(found) for number, found in frames.items()}
     with operations.connect() as connection:
         found_windows = windows(connection, info.get("cases", []))
+        found_detached = detached.windows(connection, ledgers)
         found_errors = errors(connection, info)
-    frames = _by_case(folder)
-    data = [CaseData(case, frames.get(case["id"], []), found_windows.get(case["id"])) for case in info.get("cases", [])]
+    data = [
+        CaseData(case, frames.get(case["id"], []), found_windows.get(case["id"]), found_detached.get(case["id"], {}))
+        for case in info.get("cases", [])
+    ]
     series = whole_series(folder.samples())
     found_limits = limit.limits(data)
     limited = frozenset(found.case for found in found_limits if found.generator)
     monitors = frozenset(str(monitor.get("name", "")) for monitor in info.get("monitors", []))
-    judge = criteria.Criteria(data, series, operations, limited, monitors)
+    found_points = points.points(info)
+    judge = criteria.Criteria(data, series, operations, limited, monitors, found_points)
     judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
     code = exit_code(info, cases, judged)
@@ -67,6 +74,9 @@ def results(folder: RunFolder) -> RunResults:
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
         notes=tuple(_notes(info, cases)),
+        events=events(folder.events()),
+        points=found_points,
+        comparisons=points.comparisons(found_points, cases, limited),
     )
 
 
@@ -84,10 +94,13 @@ def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequenc
     return combine(codes)
 
 
-def _by_case(folder: RunFolder) -> dict[int, list[Frame]]:
+def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:
+    """Return the frames of each case, but for attempts that were broken off and made again."""
+    void = {(int(case), int(place)) for case, place in info.get("void") or []}
     found: dict[int, list[Frame]] = {}
     for frame in folder.frames():
-        found.setdefault(frame.case, []).append(frame)
+        if (frame.case, frame.place) not in void:
+            found.setdefault(frame.case, []).append(frame)
     return found
 
 

@@ -1,0 +1,99 @@
+"""Operations that outlive their iterations: counted, timed over their own life, drawn by what was open."""
+
+import numpy as np
+import pytest
+
+from pileup._core._native import Histogram
+from pileup.model.record import Frame, FrameRow
+from pileup.record import TableWriter
+from pileup.record.operations import ROW
+from pileup.stats import results
+from tests.unit.stats import scans
+
+SECOND = scans.SECOND
+JOBS = 40
+BEGIN = scans.START + SECOND
+
+
+def jobs(lost=0, unfinished=0):
+    """One job per iteration, begun with it, 20 s long, one ends every half second; none within the 4 s of load."""
+    rows = np.zeros(JOBS, ROW)
+    k = np.arange(JOBS)
+    rows["id"], rows["parent"] = 1000 + k, 1 + k
+    rows["intended"] = rows["start"] = BEGIN + k * (scans.LONG // JOBS)
+    rows["end"] = BEGIN + (k + 1) * SECOND // 2 + 20 * SECOND
+    rows["case"], rows["phase"], rows["operation"] = 1, 3, 1
+    rows["outcome"] = np.where(k < lost, 5, np.where(k >= JOBS - unfinished, 4, 0))
+    return rows
+
+
+def ledger(rows, place=0):
+    """What a ledger tells each second."""
+    for second in range(1, 46):
+        edge = BEGIN + second * SECOND
+        ended = rows[(rows["end"] > edge - SECOND) & (rows["end"] <= edge)]
+        still = int(((rows["start"] <= edge) & (rows["end"] > edge)).sum())
+        times = Histogram()
+        for row in ended[ended["outcome"] == 0]:
+            times.record(int(row["end"] - row["start"]))
+        number = [int((ended["outcome"] == outcome).sum()) for outcome in range(6)]
+        made = (FrameRow("job", False, 3, *number, 0, 0, times.encode(), times.encode()),) if len(ended) else ()
+        yield Frame(edge, 0, place, 1, 3, 0, 0, still, 0, 0, b"", made)
+
+
+@pytest.fixture
+def run(tmp_path):
+    def make(**wrong):
+        told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={})
+        rows = jobs(**wrong)
+        folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=ledger(rows))
+        writer = TableWriter(folder.operations_path(1), "operations", ROW)
+        writer.append(rows, [b"job"], ("key", "error", "operation"))
+        writer.close()
+        return results(folder)
+
+    return make
+
+
+def test_their_rate_is_of_their_own_life(run):
+    (case,) = run().cases
+    submitted, job = case.operations
+    assert (submitted.detached, job.detached, job.operation) == (False, True, "job")
+    assert submitted.rate.value == pytest.approx(10)
+    assert job.counts.passed == JOBS
+    assert job.seconds == pytest.approx(40)
+    assert job.rate.value == pytest.approx(1.0)
+    assert job.rate.interval.low < 1 < job.rate.interval.high
+    assert job.response.quantiles[0.5].value == pytest.approx(28.5e9, rel=0.02)
+
+
+def test_what_was_open_is_told_in_time(run):
+    (case,) = run().cases
+    assert case.detached.most == JOBS
+    assert sum(case.detached.ended) == JOBS
+    assert case.detached.open[-1] == 0
+    assert list(case.detached.times) == sorted(case.detached.times)
+
+
+def test_the_load_is_not_mistaken_for_them(run):
+    found = run()
+    (case,) = found.cases
+    assert max(case.timeline.in_flight) == 0
+    assert len(case.timeline.times) == 4
+    assert "in flight" not in found.limit
+
+
+def test_lost_and_unfinished_ones_are_seen(run):
+    (case,) = run(lost=3, unfinished=5).cases
+    job = case.operations[1]
+    assert (job.counts.passed, job.counts.lost, job.counts.unfinished) == (32, 3, 5)
+    assert job.seconds == pytest.approx(20 + 35 / 2), "what never ended does not tell how long it took"
+    assert job.rate.value == pytest.approx(32 / 37.5)
+
+
+def test_several_places_add_up(tmp_path):
+    told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={})
+    both = [*ledger(jobs(), 0), *ledger(jobs(), 1)]
+    folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=both)
+    (case,) = results(folder).cases
+    assert (case.detached.most, sum(case.detached.ended)) == (2 * JOBS, 2 * JOBS)
