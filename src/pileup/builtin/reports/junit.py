@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
+from pileup.builtin.reports.markup import clean
 from pileup.model.results import CaseResult, CriterionResult, ErrorGroup, RunResults
 from pileup.plugin import Report
 
 OUTPUT, OUTPUTS = 100_000, 5_000_000
 """Characters of one output and of all, at most: ends are kept."""
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot say, even escaped (https://www.w3.org/TR/xml/#charsets)."""
 FAILURES, ERRORS, SKIPPED = ("failed",), ("error", "unknown", "unavailable"), ("not run", "not checked")
 
 
@@ -29,7 +28,7 @@ class JUnitReport(Report):
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8."""
-        title = _clean(str(results.run.get("title") or "run"))
+        title = clean(str(results.run.get("title") or "run"))
         limit = min(OUTPUT, OUTPUTS // max(1, len(outputs)))
         kept = {path: _end(text, path, limit) for path, text in outputs.items()}
         cases = [_case(case, slug(title), results.errors, kept) for case in results.cases]
@@ -50,10 +49,6 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "run"
 
 
-def _clean(text: str) -> str:
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 def _suite(name: str, cases: list[ElementTree.Element], results: RunResults) -> ElementTree.Element:
     started = results.run.get("started")
     moment = started if isinstance(started, int) else 0
@@ -61,12 +56,12 @@ def _suite(name: str, cases: list[ElementTree.Element], results: RunResults) -> 
         "name": name,
         **_totals(cases),
         "timestamp": datetime.fromtimestamp(moment / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
-        "hostname": _clean(str(next((host.get("name") for host in results.run.get("hosts") or []), "localhost"))),
+        "hostname": clean(str(next((host.get("name") for host in results.run.get("hosts") or []), "localhost"))),
     }
     suite = ElementTree.Element("testsuite", attributes)
     properties = ElementTree.SubElement(suite, "properties")
     for key, value in _properties(results).items():
-        ElementTree.SubElement(properties, "property", {"name": _clean(key), "value": _clean(value)})
+        ElementTree.SubElement(properties, "property", {"name": clean(key), "value": clean(value)})
     suite.extend(cases)
     return suite
 
@@ -93,18 +88,18 @@ def _case(
     case: CaseResult, group: str, errors: tuple[ErrorGroup, ...], outputs: Mapping[str, str]
 ) -> ElementTree.Element:
     seconds = (case.ended - case.started) / 1e9 if case.started and case.ended else 0.0
-    element = ElementTree.Element("testcase", {"classname": group, "name": _clean(case.name), "time": f"{seconds:.3f}"})
+    element = ElementTree.Element("testcase", {"classname": group, "name": clean(case.name), "time": f"{seconds:.3f}"})
     found = [each for each in errors if each.case == case.name]
     lines = [f"{each.count} x {each.outcome} {each.operation}: {each.message}" for each in found[:20]]
     _judge(element, str(case.outcome), case.reason, "\n".join(lines))
     for tag, path in (("system-out", case.stdout), ("system-err", case.stderr)):
         if outputs.get(path):
-            ElementTree.SubElement(element, tag).text = _clean(outputs[path])
+            ElementTree.SubElement(element, tag).text = clean(outputs[path])
     return element
 
 
 def _criterion(each: CriterionResult, group: str) -> ElementTree.Element:
-    attributes = {"classname": f"{group}.criteria", "name": _clean(f"{each.id}: {each.says}"), "time": "0.000"}
+    attributes = {"classname": f"{group}.criteria", "name": clean(f"{each.id}: {each.says}"), "time": "0.000"}
     element = ElementTree.Element("testcase", attributes)
     value = each.figure.value
     measured = (
@@ -122,10 +117,10 @@ def _judge(element: ElementTree.Element, outcome: str, reason: str, text: str) -
     if kind is None:
         return
     message = reason if reason.startswith(outcome) else f"{outcome}: {reason}" if reason else outcome
-    child = ElementTree.SubElement(element, kind, {"message": _clean(message)})
+    child = ElementTree.SubElement(element, kind, {"message": clean(message)})
     if kind != "skipped":
         child.set("type", outcome.replace(" ", "-"))
-        child.text = _clean(text) or None
+        child.text = clean(text) or None
 
 
 def _end(text: str, path: str, limit: int) -> str:

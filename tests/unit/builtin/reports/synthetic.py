@@ -11,15 +11,19 @@ from pileup.model.results import (
     CaseResult,
     Counts,
     CriterionResult,
+    Detached,
     Distribution,
     ErrorGroup,
+    Event,
     Figure,
     Interval,
     OperationResult,
+    PointVerdict,
     RunResults,
     Series,
     Timeline,
 )
+from pileup.stats.points import comparisons, points
 
 BEGIN = 1_795_256_103_000_000_000
 SECOND = 10**9
@@ -473,3 +477,60 @@ def huge(cases: int = 300, seconds: int = 7200) -> RunResults:
         replace(full.errors[0], message=f"error {number} " + "x" * 500, count=cases - number) for number in range(1000)
     )
     return replace(full, cases=(long, *many), errors=errors, series=monitors(seconds))
+
+
+def happened() -> tuple[Event, ...]:
+    """One of each kind of event that charts show, and one that is only listed."""
+    at = lambda second: int(BEGIN + second * SECOND)  # noqa: E731
+    return (
+        Event("fault", "se is restarted (TERM)", at(9), at(11), "se"),
+        Event("setting", "se.throttle is 16", at(23), at(23), "se"),
+        Event("fault", "se is paused", at(31), at(33.5), "se"),
+        Event("place", "place 1 (wn043) is lost", at(37), at(37), "1"),
+        Event("cooldown", "last(node.load1) < 1 holds after 1.6 s", at(44.2), at(45.8), "0"),
+        Event("monitor", f"monitor node was too slow for its interval 2 times {HOSTILE}", at(50), at(50)),
+    )
+
+
+def eventful() -> RunResults:
+    """The rich run with everything that can happen to one."""
+    return replace(rich(), events=happened())
+
+
+def waiting(number: int, name: str, start: float) -> CaseResult:
+    """A case that submits jobs, which outlive it."""
+    case = sustained(number, name, start, 20, size=0, load="open, 50 /s for 17 s")
+    n = range(60)
+    level = [max(0, min(i * 50, 900) - max(0, i - 20) * 24) for i in n]
+    ended = [0 if i < 5 else 15 for i in n]
+    line = Detached(tuple(int(BEGIN + (start + i) * SECOND) for i in n), tuple(level), tuple(ended))
+    counts = Counts(passed=820, lost=12, unfinished=18)
+    job = replace(operation("job", False, counts, median=2e10, sigma=0.5, size=0), detached=True, seconds=55.0)
+    return replace(case, operations=(*case.operations, job), detached=line)
+
+
+def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> RunResults:
+    """A scan over a setting of the target and an option of the test, all repeats of all points."""
+    axes = {"se.threads": threads, "copy.buffer": ("64 KiB", "1 MiB")}
+    values = [{"se.threads": t, "copy.buffer": b} for t in threads for b in axes["copy.buffer"]]
+    draw = random.Random(11)
+    cases: list[CaseResult] = []
+    for repeat in range(1, repeats + 1):
+        for point in values if repeat % 2 else reversed(values):
+            label = ",".join(f"{axis}={value}" for axis, value in point.items())
+            rate = min(300.0, 30.0 * int(point["se.threads"])) * (0.8 if "MiB" in point["copy.buffer"] else 1)
+            rate *= 1 + 0.02 * draw.gauss(0, 1) + 0.03 * repeat
+            case = sustained(
+                len(cases) + 1, f"copy[{label}]#{repeat}", 6.0 * len(cases), 6, rate=rate, median=8e9 / rate
+            )
+            cases.append(replace(case, test="copy", point=point, repeat=repeat, visit=len(cases)))
+    info = run_info("Threads and buffers") | {"scan": axes, "points": values, "repeat": repeats}
+    info["ended"] = int(BEGIN + (6.0 * len(cases) + 1) * SECOND)
+    found = points(info)
+    verdicts = tuple(
+        PointVerdict(point.name, "failed" if point.number == 1 else "passed", figure(90e6, "time", 400), "")
+        for point in found
+    )
+    judged = replace(criteria()[1], points=verdicts, reason="it does not hold at 1 of 6 points: se.threads=4: 90 ms")
+    full = replace(rich(), cases=tuple(cases), run=info, criteria=(judged,), errors=(), series=(), notes=())
+    return replace(full, points=found, comparisons=comparisons(found, cases))
