@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli import show_points
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ COLOURS = {
     "not checked": "dim",
 }
 MOST_ERRORS = 10
+MOST_EVENTS = 20
+DRAWN = ("fault", "setting", "place", "server", "cooldown")
+"""Kinds of events that explain figures."""
+MOST_CASES = 200
+"""Rows of a table of cases."""
 
 
 @click.command("show")
@@ -68,11 +74,15 @@ def print_results(results: RunResults, console: Console) -> None:
 def _tables(results: RunResults) -> Iterable[Table]:
     if results.criteria:
         yield _criteria(results.criteria)
-    if results.cases:
-        yield _cases(results.cases)
-    measured = [case for case in results.cases if any(each.response for each in case.operations)]
+    shown = _shown(results.cases)
+    if shown:
+        yield _cases(shown, len(results.cases) - len(shown))
+    compared = {each.test for each in results.comparisons}  # point by point below
+    alone = [case for case in shown if case.test not in compared]
+    measured = [case for case in alone if any(each.response for each in case.operations)]
     if measured:
         yield _figures(measured)
+    yield from show_points.tables(results)
     if results.errors:
         yield _errors(results.errors)
 
@@ -121,12 +131,23 @@ def _criteria(criteria: Iterable[CriterionResult]) -> Table:
     return table
 
 
-def _cases(cases: Iterable[CaseResult]) -> Table:
+def _shown(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """Return the cases that have room on the screen, in their order: of too many, first those that did not pass."""
+    if len(cases) <= MOST_CASES:
+        return list(cases)
+    wanted = sorted(cases, key=lambda case: case.outcome == "passed")[:MOST_CASES]
+    numbers = {case.id for case in wanted}
+    return [case for case in cases if case.id in numbers]
+
+
+def _cases(cases: Iterable[CaseResult], more: int) -> Table:
     table = _table(("Case", "fold"), ("Load", "fold"), ("Outcome", "left"), ("Passed", "right"), ("Not passed", "fold"))
     for case in cases:
         counts = case.iterations.counts if case.iterations else Counts()
         row = (_plain(case.name), _plain(case.load), _coloured(str(case.outcome)))
         table.add_row(*row, _count(counts.passed), _plain(_not_passed(counts)))
+    if more:
+        table.add_row(_plain(f"and {_count(more)} more: see the report"))
     return table
 
 
@@ -173,7 +194,7 @@ def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
     for each in errors[:MOST_ERRORS]:
         message = each.message if len(each.message) <= 300 else each.message[:297] + "..."
         where = each.case if each.operation in (each.case, "iteration") else f"{each.case}, {each.operation}"
-        first = datetime.fromtimestamp(each.first / 1e9, UTC).strftime("%H:%M:%S")
+        first = _clock(each.first)
         table.add_row(_plain(message or "(no message)"), _plain(where), each.outcome, _count(each.count), first)
     if len(errors) > MOST_ERRORS:
         table.add_row(_plain(f"and {len(errors) - MOST_ERRORS} more kinds of errors: see the report"))
@@ -182,8 +203,12 @@ def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
 
 def _print_words(results: RunResults, console: Console) -> None:
     """Print the reasons and notes that no table has room for."""
-    told = [(case.name, text) for case in results.cases for text in (case.reason, *case.notes) if text]
+    told = [(case.name, text) for case in _shown(results.cases) for text in (case.reason, *case.notes) if text]
     told += [(each.id, each.reason) for each in results.criteria if each.reason and each.verdict != "passed"]
+    happened = [event for event in results.events if event.kind in DRAWN]
+    told += [(_clock(event.begin), event.text) for event in happened[:MOST_EVENTS]]
+    if len(happened) > MOST_EVENTS:
+        told.append(("and", f"{len(happened) - MOST_EVENTS} more events: see the report"))
     if told:
         console.print()
     for name, text in told:
@@ -192,6 +217,10 @@ def _print_words(results: RunResults, console: Console) -> None:
 
 def _count(count: int) -> str:
     return f"{count:,}".replace(",", " ")
+
+
+def _clock(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%H:%M:%S")
 
 
 def _moment(nanoseconds: int | None) -> str:

@@ -196,6 +196,8 @@ def words(figure: Figure) -> str:
 
 def amount(value: float, dimension: str) -> str:
     """Return a value of a dimension for people; a plain number where there is none."""
+    if value < 0:
+        return f"-{amount(-value, dimension)}"
     return units.format_quantity(value, dimension) if dimension else f"{value:.4g}"
 
 

@@ -42,7 +42,7 @@ def mean(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
     """Return the mean over repeats; its interval tells how repeats vary, and is missing below two of them."""
     found = [value for value in values if value is not None]
     if not found:
-        return Figure(None, dimension, None, 0, "nothing measured")
+        return Figure(None, dimension, None, 0, "no figure")
     middle = math.fsum(found) / len(found)
     if len(found) < 2:
         return Figure(middle, dimension, None, len(found), f"{TOO_FEW}: 1 repeat carries no interval")

@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pileup.cli.app import app
 from pileup.cli.show import print_results
 from pileup.record import RunFolder
 from pileup.stats import results
+from tests.unit.builtin.reports import synthetic
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "0.1"
 
@@ -72,3 +74,32 @@ def test_the_command():
     plain = json.loads(CliRunner().invoke(app, ["show", str(GOLDEN / "ended"), "--json"]).stdout)
     assert plain["folder"] == str(GOLDEN / "ended")
     assert [each["verdict"] for each in plain["criteria"]] == ["passed", "failed", "unknown", "passed", "not checked"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_points_of_a_scan_are_compared(width):
+    text = shown(synthetic.scanned(), width)
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    for word in ("copy: rate at each point, 4 repeats", "Against the first", "larger", "smaller", "se.threads=64, others"):
+        assert word in words
+    assert "copy: mean" not in words, "where there is a rate, the mean is left to the report"
+
+
+def test_one_repeat_says_too_few():
+    assert "too few" in shown(synthetic.scanned(repeats=1), 100)
+
+
+def test_what_was_done_to_the_run_is_told():
+    text = shown(synthetic.eventful(), 100)
+    assert "10:15:12: se is restarted (TERM)" in text
+    assert "too slow for its interval" not in text
+
+
+def test_of_many_cases_those_that_did_not_pass_come_first():
+    many = [synthetic.once(number, f"case-{number}", 0.01 * number) for number in range(1, 2000)]
+    many[1500] = synthetic.once(1501, "broken", 15.0, "failed", "no answer")
+    text = shown(replace(synthetic.simple(), cases=tuple(many)), 100)
+    assert "broken" in text
+    assert "and 1 799 more" in text
+    assert len(text.splitlines()) < 500

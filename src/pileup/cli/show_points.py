@@ -1,0 +1,99 @@
+"""The points of a scan on the screen: means over repeats, and differences to the first point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pileup.model.results import Comparison, Difference, Figure, RunResults
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SHOWN = ("rate", "throughput", "p50", "p99", "not passed")
+"""Metrics on the screen; all of them are in the report."""
+INSTEAD = {"rate": "mean"}
+"""What is shown where a metric is missing: single checks have no rate."""
+MOST = 60
+"""Rows of one table."""
+TITLES = {"not passed": "share not passed", "mean": "mean response", "p50": "p50", "p99": "p99"}
+Row = tuple[str, str, str, str]
+
+
+def tables(results: RunResults) -> Iterator[Table]:
+    """Yield a table for each test and metric; nothing for a run without a scan."""
+    for comparison in chosen(results.comparisons):
+        yield _table(results, comparison)
+
+
+def chosen(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Return the comparisons of iterations that are worth the screen."""
+    of_tests: dict[str, dict[str, Comparison]] = {}
+    for each in comparisons:
+        if not each.operation:
+            of_tests.setdefault(each.test, {})[each.metric] = each
+    return [
+        metrics[name]
+        for metrics in of_tests.values()
+        for name in (metric if metric in metrics else INSTEAD.get(metric, "") for metric in SHOWN)
+        if name in metrics
+    ]
+
+
+def _table(results: RunResults, comparison: Comparison) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    repeats = f"{len(comparison.repeats)} repeat{'s' if len(comparison.repeats) > 1 else ''}"
+    title = f"{comparison.test}: {TITLES.get(comparison.metric, comparison.metric)} at each point, {repeats}"
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+        show_edge=False,
+        title=Text(title, "bold"),
+        title_justify="left",
+    )
+    for name, side in (("Point", "left"), ("Mean", "right"), ("Against the first", "right"), ("Shown", "left")):
+        table.add_column(name, justify="right" if side == "right" else "left", overflow="fold")
+    rows = [*_points(results, comparison), *_effects(comparison)]
+    for row in rows[:MOST]:
+        table.add_row(*map(Text, row))
+    if len(rows) > MOST:
+        table.add_row(Text(f"and {len(rows) - MOST} more: see the report"))
+    return table
+
+
+def _points(results: RunResults, comparison: Comparison) -> Iterator[Row]:
+    names = {point.number: point.name for point in results.points}
+    gaps = {each.point: each for each in comparison.differences}
+    for each in comparison.points:
+        yield names.get(each.point, ""), _words(each.figure), *_gap(gaps.get(each.point))
+
+
+def _effects(comparison: Comparison) -> Iterator[Row]:
+    for each in comparison.effects:
+        yield f"{each.axis}={each.value}, others averaged", _words(each.figure), *_gap(each.difference)
+
+
+def _gap(found: Difference | None) -> tuple[str, str]:
+    if found is None:
+        return "", ""
+    known = found.relative if found.relative.value is not None else found.difference
+    return _words(known, signed=True), found.verdict
+
+
+def _words(figure: Figure, signed: bool = False) -> str:
+    """Return a figure with its interval; `signed`: with a plus where it is above zero."""
+    from pileup.stats import amount
+
+    def one(value: float) -> str:
+        return ("+" if signed and value > 0 else "") + amount(value, figure.dimension)
+
+    if figure.value is None:
+        return figure.note or "-"
+    if figure.interval is None:
+        return one(figure.value)
+    return f"{one(figure.value)} ({one(figure.interval.low)} to {one(figure.interval.high)})"
