@@ -6,10 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
+
+
+def examples(number: int) -> int:
+    """Return how many examples Hypothesis tries: so many, or what a larger profile says."""
+    return max(number, hypothesis.settings.default.max_examples if hypothesis.settings.default else 0)
 
 
 def require_program(name: str, install: str) -> str:

@@ -21,6 +21,7 @@ COMMANDS = {
     "resume": "pileup.cli.resume",
     "validate": "pileup.cli.validate",
     "plan": "pileup.cli.plan",
+    "convert": "pileup.cli.convert",
     "schema": "pileup.cli.schema",
     "list": "pileup.cli.list",
     "describe": "pileup.cli.describe",
@@ -31,7 +32,7 @@ COMMANDS = {
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "convert new compare merge verify clean relay trace push pull history serve watch probe"
+LATER = "new compare merge verify clean relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

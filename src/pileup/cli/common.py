@@ -29,7 +29,9 @@ def suite_path(suite: str) -> Path:
         if "\0" in suite or not path.is_file():
             raise UsageError(f"there is no file {suite!r}", "a suite, or suite:NAME for one that comes with pileup")
         return path
-    known = {path.stem: path for path in sorted(shipped_folder().glob("*.yaml"))}
+    folder = shipped_folder()
+    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    known |= {path.name: path for path in sorted(folder.glob("*.xml"))}
     name = suite.removeprefix(SHIPPED)
     if name not in known:
         raise UsageError(f"there is no shipped suite {name!r}", f"one of {', '.join(known) or '(none is installed)'}")

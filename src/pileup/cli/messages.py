@@ -25,6 +25,11 @@ def print_problem(what: str, expected: str = "", hint: str = "") -> None:
         click.echo(f"  {hint}", err=True)
 
 
+def print_note(text: str) -> None:
+    """Print something that is worth knowing and no problem."""
+    click.echo(coloured("note: ", bold=True) + text, err=True)
+
+
 def print_suite_error(problem: SuiteError) -> None:
     """Print every fault of a suite, one a line."""
     for fault in problem.faults:

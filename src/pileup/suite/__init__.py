@@ -12,13 +12,13 @@ from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, overrides
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
-from pileup.suite.faults import START, Faults, TooManyFaultsError, parts
+from pileup.suite.faults import Faults, TooManyFaultsError, parts
 from pileup.suite.plan import check_limits, make_plan
+from pileup.suite.reading import read_file, read_tree
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets
-from pileup.suite.tree import Mapping, kind_of, where
+from pileup.suite.tree import where
 from pileup.suite.variables import Variables
-from pileup.suite.yaml_reader import LARGEST, read_yaml
 
 __all__ = ["load", "suite_schema"]
 
@@ -39,8 +39,8 @@ def load(path: Path, values: Values[str, str] | None = None) -> Plan:
 
 
 def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
-    data = _read_file(path, faults)
-    tree = None if data is None else _read_tree(data, faults)
+    data = read_file(path, faults)
+    tree = None if data is None else read_tree(data, path.suffix, faults)
     if data is None or tree is None:
         return None
     overrides.apply(tree, values, faults)
@@ -61,37 +61,6 @@ def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
         return None
     check_limits(plan, tree, faults)
     return plan
-
-
-def _read_file(path: Path, faults: Faults) -> bytes | None:
-    """Return the file's bytes, never more than a suite may have."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as problem:
-        faults.add(
-            START, f"the suite cannot be read: {problem.strerror or problem}", "a file", "see its path and permissions"
-        )
-        return None
-    if len(data) > LARGEST:
-        faults.add(START, "the file is too large for a suite", f"at most {LARGEST // 1024 // 1024} MiB")
-        return None
-    return data
-
-
-def _read_tree(data: bytes, faults: Faults) -> Mapping | None:
-    node = read_yaml(data, faults)
-    if isinstance(node, Mapping):
-        return node
-    if not faults:
-        what = "the file is empty" if node is None else f"the file holds {kind_of(node)}"
-        faults.add(
-            START if node is None else node.at,
-            what,
-            "a mapping that begins with `pileup: 1`",
-            "see examples/first-run.yaml",
-        )
-    return None
 
 
 def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:

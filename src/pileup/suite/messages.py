@@ -105,7 +105,8 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
     if kind in ("value_error", "assertion_error"):
         what, expected = parts(str(context["error"]))
-        return (f"`{word}`: {what}" if word else what), expected
+        named = word and not isinstance(loc[-1], int)  # an item of a list is told by its place
+        return (f"`{word}`: {what}" if named else what), expected
     if loc[-1:] == ("[key]",):
         return f"{shown(word)} is no name", NAME_RULE
     expected = _expected(error, value, field)

@@ -10,8 +10,9 @@ from collections.abc import Mapping as Values
 
 from pileup.model.suite import Suite
 from pileup.suite.faults import Faults, Position, near, shown
+from pileup.suite.limits import UNPRINTABLE
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence, kind_of
-from pileup.suite.yaml_reader import UNPRINTABLE, read_yaml
+from pileup.suite.yaml_reader import read_yaml
 
 LONGEST_PATH = 20
 """Words of a path; the schema is less deep."""

@@ -5,25 +5,14 @@ Limits: size of the file, depth, nodes with aliases written out. No tags, no mer
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from pileup.suite.faults import Faults, Position, shown
+from pileup.suite.limits import DEEPEST, MOST_NODES, UnreadableError, decode
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence
-
-LARGEST = 4 * 1024 * 1024
-"""Bytes of a suite file."""
-DEEPEST = 100
-MOST_NODES = 200_000
-
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class UnreadableError(Exception):
-    """The rest cannot be read; the fault is noted."""
 
 
 @dataclass(slots=True)
@@ -44,29 +33,10 @@ def read_yaml(data: bytes, faults: Faults, origin: str = "", rank: int = 0) -> N
     `origin` and `rank` give the position of text that is not from the file (see Position).
     """
     try:
-        text = _decode(data, faults, origin, rank)
+        text = decode(data, faults, origin, rank)
         return _Reader(faults, origin, rank).read(text)
     except UnreadableError:
         return None
-
-
-def _decode(data: bytes, faults: Faults, origin: str, rank: int) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        before = data[: problem.start]
-        line, column = before.count(b"\n") + 1, problem.start - before.rfind(b"\n")
-        found = f"byte 0x{data[problem.start]:02x} is not UTF-8"
-        faults.add(Position(rank, line, column, origin), found, "text in UTF-8", "save the file as UTF-8")
-        raise UnreadableError from problem
-    bad = UNPRINTABLE.search(text)
-    if bad:
-        line, column = text.count("\n", 0, bad.start()) + 1, bad.start() - text.rfind("\n", 0, bad.start())
-        faults.add(
-            Position(rank, line, column, origin), f"control character U+{ord(bad.group()):04X}", "printable text"
-        )
-        raise UnreadableError
-    return text
 
 
 class _Reader:

@@ -3,8 +3,9 @@
 import pytest
 
 from pileup.suite.faults import Faults, Position
+from pileup.suite.limits import DEEPEST, MOST_NODES
 from pileup.suite.tree import Mapping, Scalar, Sequence, kind_of, walk, where
-from pileup.suite.yaml_reader import DEEPEST, MOST_NODES, read_yaml
+from pileup.suite.yaml_reader import read_yaml
 
 
 def read(text: str) -> Mapping:

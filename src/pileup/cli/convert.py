@@ -1,0 +1,74 @@
+"""pileup convert: a suite from YAML to XML and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from pileup.suite.convert import Format
+
+HERE = "-"
+FORMATS: dict[str, Format] = {".xml": "xml", ".yaml": "yaml", ".yml": "yaml"}
+
+
+@click.command("convert")
+@click.argument("suite", metavar="IN")
+@click.argument("out", default=HERE, metavar="[OUT]")
+@click.option(
+    "--to",
+    type=click.Choice(["yaml", "xml"]),
+    help="Format to write. Default: that of OUT's name; for stdout, the one that IN is not in.",
+)
+@click.option("--force", is_flag=True, help="Write over OUT when there is such a file.")
+def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool) -> None:
+    """Write the suite IN in the other format: YAML to XML, or XML to YAML.
+
+    IN is a file, suite:NAME, or - for stdin; OUT is a file, or - for stdout (the default). The document is converted
+    as it stands: variables stay variables, and what it says is not judged (`pileup validate` does). There and back
+    gives an equal suite; comments are lost, which is told. Files that the suite names by a relative path are looked for
+    beside it: keep OUT in the same folder.
+    """
+    from pileup.cli.messages import print_note
+    from pileup.suite.convert import convert, other_format
+
+    data, name, suffix = _read(suite)
+    wanted: Format = to or FORMATS.get(Path(out).suffix.lower()) or other_format(data, suffix)
+    converted = convert(data, suffix, name, wanted)
+    _write(out, converted.text, force)
+    if converted.lost:
+        print_note(f"{name}: not carried over: {', '.join(converted.lost)}")
+
+
+def _read(suite: str) -> tuple[bytes, str, str]:
+    """Return the bytes of a suite, its name in messages, and how its name ends."""
+    from pileup.cli.common import suite_path
+    from pileup.suite.faults import Faults
+    from pileup.suite.reading import read_file
+
+    path = Path("/dev/stdin") if suite == HERE else suite_path(suite)
+    name = "stdin" if suite == HERE else str(path)
+    faults = Faults(name)
+    data = read_file(path, faults)
+    if data is None:
+        raise faults.error()
+    return data, name, "" if suite == HERE else path.suffix
+
+
+def _write(out: str, text: str, force: bool) -> None:
+    from pileup.model.errors import UsageError
+
+    if out == HERE:
+        sys.stdout.write(text)
+        return
+    try:
+        with Path(out).open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"there is a file {out!r} already", "a new name", "--force writes over it") from None
+    except (OSError, ValueError) as problem:
+        said = getattr(problem, "strerror", None) or problem
+        raise UsageError(f"{out!r} cannot be written: {said}", "a file in a folder that can be written to") from None
