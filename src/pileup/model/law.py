@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -58,6 +59,23 @@ class Law(BaseModel):
                 return max(self.bimodal[:2]) if self.bimodal else 0
             case _:
                 return self.fixed or 0
+
+    def draw(self, source: random.Random) -> int:
+        """Return one time in ns, drawn from `source`."""
+        given: Any = getattr(self, self.kind)
+        match self.kind, given:
+            case "uniform", (low, high):
+                return source.randint(low, high)
+            case "exponential", mean:
+                return int(source.expovariate(1 / mean)) if mean else 0
+            case "normal", (mean, deviation):
+                return max(0, int(source.gauss(mean, deviation)))
+            case "lognormal", (median, sigma):
+                return int(median * source.lognormvariate(0, sigma))
+            case "bimodal", (fast, slow, share):
+                return int(slow if source.random() < share else fast)
+            case _:
+                return int(given)
 
     def to_native(self) -> dict[str, Any]:
         """Return `{kind: value}` as the engine takes it, times in nanoseconds."""

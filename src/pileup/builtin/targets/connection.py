@@ -6,6 +6,7 @@ import http.client
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from pileup.builtin.targets.identity import Identity
 from pileup.builtin.targets.location import Location
@@ -91,27 +92,41 @@ class Connections:
         self._patience = patience
         self._local = threading.local()
 
-    def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
-        """Send a request and read the whole answer.
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        query: str = "",
+    ) -> Answer:
+        """Send a request and read the whole answer. A query comes encoded.
 
         Raises Failed when there is no connection, Ambiguous when no answer comes after the request has left.
         """
-        exchange = self.begin(method, path, body, headers)
+        exchange = self.begin(method, path, body, headers, query)
         return Answer(exchange.head, exchange.body())
 
     def begin(
-        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        query: str = "",
     ) -> Exchange:
         """Send a request and return the answer before its body is read."""
+        wanted = self._location.path_of(path) + (f"?{query}" if query else "")
+        ask = partial(self._once, method=method, path=path, wanted=wanted, body=body, headers=headers)
         kept = self._taken()
         if kept is not None:
             try:
-                return self._once(kept, method, path, body, headers)
+                return ask(kept)
             except NO_ANSWER as problem:  # it may have been closed meanwhile: that is no fault of the server
                 if method not in SAFE_TO_REPEAT:
                     raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         try:
-            return self._once(self._connected(), method, path, body, headers)
+            return ask(self._connected())
         except NO_ANSWER as problem:
             raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
 
@@ -137,13 +152,15 @@ class Connections:
     def _once(
         self,
         connection: http.client.HTTPConnection,
+        *,
         method: str,
         path: str,
+        wanted: str,
         body: bytes | None,
         headers: dict[str, str] | None,
     ) -> Exchange:
         try:
-            connection.request(method, self._location.path_of(path), body, {**self._headers, **(headers or {})})
+            connection.request(method, wanted, body, {**self._headers, **(headers or {})})
             return Exchange(self, connection, path)
         except TimeoutError as problem:
             connection.close()

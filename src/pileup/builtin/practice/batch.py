@@ -1,0 +1,147 @@
+"""The practice batch system as a kind of target."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from pileup.builtin.targets.connection import judge
+from pileup.builtin.targets.http import HttpTarget
+from pileup.model.practice import BatchSettings
+from pileup.plugin import Failed, Launcher, Refused
+from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission
+
+READY = r"^pileup practice batch ready at (?P<url>\S+)$"
+
+
+class PracticeBatchTarget(HttpTarget, BatchTarget):
+    """Batch system of known truth: its slots, cycle, limits, costs, failures and losses are set, and logged.
+
+    With `launch` pileup starts one on this machine and ends it after the run, for example `launch: {slots: 500, cycle:
+    10 s, submit_cost: {exponential: 5 ms}, limit: 10000}`; its settings are those of `pileup practice batch`. In the
+    folder of the target below the run, `jobs.csv` tells what happened to each job, over restarts, and
+    `practice-batch.csv` what was done to each request (`practice-batch-2.csv` after a restart). A restart after a kill
+    forgets what was submitted since the last checkpoint. Options and credentials are those of kind `http`.
+    """
+
+    kind = "practice-batch"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "http", "batch"})
+    launch_settings = BatchSettings
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
+        wanted = BatchSettings.model_validate(settings)
+        port = wanted.port or "{port}"  # the same one again after a restart
+        text = json.dumps(settings)  # as written: quantities keep their units
+        command = (sys.executable, "-m", "pileup", "practice", "batch", "--settings", text, "--port", str(port))
+        logs = ("--jobs", "{folder}/jobs.csv", "--log", "{folder}/practice-batch{again}.csv")
+        return Launcher.one((*command, *logs), READY)
+
+    def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
+        """Hand jobs over in one request."""
+        wanted = [_wanted(job) for job in jobs]
+        head, answer = self._ask("POST", "jobs", {"jobs": wanted}, HTTPStatus.CREATED, HTTPStatus.TOO_MANY_REQUESTS)
+        if head == HTTPStatus.TOO_MANY_REQUESTS:
+            raise Refused(str(answer.get("refused") or answer.get("error")))
+        ids = [str(number) for number in answer["ids"]]
+        reason = str(answer["refused"] or "")
+        if len(ids) != len(jobs) and not reason:
+            raise Failed(f"{len(ids)} ids for {len(jobs)} jobs")
+        taken = [Submission(job.name, number) for job, number in zip(jobs, ids, strict=False)]
+        return taken + [Submission(job.name, refused=reason) for job in jobs[len(ids) :]]
+
+    def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
+        """Return what the queue knows of these jobs."""
+        asked = {"names": list(names), "ids": [int(number) for number in ids]}
+        return _jobs(self._asked("POST", "status", asked))
+
+    def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
+        """Return what began or ended since a cursor; the system tells that by itself."""
+        page = self._asked("GET", "changes", query=urlencode({"since": cursor or 0, "most": most}))
+        return Changes(tuple(_jobs(page)), str(page["next"]), bool(page["more"]))
+
+    def cancel(self, ids: Sequence[str]) -> list[str]:
+        """End jobs; return the ids of those that could not be ended."""
+        answer = self._asked("POST", "cancel", {"ids": [int(number) for number in ids]})
+        return [str(number) for number in answer["left"]]
+
+    def purge(self, ids: Sequence[str] = (), oldest: int = 0) -> Purged:
+        """Take jobs that have ended out of the queue."""
+        answer = self._asked("POST", "purge", {"ids": [int(number) for number in ids], "oldest": oldest})
+        busy, missing = (tuple(str(number) for number in answer[name]) for name in ("busy", "missing"))
+        return Purged(answer["purged"], busy, missing)
+
+    def counts(self) -> dict[JobState, int]:
+        """Return how many jobs there are in each state."""
+        return {JobState(name): number for name, number in self._asked("GET", "counts")["states"].items()}
+
+    def history(self, names: Sequence[str]) -> list[Job]:
+        """Return what the accounting knows of jobs that have ended, by name."""
+        return _jobs(self._asked("POST", "history", {"names": list(names)}))
+
+    def delegate(self, lifetime: int) -> Delegation:
+        """Hand credentials over; in practice they are a number with an end."""
+        return self._delegation({"lifetime": lifetime})
+
+    def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
+        """Let a delegation last for so many ns from now on."""
+        return self._delegation({"id": int(delegation.id), "lifetime": lifetime})
+
+    def _delegation(self, asked: dict[str, Any]) -> Delegation:
+        _, answer = self._ask("POST", "delegations", asked, HTTPStatus.CREATED)
+        return Delegation(str(answer["id"]), answer["expires"])
+
+    def crash(self, away: int = 0) -> int:
+        """Let it break off as if it was killed, and be away for so many ns; return how many jobs it forgot."""
+        return int(self._asked("POST", "crash", {"away": away})["lost"])
+
+    def checkpoint(self) -> None:
+        """Let it make everything safe against a crash now."""
+        self._asked("POST", "checkpoint", {})
+
+    def _asked(self, method: str, path: str, body: dict[str, Any] | None = None, query: str = "") -> dict[str, Any]:
+        return self._ask(method, path, body, HTTPStatus.OK, query=query)[1]
+
+    def _ask(
+        self, method: str, path: str, body: dict[str, Any] | None, *passing: int, query: str = ""
+    ) -> tuple[int, dict[str, Any]]:
+        """Ask for something. Raises Refused, Failed or Ambiguous unless the status is one of those that pass."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"} if data else None
+        answer = self.connections.send(method, path, data, headers, query)
+        judge(answer.head, method, path, *passing)
+        try:
+            found = json.loads(answer.body)
+        except ValueError as problem:
+            raise Failed(f"{method} {path!r}: the answer is no JSON") from problem
+        if not isinstance(found, dict):
+            raise Failed(f"{method} {path!r}: the answer is no JSON object")
+        return answer.status, found
+
+
+def _wanted(job: JobSpec) -> dict[str, Any]:
+    wanted: dict[str, Any] = {"name": job.name, "duration": job.duration}
+    return wanted | ({"user": job.user} if job.user else {})
+
+
+def _jobs(answer: dict[str, Any]) -> list[Job]:
+    return [_job(told) for told in answer["jobs"]]
+
+
+def _job(told: dict[str, Any]) -> Job:
+    return Job(
+        told["name"],
+        str(told["id"]),
+        JobState(told["state"]),
+        told["submitted"],
+        told["started"],
+        told["ended"],
+        told["reason"],
+        told["user"],
+    )
