@@ -12,6 +12,8 @@ from pileup.record import RunFolder
 
 SAVE = 10**9
 """While cases end, run.json is written at most this often, ns."""
+SHARE = 50
+"""Writing it takes at most one part in so many of the time."""
 
 
 class Book:
@@ -21,7 +23,7 @@ class Book:
         self.info = info
         self._folder = folder
         self._lock = threading.RLock()
-        self._saved = 0
+        self._due = 0
 
     def case(self, case: Case) -> dict[str, Any]:
         """Return the entry of a case."""
@@ -68,9 +70,11 @@ class Book:
     def save(self) -> None:
         """Write run.json now."""
         with self._lock:
+            began = now()
             self._folder.save(self.info)
-            self._saved = now()
+            ended = now()
+            self._due = ended + max(SAVE, SHARE * (ended - began))
 
     def _save_soon(self) -> None:
-        if now() - self._saved >= SAVE:
+        if now() >= self._due:
             self.save()
