@@ -145,7 +145,7 @@ class Practice(Http):
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
         wanted = Settings.model_validate(settings)
-        return Launcher(("true", str(wanted.threads)), "ready at (?P<url>.*)")
+        return Launcher.one(("true", str(wanted.threads)), "ready at (?P<url>.*)")
 
 
 class Node(Monitor):

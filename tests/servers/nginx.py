@@ -1,25 +1,24 @@
-"""A private nginx with its dav module on a free port of 127.0.0.1, ended by pid."""
+"""A private nginx with its dav module on a free port of 127.0.0.1, launched as a suite's server is."""
 
 import contextlib
-import os
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from pileup.plugin import Accepts, Daemon, File, Launcher
+from tests.servers.launched import launched
 from tests.support import require_program
+
+MODULE = "/usr/lib/nginx/modules/ngx_http_dav_ext_module.so"
 
 CONFIG = """
 daemon off;
+load_module MODULE;
 master_process off;
 worker_processes 1;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
-{modules}
-events {{ worker_connections 2048; }}
-http {{
+events { worker_connections 2048; }
+http {
     access_log off;
     client_max_body_size 0;
     client_body_temp_path {folder}/body;
@@ -28,17 +27,17 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     keepalive_requests 1000000;
-    server {{
+    server {
         listen 127.0.0.1:{port};
         root {folder}/data;
-        location / {{
+        location / {
             dav_methods PUT DELETE MKCOL COPY MOVE;
             dav_ext_methods PROPFIND OPTIONS;
             create_full_put_path off;
             min_delete_depth 1;
-        }}
-    }}
-}}
+        }
+    }
+}
 """
 
 
@@ -46,32 +45,10 @@ http {{
 def nginx(folder: Path) -> Iterator[str]:
     """Yield the url of a WebDAV server whose files lie in folder/data."""
     program = require_program("nginx", "apt-get install nginx-light libnginx-mod-http-dav-ext")
-    module = Path("/usr/lib/nginx/modules/ngx_http_dav_ext_module.so")
-    require_program(str(module), "apt-get install libnginx-mod-http-dav-ext")
-    (folder / "data").mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    config = folder / "nginx.conf"
-    config.write_text(CONFIG.format(folder=folder, port=port, modules=f"load_module {module};"))
-    os.chmod(folder, 0o755)  # noqa: PTH101
-    process = subprocess.Popen([program, "-c", str(config), "-p", str(folder)], stderr=subprocess.PIPE)
-    try:
-        _await_port(process, port)
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(10)
-        if process.stderr:
-            process.stderr.close()
-
-
-def _await_port(process: "subprocess.Popen[bytes]", port: int) -> None:
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        if process.poll() is not None:
-            break
-        time.sleep(0.05)
-    raise RuntimeError(f"nginx did not start: {process.stderr.read() if process.stderr else b''!r}")
+    require_program(MODULE, "apt-get install libnginx-mod-http-dav-ext")
+    folder.chmod(0o755)
+    command = (program, "-c", "{folder}/nginx.conf", "-p", "{folder}")
+    files = (File("{folder}/data", mode=0o755), File("{folder}/nginx.conf", CONFIG.replace("MODULE", MODULE)))
+    server = Launcher((Daemon(command, Accepts()),), url="http://127.0.0.1:{port}/", files=files)
+    with launched(server, folder) as url:
+        yield url

@@ -8,28 +8,35 @@ from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Ste
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Sample
 from pileup.model.results import RunResults
+from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Op, Operation
 from pileup.plugin.options import option
 from pileup.plugin.report import Report
-from pileup.plugin.target import Entry, FileTarget, Launcher, Target
+from pileup.plugin.target import Entry, FileTarget, Target
 from pileup.plugin.test import Context, Test
 
 __all__ = [
+    "Accepts",
     "Ambiguous",
+    "Answer",
     "Bandwidth",
     "ClientSpec",
     "Content",
     "Context",
     "Count",
+    "Daemon",
     "Duration",
     "Entry",
+    "Exists",
     "Expect",
     "Failed",
+    "File",
     "FileTarget",
     "Fraction",
     "Keys",
     "Launcher",
+    "Line",
     "Monitor",
     "Op",
     "Operation",
@@ -44,6 +51,7 @@ __all__ = [
     "Step",
     "Target",
     "TargetError",
+    "Task",
     "Test",
     "option",
 ]

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pileup.model.program import ClientSpec
 from pileup.model.suite import Credentials
+from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
-
-
-@dataclass(frozen=True, slots=True)
-class Launcher:
-    """How pileup starts a private server for a target.
-
-    `command` is the argument list; it must print `ready_line` (a regular expression with a group `url`) on stdout
-    when it answers. Files it writes go below `{folder}`, which `run` replaces in the arguments.
-    """
-
-    command: tuple[str, ...]
-    ready_line: str
-    ready_within: int = 30 * 10**9
-    """Nanoseconds."""
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 class Target:

@@ -1,148 +1,131 @@
-"""Servers that pileup starts for a target: own session, readiness, ended in order by pid, journalled."""
+"""Servers that pileup starts for a target: in order, each awaited; restarted, paused, killed; ended in reverse.
+
+Every process leads a session of its own, is known by pid and time of start, and stands in the journal before it is
+started and after it has ended, so that the next start ends what a crash left (`leftovers`).
+"""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
-import signal
-import subprocess
 import threading
-import time
-from collections import deque
 from pathlib import Path
-from typing import IO
-
-import psutil
+from typing import Any, Protocol
 
 from pileup.model.errors import TargetError
-from pileup.model.units import format_time
 from pileup.plugin import Launcher
-from pileup.record import RunFolder
+from pileup.run.daemons import Server
 
-GRACE = 5.0
-"""Seconds between SIGTERM and SIGKILL."""
+LAUNCHED = "a target of the suite with `launch`"
 
 
-class Server:
-    """One launched server."""
+class Journal(Protocol):
+    """Where intents are noted: a run folder, or nothing for servers of tests."""
 
-    def __init__(self, name: str, process: subprocess.Popen[str], url: str, entry: int) -> None:
-        self.name = name
-        self.url = url
-        self.process = process
-        self.entry = entry
+    def journal(self, what: str, state: str, **fields: Any) -> int:
+        """Note an intent or that it is done; return the number of the entry."""
 
-    @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        return self.process.poll() is None
+    def event(self, kind: str, text: str, **fields: Any) -> None:
+        """Note something that happened."""
 
-    def end(self) -> None:
-        """Ask it to end, and make it end after GRACE; its whole session goes."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(GRACE)
-                break
-        if self.process.stdout:
-            self.process.stdout.close()
+
+class Silent:
+    """A journal of nothing, for servers that no run owns."""
+
+    def journal(self, what: str, state: str, **fields: Any) -> int:
+        """Note nothing."""
+        return 0
+
+    def event(self, kind: str, text: str, **fields: Any) -> None:
+        """Note nothing."""
 
 
 class Supervisor:
-    """Starts and ends the servers of a run."""
+    """The servers of a run. A server is named by its target, one process of it by `target.process`.
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._servers: list[Server] = []
+    Methods may be called from any thread; those for one server wait for each other.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal or Silent()
+        self._servers: dict[str, Server] = {}
+        self._lock = threading.Lock()
 
     def launch(self, name: str, launcher: Launcher, folder: Path) -> str:
-        """Start a server, wait until it says that it is ready, and return its url.
+        """Start a server, wait until every process of it is ready, and return its url.
 
-        Raises TargetError with the end of its output when it does not become ready.
+        Raises TargetError with the end of the output of the process that does not become ready; then none is left.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        command = [part.replace("{folder}", str(folder)) for part in launcher.command]
-        log = (folder / "server.log").open("w")
-        try:
-            process = subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                start_new_session=True,
-                env={**os.environ, **launcher.environment},
-            )
-        except OSError as problem:
-            raise TargetError(
-                f"target {name}: {command[0]} cannot be started: {problem}", "a program that runs here"
-            ) from problem
-        finally:
-            log.close()
-        entry = self._folder.journal(
-            "server", "started", target=name, pid=process.pid, born=_birth(process.pid), command=command[0]
-        )
-        server = Server(name, process, "", entry)
-        self._servers.append(server)
-        server.url = _await_ready(name, process, launcher, folder / "server.log")
-        return server.url
+        server = Server(name, launcher, folder, self._journal)
+        with self._lock:
+            if name in self._servers:
+                raise TargetError(f"target {name} has a server already", "a server that is launched once", "restart it")
+            self._servers[name] = server
+        return server.start()
+
+    def restart(self, name: str, launcher: Launcher | None = None, signal: int | None = None) -> str:
+        """End a server with a signal and start it again, with another launcher if one is given; return its url.
+
+        The signal is by default the one that each process asks for. It keeps its ports, so that clients find it where it was. One that has ended is started. Raises TargetError.
+        """
+        server, process = self._find(name)
+        return server.restart(process, launcher, signal)
+
+    def kill(self, name: str) -> None:
+        """Kill a server at once and leave it dead."""
+        server, process = self._find(name)
+        server.kill(process)
+
+    def pause(self, name: str) -> None:
+        """Stop everything in the sessions of a server (SIGSTOP), until `go_on`."""
+        server, process = self._find(name)
+        server.pause(process)
+
+    def go_on(self, name: str) -> None:
+        """Let a paused server go on; does nothing for one that is not paused."""
+        server, process = self._find(name)
+        server.go_on(process)
+
+    def paused(self, name: str) -> bool:
+        """Whether it is paused, in whole or in part."""
+        server, process = self._find(name)
+        return server.paused(process)
+
+    def alive(self, name: str) -> bool:
+        """Whether every process of a server runs."""
+        server, process = self._find(name)
+        return all(each.alive for each in server.chosen(process)) and bool(server.chosen(process))
+
+    def pids(self, name: str) -> list[int]:
+        """Return the pids of its processes in the order of their start."""
+        server, process = self._find(name)
+        return [each.identity.pid for each in server.chosen(process)]
+
+    def url(self, name: str) -> str:
+        """Return where a server is."""
+        return self._find(name)[0].url
+
+    def port(self, name: str, port: str = "main") -> int:
+        """Return a port that was given to a server."""
+        return self._find(name)[0].filling.port(port)
+
+    def end(self, name: str) -> None:
+        """End a server in order: its processes in reverse, then whatever they have left."""
+        server, _ = self._find(name)
+        with self._lock:
+            self._servers.pop(server.name, None)
+        server.end()
 
     def end_all(self) -> None:
         """End the servers, the last one first."""
-        while self._servers:
-            server = self._servers.pop()
-            gone = not server.alive
-            server.end()
-            self._folder.journal("server", "ended", of=server.entry, target=server.name)
-            if gone:
-                code = server.process.returncode
-                self._folder.event("server", f"the server of target {server.name} had ended by itself with code {code}")
+        for name in reversed(list(self._servers)):
+            self.end(name)
 
-
-def _birth(pid: int) -> float | None:
-    """Time of start of a process: with the pid it names one process for ever."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
-
-
-def _await_ready(name: str, process: subprocess.Popen[str], launcher: Launcher, log: Path) -> str:
-    lines: deque[str] = deque(maxlen=20)
-    found: list[str] = []
-    ready = threading.Event()
-    pattern = re.compile(launcher.ready_line)
-    reader = threading.Thread(target=_read_on, args=(process.stdout, pattern, lines, found, ready), daemon=True)
-    reader.start()
-    deadline = time.monotonic() + launcher.ready_within / 1e9
-    while not ready.wait(0.05) and process.poll() is None and time.monotonic() < deadline:
-        pass
-    if found:
-        return found[0]
-    reader.join(0.5)
-    said = " | ".join([*lines, *log.read_text(errors="replace").splitlines()[-5:]]) or "nothing"
-    state = f"ended with code {process.poll()}" if process.poll() is not None else "still runs"
-    within = format_time(launcher.ready_within)
-    raise TargetError(
-        f"target {name}: its server {state} and did not become ready; it said: {said}",
-        f"a ready line within {within}",
-        "look at its launch settings",
-    )
-
-
-def _read_on(
-    stream: IO[str] | None, pattern: re.Pattern[str], lines: deque[str], found: list[str], ready: threading.Event
-) -> None:
-    """Read the server's stdout to its end, so that it never blocks on a full pipe."""
-    if stream is None:
-        return
-    with contextlib.suppress(ValueError):  # closed while reading: the server is being ended
-        for line in stream:
-            lines.append(line.rstrip())
-            match = pattern.search(line)
-            if match and not found:
-                found.append(match.group("url"))
-                ready.set()
-    ready.set()
+    def _find(self, name: str) -> tuple[Server, str]:
+        """Return a server and the name of the process that is meant, empty for all of them."""
+        target, _, process = name.partition(".")
+        server = self._servers.get(target)
+        if server is None:
+            raise TargetError(f"target {target} has no server of pileup's", LAUNCHED)
+        known = server.names()
+        if process and process not in known:
+            raise TargetError(f"the server of target {target} has no process {process!r}", f"one of {', '.join(known)}")
+        return server, process

@@ -38,6 +38,10 @@ class Targets:
         """Return an open target; None when the test needs none."""
         return self._open.get(name) if name else None
 
+    def urls(self) -> dict[str, str]:
+        """Return name -> url of every open target, launched and scratch ones too."""
+        return {name: target.url for name, target in self._open.items()}
+
     def problem(self, name: str | None) -> str:
         """Return why a target is unavailable, empty when it is not."""
         return self._problems.get(name, "") if name else ""
@@ -58,6 +62,7 @@ class Targets:
             "kind": spec.kind,
             "url": spec.url or "",
             "launched": spec.launch is not None,
+            "private": spec.url is None,
             "about": "",
         }
         try:

@@ -18,9 +18,9 @@ class PracticeStorageTarget(WebDavTarget):
     """Storage of known truth: a WebDAV server whose service times, limits and faults are set, and logged.
 
     With `launch` pileup starts one on this machine and ends it after the run; what it did to each request stands in
-    `practice-storage.csv` in the folder of the target below the run. Its settings are those of `pileup practice
-    storage`, for example `launch: {threads: 8, service: {lognormal: [20 ms, 0.5]}, bandwidth: 200 MB/s}`. With a url
-    instead, it is a target of kind `webdav`.
+    `practice-storage.csv` in the folder of the target below the run, and in `practice-storage-2.csv` and so on after
+    restarts. Its settings are those of `pileup practice storage`, for example `launch: {threads: 8, service:
+    {lognormal: [20 ms, 0.5]}, bandwidth: 200 MB/s}`. With a url instead, it is a target of kind `webdav`.
     """
 
     kind = "practice-storage"
@@ -29,7 +29,7 @@ class PracticeStorageTarget(WebDavTarget):
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
-        StorageSettings.model_validate(settings)
+        port = StorageSettings.model_validate(settings).port or "{port}"  # the same one again after a restart
         text = json.dumps(settings)  # as written: quantities keep their units
-        command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text)
-        return Launcher((*command, "--log", "{folder}/practice-storage.csv"), READY)
+        command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text, "--port", str(port))
+        return Launcher.one((*command, "--log", "{folder}/practice-storage{again}.csv"), READY)

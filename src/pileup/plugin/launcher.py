@@ -1,0 +1,129 @@
+"""How pileup starts a private server for a target: its processes, how each is known to be ready, and its url.
+
+All texts (commands, environments, contents of files, urls, what readiness looks at) may hold
+
+| word | filled in with |
+|---|---|
+| `{folder}` | the folder of the target below the run |
+| `{short}` | a folder with a short path, removed at the end: for unix sockets, which take 107 bytes |
+| `{port}`, `{port:NAME}` | a free port of 127.0.0.1, the same one over restarts |
+| `{again}` | nothing at the first start, then -2, -3, …: for files that a new start would empty |
+| `{host}`, `{user}` | the short name of this host, the user who runs the server |
+
+`Target.launcher` is also called to check a suite: it must not write anything; `files` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+StopSignal = Literal["TERM", "INT", "HUP", "QUIT", "KILL"]
+WITHIN = 30 * 10**9
+"""Default time to become ready, ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Ready when a line of its output (stdout or stderr) matches; a group `url` tells the url of the target."""
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Ready when a command ends with 0, and with `contains` somewhere in its output."""
+
+    command: tuple[str, ...]
+    contains: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """Ready when a connection is accepted: at a port of 127.0.0.1, or at the path of a unix socket."""
+
+    address: str = "{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Ready when something is at a path."""
+
+    path: str
+
+
+Ready = Line | Answer | Accepts | Exists
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """One process that stays: started in a session of its own, its output goes to `NAME.log` in the folder."""
+
+    command: tuple[str, ...]
+    ready: Ready
+    name: str = "server"
+    """Faults and monitors may name it: `target.name`."""
+    environment: dict[str, str] = field(default_factory=dict)
+    folder: str = "{folder}"
+    """Where it runs."""
+    ready_within: int = WITHIN
+    """Nanoseconds."""
+    before_end: tuple[tuple[str, ...], ...] = ()
+    """Commands run before it is ended in order, e.g. to cancel jobs; one that fails is told and the end goes on."""
+    stop: StopSignal = "TERM"
+    """Signal that asks it to end; what does not within `grace` (ns) is killed, and so is what it leaves."""
+    grace: int = 5 * 10**9
+    listen: tuple[str, ...] = ()
+    """Names of ports whose listening sockets on 127.0.0.1 it is handed from descriptor 3 on (LISTEN_FDS, as systemd
+    does). Its port then accepts from the first moment, so `ready` should be a Line or an Answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One command that must end with 0 before what follows is started: to make a data base, to add a user.
+
+    It is done at the launch; at a restart only with `again`.
+    """
+
+    command: tuple[str, ...]
+    name: str = "task"
+    environment: dict[str, str] = field(default_factory=dict)
+    folder: str = "{folder}"
+    within: int = WITHIN
+    """Nanoseconds."""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that the server needs, written before it is started; without content a folder. Paths as in commands."""
+
+    path: str
+    content: str | bytes | None = None
+    """Words in braces are filled in in text, not in bytes."""
+    mode: int = 0o600
+    keep: bool = False
+    """Whether one that is there is left as it is: a key that must not change at a restart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """The processes of a private server, started in this order, each awaited, and ended in reverse order."""
+
+    processes: tuple[Daemon | Task, ...]
+    url: str = ""
+    """The url of the target; empty: the group `url` of a ready line tells it."""
+    files: tuple[File, ...] = ()
+    user: str = ""
+    """Who runs it when pileup runs as root; the folders become that user's. Empty: whoever runs pileup."""
+
+    @classmethod
+    def one(
+        cls,
+        command: tuple[str, ...],
+        ready_line: str,
+        ready_within: int = WITHIN,
+        environment: dict[str, str] | None = None,
+    ) -> Launcher:
+        """A server of one process that prints a line with its url (group `url`) when it answers."""
+        return cls((Daemon(command, Line(ready_line), environment=environment or {}, ready_within=ready_within),))

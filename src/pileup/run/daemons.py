@@ -1,0 +1,254 @@
+"""One server: its processes started, awaited and ended, with an entry in the journal before and after."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pileup.model.errors import PileupError, TargetError
+from pileup.plugin import Daemon, Launcher, Task
+from pileup.run import commands, processes
+from pileup.run.filling import Filling
+from pileup.run.processes import MARK, Identity
+from pileup.run.ready import Log, await_ready
+
+if TYPE_CHECKING:
+    from pileup.run.servers import Journal
+
+BACKLOG = 1024
+HAND_OVER = """
+import os, sys
+sockets = [int(word) for word in sys.argv[1].split(",")]
+kept = [os.dup(each) for each in sockets]
+for each in sockets:
+    os.set_inheritable(each, False)
+for number, each in enumerate(kept):
+    os.dup2(each, 3 + number)
+    os.set_inheritable(3 + number, True)
+os.environ.update(LISTEN_FDS=str(len(kept)), LISTEN_PID=str(os.getpid()))
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Gives listening sockets the numbers that a program looks for, then becomes the program: systemd's protocol."""
+
+
+@dataclass(slots=True)
+class Process:
+    """One started process."""
+
+    daemon: Daemon
+    popen: subprocess.Popen[bytes]
+    identity: Identity
+    entry: int
+    """Number of its entry in the journal."""
+    pause: int | None = None
+    """Number of the entry that says it is paused; None while it is not."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self.popen.poll() is None
+
+    @property
+    def signal(self) -> int:
+        """Number of the signal that asks it to end."""
+        return int(getattr(signal, f"SIG{self.daemon.stop}"))
+
+
+class Server:
+    """The processes of one target."""
+
+    def __init__(self, name: str, launcher: Launcher, folder: Path, journal: Journal) -> None:
+        self.name = name
+        self.url = ""
+        self.filling = Filling(folder, launcher.user)
+        self._launcher = launcher
+        self._folder = folder
+        self._journal = journal
+        self._mark = uuid4().hex
+        self._running: list[Process] = []
+        self._lock = threading.RLock()
+        self._short: int | None = None
+
+    def names(self) -> list[str]:
+        """Return the names of the processes that stay."""
+        return [each.name for each in self._launcher.processes if isinstance(each, Daemon)]
+
+    def chosen(self, process: str) -> list[Process]:
+        """Return the started process of that name, or all for an empty name."""
+        return [each for each in list(self._running) if process in ("", each.daemon.name)]
+
+    def start(self) -> str:
+        """Start all, in order; return the url. Raises TargetError, with everything ended again."""
+        with self._lock:
+            try:
+                self._start(again=False)
+            except BaseException:
+                self.end()
+                raise
+            return self.url
+
+    def restart(self, process: str, launcher: Launcher | None, number: int | None) -> str:
+        """End what is meant by a signal (None: that of each) and start it again; return the url."""
+        with self._lock:
+            for each in reversed(self.chosen(process)):
+                self._end(each, number or each.signal)
+            self._launcher = launcher or self._launcher
+            self._start(again=True)
+            return self.url
+
+    def kill(self, process: str) -> None:
+        """Kill what is meant."""
+        with self._lock:
+            for each in reversed(self.chosen(process)):
+                self._end(each, signal.SIGKILL)
+
+    def pause(self, process: str) -> None:
+        """Stop the sessions of what is meant."""
+        with self._lock:
+            for each in self.chosen(process):
+                if each.pause is None:
+                    about = {"target": self.name, "process": each.daemon.name, **self._known(each.identity)}
+                    each.pause = self._journal.journal("pause", "begun", **about)
+                processes.send(processes.session(each.identity, self._mark), signal.SIGSTOP)
+
+    def go_on(self, process: str) -> None:
+        """Continue the sessions of what is meant."""
+        with self._lock:
+            for each in self.chosen(process):
+                processes.send(processes.session(each.identity, self._mark), signal.SIGCONT)
+                self._close_pause(each)
+
+    def paused(self, process: str) -> bool:
+        """Whether something of what is meant is paused."""
+        return any(each.pause is not None for each in self.chosen(process))
+
+    def end(self) -> None:
+        """End all in reverse order, then what they have left in sessions of their own."""
+        with self._lock:
+            for each in list(self._running):
+                processes.send(processes.session(each.identity, self._mark), signal.SIGCONT)
+            for each in reversed(list(self._running)):
+                self._prepare_end(each)
+                self._end(each, each.signal)
+            processes.kill(processes.marked(self._mark))
+            self.filling.remove()
+            if self._short is not None:
+                self._journal.journal("scratch", "removed", of=self._short)
+                self._short = None
+
+    def _start(self, again: bool) -> None:
+        self.filling.starts += 1
+        self.filling.write(self._launcher.files)
+        for each in self._launcher.processes:
+            if isinstance(each, Task):
+                if each.again or not again:
+                    self._do(each)
+            elif not any(running.daemon.name == each.name for running in self._running):
+                self.url = self._start_one(each) or self.url
+        self.url = self.filling.fill(self._launcher.url) or self.url
+        if not self.url:
+            self.end()
+            raise TargetError(f"target {self.name}: its server did not tell its url", "a ready line with a group `url`")
+
+    def _do(self, task: Task) -> None:
+        words = self.filling.fill_all(task.command)
+        environment = {**self.filling.environment(task.environment), MARK: self._mark}
+        self._note_short()
+        done = commands.run(words, task.within, environment, self.filling.fill(task.folder), self.filling.user)
+        (self._folder / f"{task.name}.log").write_text(done.output)
+        if not done.good:
+            raise TargetError(
+                f"target {self.name}: its {task.name} ({words[0]}) {done.told()}", "a command that ends with 0"
+            )
+
+    def _start_one(self, daemon: Daemon) -> str:
+        """Start a process and await it; return the url that it told."""
+        words = self.filling.fill_all(daemon.command)
+        self._note_short()
+        path = self._folder / f"{daemon.name}.log"
+        log = Log(path, path.stat().st_size if path.exists() else 0)
+        about = {"target": self.name, "process": daemon.name, "command": words[0]}
+        intent = self._journal.journal("server", "begun", mark=self._mark, **about)
+        try:
+            popen = self._open(daemon, words, path)
+        except (OSError, ValueError, KeyError) as problem:
+            self._journal.journal("server", "failed", of=intent, problem=str(problem))
+            raise TargetError(
+                f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here"
+            ) from problem
+        identity = Identity.of(popen.pid) or Identity(popen.pid, 0.0)
+        entry = self._journal.journal("server", "started", of=intent, **self._known(identity), **about)
+        process = Process(daemon, popen, identity, entry)
+        names = self.names()
+        self._running = sorted([*self._running, process], key=lambda each: names.index(each.daemon.name))
+        return await_ready(self.name, daemon, self.filling, log, popen.poll)
+
+    def _open(self, daemon: Daemon, words: list[str], log: Path) -> subprocess.Popen[bytes]:
+        user = self.filling.user
+        with ExitStack() as stack:
+            output = stack.enter_context(log.open("ab"))
+            listening = [stack.enter_context(self._listen(port)) for port in daemon.listen]
+            numbers = [each.fileno() for each in listening]
+            if numbers:
+                words = [sys.executable, "-ISc", HAND_OVER, ",".join(map(str, numbers)), *words]
+            return subprocess.Popen(
+                words,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env={**os.environ, **self.filling.environment(daemon.environment), MARK: self._mark},
+                cwd=self.filling.fill(daemon.folder),
+                pass_fds=numbers,
+                **commands.identity_of(user),
+            )
+
+    def _listen(self, port: str) -> socket.socket:
+        return socket.create_server(("127.0.0.1", self.filling.port(port)), backlog=BACKLOG)
+
+    def _prepare_end(self, process: Process) -> None:
+        for command in process.daemon.before_end if process.alive else ():
+            try:
+                words = self.filling.fill_all(command)
+                environment = self.filling.environment(process.daemon.environment)
+                done = commands.run(words, process.daemon.grace, environment)
+                problem = "" if done.good else done.told()
+            except PileupError as mistake:
+                problem = str(mistake)
+            if problem:
+                self._journal.event("server", f"before the end of {self.name}: {command[0]} {problem}")
+
+    def _end(self, process: Process, number: int) -> None:
+        gone = not process.alive
+        processes.end_leader(process.identity, self._mark, number, process.daemon.grace / 1e9)
+        with suppress(subprocess.TimeoutExpired):  # what hangs in the kernel cannot be ended by anybody
+            process.popen.wait(processes.KILLED_WITHIN)
+        self._running.remove(process)
+        self._close_pause(process)
+        code = process.popen.returncode
+        self._journal.journal("server", "ended", of=process.entry, target=self.name, code=code)
+        if gone:
+            whose = f"the {process.daemon.name} of target {self.name}"
+            self._journal.event("server", f"{whose} had ended by itself with code {code}", target=self.name)
+
+    def _close_pause(self, process: Process) -> None:
+        if process.pause is not None:
+            self._journal.journal("pause", "ended", of=process.pause)
+            process.pause = None
+
+    def _note_short(self) -> None:
+        """Say in the journal that a folder with a short path was made."""
+        if self.filling.short is not None and self._short is None:
+            self._short = self._journal.journal("scratch", "made", target=self.name, path=str(self.filling.short))
+
+    def _known(self, identity: Identity) -> dict[str, Any]:
+        return {"pid": identity.pid, "born": identity.born, "mark": self._mark}
