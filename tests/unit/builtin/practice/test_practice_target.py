@@ -12,6 +12,15 @@ import pytest
 from pileup.builtin.practice.storage import PracticeStorageTarget
 from pileup.builtin.targets.webdav import WebDavTarget
 from pileup.model.practice import StorageSettings
+from pileup.plugin import Daemon, Launcher, Line
+
+
+def daemon(launcher: Launcher | None) -> Daemon:
+    """The one process of a launcher."""
+    assert launcher is not None
+    (process,) = launcher.processes
+    assert isinstance(process, Daemon)
+    return process
 
 
 def test_it_is_webdav_by_another_name() -> None:
@@ -22,10 +31,9 @@ def test_it_is_webdav_by_another_name() -> None:
 def test_the_command_carries_the_settings() -> None:
     settings = {"threads": 8, "service": {"lognormal": ["20 ms", 0.5]}, "bandwidth": "200 MB/s"}
     launcher = PracticeStorageTarget.launcher(settings, Path("/run"))
-    assert launcher is not None
-    command = launcher.command
+    command = daemon(launcher).command
     assert command[:5] == (sys.executable, "-m", "pileup", "practice", "storage")
-    assert command[-2:] == ("--log", "{folder}/practice-storage.csv")
+    assert command[-4:] == ("--port", "{port}", "--log", "{folder}/practice-storage{again}.csv")
     text = command[command.index("--settings") + 1]
     read = StorageSettings.model_validate(json.loads(text))
     assert read == StorageSettings.model_validate(settings)
@@ -33,9 +41,9 @@ def test_the_command_carries_the_settings() -> None:
 
 
 def test_the_ready_line_tells_the_url() -> None:
-    launcher = PracticeStorageTarget.launcher({}, Path("/run"))
-    assert launcher is not None
-    match = re.search(launcher.ready_line, "pileup practice storage ready at http://127.0.0.1:40123/\n")
+    ready = daemon(PracticeStorageTarget.launcher({}, Path("/run"))).ready
+    assert isinstance(ready, Line)
+    match = re.search(ready.pattern, "pileup practice storage ready at http://127.0.0.1:40123/\n")
     assert match is not None
     assert match["url"] == "http://127.0.0.1:40123/"
 
