@@ -1,8 +1,6 @@
 """`python -m pileup` is the command `pileup`."""
 
-import sys
-
-from pileup.cli import main
+from pileup.cli import run_and_exit
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_exit()

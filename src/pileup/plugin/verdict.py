@@ -9,28 +9,52 @@ from types import TracebackType
 from pileup.model.errors import Ambiguous, Refused, VerdictException
 from pileup.model.record import Outcome
 
+SHOWN = 100
+"""Longest value shown in a message."""
 Verdict = tuple[Outcome, str]
 """The outcome and the message for people, empty when passed."""
 PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 def verdict_of(result: object) -> Verdict:
-    """Return the outcome of a `run` that came back."""
-    return (Outcome.FAILED, "the test returned False") if result is False else (Outcome.PASSED, "")
+    """Return the outcome of a `run` that came back: with nothing or True it passed."""
+    if result is None or result is True:
+        return Outcome.PASSED, ""
+    return (
+        Outcome.FAILED,
+        f"the test returned {_shown(result)}; expected nothing, or an exception that says what failed",
+    )
 
 
 def verdict_on(problem: BaseException) -> Verdict:
     """Return the outcome of a `run` or an operation that ended with this exception; a mistake names the user's line."""
     match problem:
         case Refused():
-            return Outcome.REFUSED, str(problem)
+            return Outcome.REFUSED, _words(problem)
         case Ambiguous() | TimeoutError():
-            return Outcome.AMBIGUOUS, str(problem) or "no answer in time"
+            return Outcome.AMBIGUOUS, _words(problem) or "no answer in time"
         case VerdictException() | AssertionError():
-            return Outcome.FAILED, str(problem) or "the test failed without a reason"
+            return Outcome.FAILED, _words(problem) or "the test failed without a reason"
         case SystemExit():
             return Outcome.FAILED, f"the test called exit({problem.code})"
-    return Outcome.FAILED, f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
+    return Outcome.FAILED, f"{type(problem).__name__}: {_words(problem)}{_where(problem.__traceback__)}"
+
+
+def _words(problem: BaseException) -> str:
+    """Return the message of an exception, which may be one that cannot tell it."""
+    try:
+        return str(problem)
+    except Exception:
+        return "(its message cannot be shown)"
+
+
+def _shown(result: object) -> str:
+    """Return a value in short."""
+    try:
+        text = repr(result)
+    except Exception:
+        text = f"a {type(result).__name__}"
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "\u2026"
 
 
 def _where(trace: TracebackType | None) -> str:

@@ -6,17 +6,18 @@ import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, PluginError
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
 from pileup.model.suite import Load
 from pileup.plugin import Target, Test
+from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
 from pileup.run.live import Live
@@ -24,6 +25,7 @@ from pileup.run.stop import Haste
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]
+Given = TypeVar("Given")
 
 
 class CaseRun:
@@ -64,7 +66,7 @@ class CaseRun:
             return
         passed = self._told["outcome"] == PASSED
         wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
-        program = self._make(0).cleanup() if wanted and self._target else None
+        program = self._asked("cleanup", self._make(0).cleanup) if wanted and self._target else None
         problem = self._do(program, Phase.CLEANUP) if program else ""
         state = ("removed" if program else "kept") if not problem else "left"
         self._live.folder.journal("objects", state, of=self._made, case=self.case.name, problem=problem)
@@ -74,9 +76,9 @@ class CaseRun:
     def _press(self) -> Ended:
         test = self._make(0)
         work = self._work(test)
-        self._live.rails.check(self.case, self._target, work.program, test.prepare(), test.cleanup())
-        self._note_objects(test)
-        preparation = test.prepare()
+        preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
+        self._live.rails.check(self.case, self._target, work.program, preparation, removal)
+        self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         if problem:
             return FAILED, f"set-up failed: {problem}"
@@ -161,7 +163,7 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if test.native():
-            return self._work_of(test.program())
+            return self._work_of(self._asked("program", test.program))
         return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
 
     def _work_of(self, program: Program) -> Work:
@@ -171,17 +173,26 @@ class CaseRun:
     def _make(self, client: int) -> Test:
         return instances.make_test(self._live.plan, self.case, self._target, client)
 
-    def _note_objects(self, test: Test) -> None:
+    def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
+        """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""
+        try:
+            return ask()
+        except PileupError:
+            raise
+        except Exception as problem:
+            told = f"{name}() of {self.case.test.use} failed: {verdict_on(problem)[1]}"
+            raise PluginError(told, "a program for the engine", "correct the test") from problem
+
+    def _note_objects(self, removal: Program | None) -> None:
         """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
-        program = test.cleanup()
-        if program is not None:
+        if removal is not None:
             self._made = self._live.folder.journal(
                 "objects",
                 "made",
                 case=self.case.name,
                 target=self.case.test.target,
                 cleanup=self.case.test.cleanup,
-                remove=program.to_native(),
+                remove=removal.to_native(),
             )
 
     def _delay(self) -> None:

@@ -112,7 +112,13 @@ def test_every_outcome_is_counted_in_its_class(folder: RunFolder, cls: type[Test
 def test_what_failed_has_its_message_in_the_record(folder: RunFolder) -> None:
     press(folder, Plain, Load(times=5))
     rows = folder.operations().connect().sql("select error from operations order by intended").fetchall()
-    assert [row[0] or "" for row in rows] == ["", "wrong answer", "go away", "silence", "the test returned False"]
+    assert [row[0] or "" for row in rows] == [
+        "",
+        "wrong answer",
+        "go away",
+        "silence",
+        "the test returned False; expected nothing, or an exception that says what failed",
+    ]
 
 
 @pytest.mark.parametrize("cls", [Plain, Later])

@@ -83,7 +83,10 @@ def test_what_did_not(raised: Exception, outcome: Outcome, error: str) -> None:
 def test_async_ones_too() -> None:
     result = run_once(Later, context=Context(client=3), number=5)
     assert (result.passed, [each.key for each in result.operations]) == (True, ["3.5"])
-    assert run_once(Later, number=7).error == "the test returned False"
+    assert (
+        run_once(Later, number=7).error
+        == "the test returned False; expected nothing, or an exception that says what failed"
+    )
     assert asyncio.run(run_async(Later)).passed
 
 

@@ -33,6 +33,24 @@ def test_a_mistake_is_named_at_the_users_line() -> None:
     assert message.startswith("KeyError: 'size' (test_verdict.py:")
 
 
+class Mute(Exception):
+    """An exception that cannot be shown."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
 def test_what_came_back() -> None:
-    assert verdict_of(None) == verdict_of(7) == (Outcome.PASSED, "")
-    assert verdict_of(False) == (Outcome.FAILED, "the test returned False")
+    told = "expected nothing, or an exception that says what failed"
+    assert verdict_of(None) == verdict_of(True) == (Outcome.PASSED, "")
+    assert verdict_of(False) == (Outcome.FAILED, f"the test returned False; {told}")
+    assert verdict_of({"passed": 7}) == (Outcome.FAILED, f"the test returned {{'passed': 7}}; {told}")
+    assert verdict_of(Mute()) == (Outcome.FAILED, f"the test returned a Mute; {told}")
+    assert len(verdict_of("x" * 10_000)[1]) < 200
+
+
+def test_an_exception_without_words_is_named() -> None:
+    outcome, message = verdict_on(Mute())
+    assert (outcome, message) == (Outcome.FAILED, "Mute: (its message cannot be shown)")
