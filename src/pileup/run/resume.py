@@ -51,7 +51,7 @@ def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
     done = _done(folder, plan)
     objects = _objects(folder, plan)
     again = _again(plan, done, objects, info)
-    if not again:
+    if not again and info["state"] == "ended":
         raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
     told = undo(folder, objects=False)
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
