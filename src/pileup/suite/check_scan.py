@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.faults import Faults, near, shown
 from pileup.suite.messages import fields_of, report
 from pileup.suite.plugin_rules import Plugins
-from pileup.suite.scan import COMMON, MOST_CASES, Axis, axis_of, text_of
+from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, axis_of, text_of
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence
 
 NAMING = "TARGET.setting, TEST.option, TEST.load.word or options.option"
@@ -46,6 +47,8 @@ class ScanRules:
         axis = axis_of(name, tuple(plain(item) for item in node.items), tests, targets)
         self._axes[name] = axis
         at = self._node.keys.get(name, node.at)
+        if axis.kind == "unknown" and not re.match(AXIS_PATTERN, name):
+            return  # told where the schema is checked
         if axis.kind == "unknown":
             owners = sorted(tests | targets | {COMMON})
             owner = name.partition(".")[0]
@@ -110,10 +113,17 @@ class ScanRules:
                 self._faults.add(item.at, "a list or mapping for a setting", "one value, to be filled into its command")
         if target.spec.launch is not None:
             self._check_launch(axis, node, target)
-        elif axis.word not in target.spec.settings:
+        elif axis.word not in (known := [*target.spec.settings, *self._settable(target.spec.kind)]):
             at = self._node.keys.get(axis.name, node.at)
             told = f"target {shown(axis.owner)} has no setting {shown(axis.word)}"
-            self._faults.add(at, told, near(axis.word, target.spec.settings, "`launch`, or `settings` that say how"))
+            self._faults.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
+
+    def _settable(self, kind: str) -> tuple[str, ...]:
+        """Return the settings that a kind of target can change by itself."""
+        try:
+            return instances.class_of_target(kind, self._plugins.folder).settable
+        except Exception:  # told where the target is checked
+            return ()
 
     def _check_launch(self, axis: Axis, node: Sequence, target: Bound[TargetSpec]) -> None:
         given = target.node.entries.get("launch")

@@ -42,6 +42,7 @@ BOUNDS = {
 }
 NAME_PATTERN = next(each.pattern for each in get_args(Name) if hasattr(each, "pattern"))
 NAME_RULE = "a name: letters, digits, _ and -, beginning with a letter or _, at most 64"
+AXIS_RULE = "names joined by dots, e.g. se.threads, copy.buffer or copy.load.clients"
 
 
 def report(
@@ -108,7 +109,8 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         named = word and not isinstance(loc[-1], int)  # an item of a list is told by its place
         return (f"`{word}`: {what}" if named else what), expected
     if loc[-1:] == ("[key]",):
-        return f"{shown(word)} is no name", NAME_RULE
+        own = context.get("pattern") == NAME_PATTERN
+        return (f"{shown(word)} is no name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)
     expected = _expected(error, value, field)
     found = "empty" if kind == "too_short" and not context["actual_length"] else found
     return (f"`{word}` is {found}" if word else f"{found} was given"), expected

@@ -6,14 +6,18 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from pileup.model.suite import Axis as AxisName
 from pileup.model.suite import Load, Suite, TestSpec
 
 COMMON = "options"
 """Owner of axes that vary an option of the suite: every test that has it sees the value."""
 MOST_CASES = 100_000
 """Cases of one run."""
+
+AXIS_PATTERN = next(each.pattern for each in get_args(AxisName) if getattr(each, "pattern", None))
+"""What every name of an axis matches."""
 
 Kind = Literal["setting", "option", "common", "load", "unknown"]
 

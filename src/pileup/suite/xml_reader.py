@@ -95,17 +95,39 @@ class _Reader:
         return self._root
 
     def _not_xml(self, problem: expat.ExpatError) -> None:
-        at = self._places.position(max(0, self._parser.ErrorByteIndex))
-        said = expat.ErrorString(problem.code)
+        index, said = max(0, self._parser.ErrorByteIndex), expat.ErrorString(problem.code)
         if said == expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE:
-            self._twice(self._parser.ErrorByteIndex)
-        if said == expat.errors.XML_ERROR_NO_ELEMENTS and not self._stack:
-            self._fail(START, "the file is empty", f'<{ROOT} pileup="1" …>', EXAMPLE)
-        inside = f" in <{self._stack[-1].name}> of line {self._stack[-1].at.line}" if self._stack else ""
-        if said == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
-            self._fail(at, "an entity that XML does not have", "&lt; &gt; &amp; &quot; &apos; or &#number;")
-        hint = "write &lt; for < and &amp; for &" if said == expat.errors.XML_ERROR_INVALID_TOKEN else ""
-        self._fail(at, f"this is not XML: {said}{inside}", "a suite in XML", hint)
+            self._twice(index)
+        at = self._places.position(index)
+        top = self._stack[-1] if self._stack else None
+        inside = f"<{top.name}> of line {top.at.line}" if top else "the file"
+        match said:
+            case expat.errors.XML_ERROR_NO_ELEMENTS if top is None:
+                self._fail(START, "the file is empty", f'<{ROOT} pileup="1" …>', EXAMPLE)
+            case expat.errors.XML_ERROR_NO_ELEMENTS | expat.errors.XML_ERROR_UNCLOSED_TOKEN:
+                told = f"the file ends inside {inside}" if top else "the file ends too early"
+                self._fail(at, told, f"</{top.name if top else ROOT}>")
+            case expat.errors.XML_ERROR_TAG_MISMATCH if top:
+                end = self._data[index : index + 60].split(b">")[0].decode("utf-8", "replace")
+                self._fail(at, f"{end if end[:2] == '</' else '</' + end}> in {inside}", f"</{top.name}> first")
+            case expat.errors.XML_ERROR_UNDEFINED_ENTITY:
+                self._fail(at, "an entity that XML does not have", "&lt; &gt; &amp; &quot; &apos; or &#number;")
+            case expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
+                self._fail(at, f"something after </{ROOT}>", "the end of the file")
+        hint = self._hint(index) if said == expat.errors.XML_ERROR_INVALID_TOKEN else ""
+        self._fail(at, f"this is not XML: {said} in {inside}", "a suite in XML", hint)
+
+    def _hint(self, index: int) -> str:
+        """Say what may be meant by a character that cannot stand where it does."""
+        if self._data[index : index + 1] == b"<":
+            return "write &lt; for <"
+        if b"&" in self._data[max(0, index - 1) : index + 1]:
+            return "write &amp; for &"
+        if self._data[max(0, index - 2) : index] == b"--":
+            return "no -- in a comment"
+        if self._data[index - 1 : index] == b"<":
+            return "names begin with a letter; write &lt; for <"
+        return 'attributes are written name="value"' if b"<" in self._data[max(0, index - 200) : index] else ""
 
     def _twice(self, index: int) -> None:
         """Name the attribute that stands twice: expat tells where the second one is, or where its tag is."""
@@ -152,8 +174,6 @@ class _Reader:
         at = self._places.mark(self._parser.CurrentByteIndex)
         self._count(at, 1 + len(values))
         found, content = attributes_at(self._data, self._parser.CurrentByteIndex)
-        if ":" in name:
-            self._faults.add(at, f"the element {shown(name)} has a prefix", "names without namespaces")
         given = [each for each in found if self._plain(each)]
         element = self._element(name, at, content, given, values) if self._stack else self._first(name, at, content)
         self._stack.append(element)
@@ -183,7 +203,9 @@ class _Reader:
         around = self._stack[-1]
         shape: Shape = ANY
         put: Put = self._nowhere
-        if self._is_item(around, name):
+        if ":" in name:
+            self._faults.add(at, f"the element {shown(name)} has a prefix", "names without namespaces")
+        elif self._is_item(around, name):
             self._turn(around, "list", at)
             shape, put = around.shape.item, self._item
         elif NAME in values and name in (around.inner.element, ENTRY) and around.inner.kind != "list":
@@ -328,7 +350,7 @@ class _Reader:
         begin = text.strip(SPACE).split("\n")[0].encode()
         found = self._data.rfind(begin, element.content, self._parser.CurrentByteIndex)
         self._fail(
-            self._places.position(max(element.content, found)), f"{told}: {shown(text.strip(SPACE))}", "one of both"
+            self._places.position(max(element.content, found)), f"{told}: {shown(text.strip(SPACE))}", "either of them"
         )
 
     def _end(self, _name: str) -> None:

@@ -155,9 +155,9 @@ def test_every_text_has_its_place_and_span() -> None:
     [
         ("", "f:1:1: the file is empty"),
         ("<foo/>", "f:1:1: the file holds <foo>"),
-        ("<suite>", "f:1:8: this is not XML: no element found in <suite> of line 1"),
-        ("<suite><a></b></suite>", "f:1:13: this is not XML: mismatched tag in <a> of line 1"),
-        ("<suite/><suite/>", "f:1:9: this is not XML: junk after document element"),
+        ("<suite>", "f:1:8: the file ends inside <suite> of line 1; expected </suite>"),
+        ("<suite><a></b></suite>", "f:1:13: </b> in <a> of line 1; expected </a> first"),
+        ("<suite/><suite/>", "f:1:9: something after </suite>"),
         ('<suite a="1"\n a="2"/>', "f:2:2: 'a' stands twice; expected each word once (first in line 1)"),
         ("<suite><seed>1</seed><seed>2</seed></suite>", "f:1:22: 'seed' stands twice"),
         ('<suite seed="1"><seed>2</seed></suite>', "f:1:17: 'seed' stands twice"),
