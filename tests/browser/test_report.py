@@ -73,7 +73,7 @@ def attribute(document: str, name: str) -> str:
     return found.group(1) if found else ""
 
 
-@pytest.mark.parametrize("name", ["rich", "simple", "hostile", "huge"])
+@pytest.mark.parametrize("name", ["rich", "simple", "hostile", "huge", "eventful", "scanned"])
 def test_every_chart_is_drawn_without_a_complaint(name: str, tmp_path: Path) -> None:
     document = dump(write(tmp_path, name), 1280, tmp_path)
     assert attribute(document, "problem") == ""

@@ -494,7 +494,8 @@ def happened() -> tuple[Event, ...]:
 
 def eventful() -> RunResults:
     """The rich run with everything that can happen to one."""
-    return replace(rich(), events=happened())
+    full = rich()
+    return replace(full, cases=(*full.cases, waiting(20, "submit", 3)), events=happened())
 
 
 def waiting(number: int, name: str, start: float) -> CaseResult:

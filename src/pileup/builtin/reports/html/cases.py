@@ -10,8 +10,8 @@ from pileup.builtin.reports.html.text import Shown
 from pileup.model.results import CaseResult, Distribution, OperationResult, RunResults
 from pileup.model.units import format_size, format_time
 
-MOST = 500
-"""Cases in the table, and in the details."""
+MOST = 200
+"""Cases in the table, and in the details: of more, those that did not pass come first. All are in a list."""
 OUTPUT = 48_000
 """Characters of one output on the page."""
 OUTPUTS = 1_000_000
@@ -33,6 +33,8 @@ class Row:
     throughput: Shown
     quantiles: list[Shown]
     took: str
+    detached: bool = False
+    """Whether these outlive the iterations of the case, which stand in the row above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +71,40 @@ class Detail:
 
 
 def rows(results: RunResults) -> list[Row]:
-    """Return the lines of the table of cases."""
-    return [_row(case, case.iterations, case.name) for case in results.cases[:MOST]]
+    """Return the lines of the table of cases: the iterations of each, and what outlived them."""
+    found = []
+    for case in shown(results):
+        found.append(_row(case, case.iterations, case.name))
+        found += [_row(case, each, each.operation) for each in case.operations if each.detached]
+    return found
+
+
+def shown(results: RunResults) -> list[CaseResult]:
+    """Return the cases that the page tells about one by one, in their order."""
+    wanted = sorted(results.cases, key=lambda case: case.outcome == "passed")[:MOST]
+    numbers = {case.id for case in wanted}
+    return [case for case in results.cases if case.id in numbers]
 
 
 def counted(results: RunResults) -> tuple[list[str], list[str]]:
     """Return the outcomes worth a column, and those that are zero in every case and need none."""
     seen = {word for case in results.cases for each in case.operations for word in WORDS if getattr(each.counts, word)}
-    shown = [word for word in WORDS if word in seen | {"passed", "failed", "missed"}]
-    return shown, [word for word in WORDS if word not in shown]
+    columns = [word for word in WORDS if word in seen | {"passed", "failed", "missed"}]
+    return columns, [word for word in WORDS if word not in columns]
 
 
 def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
     """Return what is told about each case. `outputs` maps paths in the run folder to texts."""
-    shown = results.cases[:MOST]
-    paths = [path for case in shown for path in (case.stdout, case.stderr) if outputs.get(path)]
+    told = shown(results)
+    paths = [path for case in told for path in (case.stdout, case.stderr) if outputs.get(path)]
     limit = min(OUTPUT, OUTPUTS // max(1, len(paths)))
-    return [_detail(case, outputs, begin, limit) for case in shown]
+    return [_detail(case, outputs, begin, limit) for case in told]
 
 
 def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int) -> Detail:
     operations = [_row(case, each, each.operation) for each in case.operations]
     kinds = [(each, kind, getattr(each, kind)) for each in case.operations for kind in ("response", "service")]
-    times = [_times(each.operation, kind, found) for each, kind, found in kinds if found]
+    times = [_times(each.operation, kind, found) for each, kind, found in kinds if found and found.n >= FEWEST]
     written = [
         Output(path, text.cut(outputs[path], limit, path), outputs[path].count("\n") or 1)
         for path in (case.stdout, case.stderr)
@@ -113,6 +126,7 @@ def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
         throughput=_throughput(found),
         quantiles=_quantiles(distribution, (0.5, 0.9, 0.99)),
         took=_took(case),
+        detached=bool(found and found.detached),
     )
 
 
@@ -150,6 +164,8 @@ def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:
         ("Load", case.load),
         ("Began", text.offset(case.started, begin)),
         ("Took", _took(case)),
+        ("Point", ", ".join(f"{axis}={value}" for axis, value in case.point.items())),
+        ("Repeat", str(case.repeat) if case.point else ""),
         ("Measured", format_time(iterations.seconds * 1e9) if iterations else ""),
         ("Moved", moved),
     ]

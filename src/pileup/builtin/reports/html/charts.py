@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from altair.utils.schemapi import debug_mode
 
-from pileup.builtin.reports.html import latency_charts, load_charts, monitor_charts, tables
+from pileup.builtin.reports.html import (
+    detached_charts,
+    latency_charts,
+    load_charts,
+    marks,
+    monitor_charts,
+    points,
+    tables,
+)
 from pileup.builtin.reports.html.monitor_charts import Panel
 from pileup.builtin.reports.html.series import Columns
-from pileup.builtin.reports.html.shapes import Chart
+from pileup.builtin.reports.html.shapes import Chart, Mark, with_marks
 from pileup.model.results import RunResults
 
 LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
 """Durations that a distribution needs to be drawn; the most curves, histograms, box plots and cases in one chart."""
+BEHIND = 200
+"""Cases behind the lines of a chart, at most."""
 
 
 @dataclass(slots=True)
@@ -21,6 +31,7 @@ class Charts:
     """What the page shows, in its order."""
 
     axis: tables.Clock
+    points: list[points.Group] = field(default_factory=list)
     load: list[Chart] = field(default_factory=list)
     latency: list[Chart] = field(default_factory=list)
     histograms: list[Chart] = field(default_factory=list)
@@ -31,11 +42,13 @@ class Charts:
     """Which cases have no curve, in words."""
     short: tuple[str, ...] = ()
     """Cases that were over too soon to be drawn against time."""
+    marks: tuple[Mark, ...] = ()
+    """What the marks on the charts with a time axis mean; none when nothing happened to the run."""
 
     def all(self) -> list[Chart]:
         """Return every chart in the order of the page."""
         panels = [chart for panel in self.panels for chart in panel.charts]
-        return [*self.load, *self.latency, *self.histograms, *self.boxes, *panels]
+        return [*points.charts_of(self.points), *self.load, *self.latency, *self.histograms, *self.boxes, *panels]
 
 
 def charts(results: RunResults) -> Charts:
@@ -46,24 +59,47 @@ def charts(results: RunResults) -> Charts:
 
 def _drawn(results: RunResults) -> Charts:
     made = Charts(tables.clock(results))
+    made.points, made.data = points.groups(results)
     made.data["phases"] = tables.phases(results, made.axis)
-    made.data["cases"] = tables.cases(results, made.axis)
-    _load(made, results)
+    everything = tables.cases(results, made.axis)
+    made.data["cases"] = tables.backdrop(everything, BEHIND)
+    _load(made, results, len(everything["a"]))
     _latency(made, results)
     made.panels, found = monitor_charts.panels(results.series, made.axis)
     made.data |= found
+    if marks.drawn(results):
+        _mark(made, results)
     return made
 
 
-def _load(made: Charts, results: RunResults) -> None:
+def _mark(made: Charts, results: RunResults) -> None:
+    """Draw what happened to the run on every chart with a time axis."""
+    made.marks = marks.legend(results)
+    made.data["events"] = marks.table(results, made.axis)
+    layers = marks.layers(results)
+
+    def marked(chart: Chart) -> Chart:
+        return replace(chart, spec=with_marks(chart.spec, *layers)) if chart.timed else chart
+
+    made.load = [marked(chart) for chart in made.load]
+    made.panels = [replace(panel, charts=tuple(map(marked, panel.charts))) for panel in made.panels]
+
+
+def _load(made: Charts, results: RunResults, count: int) -> None:
     window = made.axis.window
-    count = len(made.data["cases"]["case"])
     if 0 < count <= BARS:
         made.load.append(load_charts.gantt(made.data["cases"], window))
+    waiting = tables.detached(results, made.axis)
     drawn = tables.drawn(results)
-    made.short = tuple(case.name for case in results.cases if case.timeline and case not in drawn)
-    if not drawn:
-        return
+    made.short = tuple(tables.label(case) for case in results.cases if case.timeline and case not in drawn)
+    if drawn:
+        _timelines(made, results, window)
+    if waiting["t"]:
+        made.data["detached"] = waiting
+        made.load += detached_charts.charts(waiting, window)
+
+
+def _timelines(made: Charts, results: RunResults, window: float) -> None:
     table = made.data["timeline"] = tables.timeline(results, made.axis)
     found = [
         load_charts.rates(table, window),
@@ -82,7 +118,7 @@ def _latency(made: Charts, results: RunResults) -> None:
         made.left_out = f"The {len(chosen)} cases with the most iterations of {len(everybody)}."
     if chosen:
         made.data["ecdf"] = tables.ecdf(chosen)
-        made.latency = latency_charts.functions(made.data["ecdf"], [case.name for case in chosen])
+        made.latency = latency_charts.functions(made.data["ecdf"], [tables.label(case) for case in chosen])
     for chart, table in latency_charts.histograms(tables.measured(results, LEAST, HISTOGRAMS)):
         made.histograms.append(chart)
         made.data[chart.id] = table

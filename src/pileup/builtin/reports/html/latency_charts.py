@@ -87,7 +87,7 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Chart, Columns]]:
         legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
         columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
         unit = f"{format_count(got.n)} iterations"
-        drawn.append((Chart(name, case.name, unit, spec, name, legend, timed=False, columns=columns), table))
+        drawn.append((Chart(name, tables.label(case), unit, spec, name, legend, timed=False, columns=columns), table))
     return drawn
 
 

@@ -12,7 +12,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
-from pileup.builtin.reports.html import cases, text
+from pileup.builtin.reports.html import cases, marks, points, tables, text
 from pileup.builtin.reports.html.charts import Charts, charts
 from pileup.builtin.reports.html.series import Columns
 from pileup.builtin.reports.html.shapes import CONFIG
@@ -23,6 +23,11 @@ ERRORS = 200
 """Rows of the table of errors."""
 SUITE = 200_000
 """Characters of the suite."""
+LIST = {"case": "case", "outcome": "outcome", "took": "took, ms", "passed": "passed", "other": "not passed"} | {
+    "p50": "p50, ms",
+    "reason": "reason",
+}
+"""Columns of the list of all cases."""
 TONES = {
     "passed": "good",
     "failed": "bad",
@@ -41,6 +46,10 @@ SIGNS = {"good": "✓", "bad": "✗", "warn": "?", "none": text.ABSENT}
 def render(results: RunResults, outputs: Mapping[str, str]) -> str:
     """Return the page of a run."""
     drawn = charts(results)
+    lists = {}
+    if len(results.cases) > cases.MOST:
+        drawn.data["all_cases"] = tables.all_cases(results)
+        lists["all_cases"] = {"table": "all_cases", "columns": LIST}
     shown = results.criteria
     outcomes, absent = cases.counted(results)
     context: dict[str, Any] = {
@@ -57,6 +66,9 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "absent": absent,
         "opened": _opened(results),
         "more_cases": max(0, len(results.cases) - cases.MOST),
+        "told_cases": min(len(results.cases), cases.MOST),
+        "events": marks.listed(results, drawn.axis.begin),
+        "more_events": max(0, len(results.events) - marks.LISTED),
         "details": cases.details(results, outputs, drawn.axis.begin),
         "charts": drawn,
         "errors": results.errors[:ERRORS],
@@ -64,7 +76,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "begin": drawn.axis.begin,
         "suite": _suite(results),
         "environment": _environment(results.run),
-        "data": _script(_payload(drawn)),
+        "data": _script(_payload(drawn, lists)),
         "style": Markup(_resource("report.css")),  # noqa: S704  # our own file
         "script": Markup(_resource("report.js")),  # noqa: S704  # our own file
         "bundle": Markup(_bundle() if drawn.all() else ""),  # noqa: S704  # nothing in it ends a script: see there
@@ -78,6 +90,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "figure": text.show,
+        "point_figure": points.show,
         "count": format_count,
         "offset": text.offset,
         "tone": lambda word: TONES.get(str(word), "none"),
@@ -106,11 +119,12 @@ def _script(value: object) -> Markup:
     return Markup(plain)  # noqa: S704  # escaped in the line above
 
 
-def _payload(drawn: Charts) -> dict[str, Any]:
+def _payload(drawn: Charts, lists: dict[str, Any]) -> dict[str, Any]:
     return {
         "window": drawn.axis.window,
         "config": CONFIG,
         "tables": {name: _packed(columns) for name, columns in drawn.data.items()},
+        "lists": lists,
         "charts": {
             each.id: {"spec": each.spec, "table": each.table, "timed": each.timed, "columns": each.columns}
             for each in drawn.all()

@@ -88,7 +88,7 @@
   }
 
   function tabulate(place) {
-    const chart = report.charts[place.dataset.numbers], keys = Object.entries(chart.columns), table = document.createElement("table");
+    const chart = report.charts[place.dataset.numbers] || report.lists[place.dataset.numbers], keys = Object.entries(chart.columns), table = document.createElement("table");
     const cell = (row, kind, text, right) => {
       const made = document.createElement(kind);
       made.textContent = text;
@@ -98,11 +98,12 @@
     const data = rows(chart.table), head = table.createTHead().insertRow(), body = table.createTBody();
     const numeric = ([key]) => data.some((row) => typeof row[key] === "number");
     keys.forEach((key) => cell(head, "th", key[1], numeric(key)));
-    data.slice(0, 2000).forEach((row) => {
+    data.slice(0, 5000).forEach((row) => {
       const line = body.insertRow();
       keys.forEach(([key]) => cell(line, "td", number(row[key]), typeof row[key] === "number"));
     });
     place.replaceChildren(table);
+    if (data.length > 5000) place.append(number(data.length - 5000) + " more are in the record: pileup export.");
   }
 
   document.querySelectorAll("details.numbers").forEach((each) => each.addEventListener("toggle", () => {

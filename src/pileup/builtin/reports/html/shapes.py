@@ -152,7 +152,7 @@ def backdrop() -> tuple[dict[str, Any], ...]:
     names = (
         in_window("cases")
         .transform_calculate(mid="(min(datum.b, last) + max(datum.a, first)) / 2", room=room)
-        .transform_filter("datum.room >= 4")
+        .transform_filter("datum.room >= 4 && datum.lane === 0")
         .transform_calculate(label=label)
         .mark_text(baseline="bottom", dy=-3)
         .encode(x=time_axis("mid"), y=alt.value(0), text="label:N")
@@ -179,6 +179,13 @@ def hits(table: str, tooltip: list[alt.Tooltip]) -> Any:
 def timed(layers: list[Any], length: float, height: int = HEIGHT) -> dict[str, Any]:
     """Put layers on the shared time axis and return the specification; `length` is that of the run in ms."""
     return finish([*backdrop(), *map(layer_of, layers)], height, length)
+
+
+def with_marks(spec: dict[str, Any], bands: list[dict[str, Any]], rules: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a time chart with what happened to the run: bands upon those of cases, rules and numbers before all."""
+    layers = spec["layer"]
+    ground = next((place for place, layer in enumerate(layers) if layer["mark"]["type"] != "rect"), 0)
+    return {**spec, "layer": [*layers[:ground], *bands, *layers[ground:], *rules]}
 
 
 def free_log_time(values: list[float]) -> tuple[alt.Scale, alt.Axis]:

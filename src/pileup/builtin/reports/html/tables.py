@@ -16,6 +16,7 @@ POINTS = 160
 """Points of one distribution function, at most."""
 SHORTEST, FEWEST = 1.0, 5
 """Cases that took less than this (s), or began less than this, have no rate worth drawing against time."""
+MOST_REASON = 120
 PHASES = {
     Phase.SETUP: "set-up",
     Phase.RAMP: "ramp",
@@ -55,6 +56,14 @@ def when(a: float, b: float) -> str:
     return f"{a / 1000:.4g} s" if b - a < 1 else f"{a / 1000:.4g} to {b / 1000:.4g} s"
 
 
+def label(case: CaseResult) -> str:
+    """Return the name of a case for charts: `copy[16, 64 KiB]#2` for `copy[se.threads=16,copy.buffer=64 KiB]#2`."""
+    if not case.point:
+        return case.name
+    behind = case.name.rpartition("]")[2] if case.name.startswith(f"{case.test}[") else ""
+    return f"{case.test}[{', '.join(case.point.values())}]{behind}"
+
+
 def cases(results: RunResults, axis: Clock) -> Columns:
     """Return when each case that was run began and ended."""
     ran = [case for case in results.cases if case.started]
@@ -64,11 +73,69 @@ def cases(results: RunResults, axis: Clock) -> Columns:
         "a": starts,
         "b": ends,
         "n": list(range(len(ran))),
-        "case": [case.name for case in ran],
+        "case": [label(case) for case in ran],
+        "lane": _lanes(ran, starts, ends),
         "outcome": [str(case.outcome) for case in ran],
         "load": [case.load for case in ran],
         "when": [when(a, b) for a, b in zip(starts, ends, strict=True)],
     }
+
+
+def _lanes(ran: list[CaseResult], starts: list[float], ends: list[float]) -> list[int]:
+    """Return 0 for cases that follow one another, 1 for those beside others, whose names would lie upon theirs."""
+    lanes = [1 if case.role else 0 for case in ran]
+    last = -1.0
+    for place in sorted(range(len(ran)), key=lambda place: starts[place]):
+        if lanes[place] == 0 and starts[place] >= last:
+            last = ends[place]
+        else:
+            lanes[place] = 1
+    return lanes
+
+
+def backdrop(table: Columns, most: int) -> Columns:
+    """Return the cases that charts show behind their lines: of too many, the longest."""
+    count = len(table["a"])
+    longest = sorted(range(count), key=lambda place: table["a"][place] - table["b"][place])[:most]
+    return {name: [values[place] for place in sorted(longest)] for name, values in table.items()}
+
+
+def all_cases(results: RunResults) -> Columns:
+    """Return every case in one line of numbers, for a list that is made when it is opened."""
+    found = [(case, case.iterations) for case in results.cases]
+    counts = [each.counts if each else None for _, each in found]
+    medians = [each.response.box[2] / 1e6 if each and each.response else None for _, each in found]
+    return {
+        "case": [case.name for case, _ in found],
+        "outcome": [str(case.outcome) for case, _ in found],
+        "reason": [case.reason[:MOST_REASON] for case, _ in found],
+        "took": [
+            short((case.ended - case.started) / 1e6) if case.started and case.ended else None for case, _ in found
+        ],
+        "passed": [each.passed if each else None for each in counts],
+        "other": [each.ended - each.passed if each else None for each in counts],
+        "p50": [short(value) for value in medians],
+    }
+
+
+def detached(results: RunResults, axis: Clock) -> Columns:
+    """Return how many operations that outlive their iterations were open, and ended per second, case by case."""
+    columns: dict[str, list[Number]] = {name: [] for name in ("a", "b", "t", "open", "ended")}
+    names: list[str] = []
+    found = [(case, case.detached) for case in results.cases if case.detached and case.detached.times]
+    for case, line in found:
+        for part in buckets(len(line.times), max(2, ROWS // len(found))):
+            end = axis.ms(line.times[part[-1]])
+            begin = axis.ms(line.times[part[0] - 1]) if part[0] else min(end, axis.ms(case.started or line.times[0]))
+            names.append(label(case))
+            columns["a"].append(begin)
+            columns["b"].append(end)
+            columns["t"].append(end)
+            columns["open"].append(largest([line.open[place] for place in part]))
+            length = (end - begin) / 1000
+            columns["ended"].append(short(sum(line.ended[place] for place in part) / length) if length > 0 else None)
+    times = [when(a or 0, b or 0) for a, b in zip(columns["a"], columns["b"], strict=True)]
+    return {**columns, "case": names, "when": times}
 
 
 def phases(results: RunResults, axis: Clock) -> Columns:
@@ -90,7 +157,7 @@ def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
 
 
 def _phases(case: CaseResult, timeline: Timeline, axis: Clock) -> Iterator[tuple[float, float, str, str]]:
-    phases, name = began_in(case, timeline), case.name
+    phases, name = began_in(case, timeline), label(case)
     for phase, group in groupby(range(len(timeline.times)), key=phases.__getitem__):
         places = list(group)
         if phase in PHASES:
@@ -118,7 +185,7 @@ def timeline(results: RunResults, axis: Clock) -> Columns:
         if case.timeline:
             share = max(2, ROWS * len(case.timeline.times) // max(total, ROWS))
             rows = _rows(case.timeline, axis, share)
-            names += [case.name] * len(rows["a"])
+            names += [label(case)] * len(rows["a"])
             for name, values in rows.items():
                 columns[name] += [short(value) for value in values] if name not in "abt" else values
     times = [when(a or 0, b or 0) for a, b in zip(columns["a"], columns["b"], strict=True)]
@@ -181,7 +248,7 @@ def ecdf(chosen: list[CaseResult]) -> Columns:
         for kind in ("response", "service"):
             found = getattr(case.iterations, kind)
             points = _thinned(found) if found else []
-            names += [case.name] * len(points)
+            names += [label(case)] * len(points)
             kinds += [kind] * len(points)
             durations += [short(duration / 1e6) for duration, _ in points]
             shares += [short(share, 6) for _, share in points]
@@ -216,7 +283,7 @@ def boxes(results: RunResults, most: int) -> Columns:
     for case in results.cases:
         for each in case.operations:
             if each.response and each.response.n >= 5:
-                rows.append((case.name if each.iteration else f"{case.name} · {each.operation}", each.response))
+                rows.append((label(case) if each.iteration else f"{label(case)} · {each.operation}", each.response))
     rows = rows[:most]
     columns: Columns = {"row": [name for name, _ in rows], "n": [found.n for _, found in rows]}
     for place, name in enumerate(("low", "q1", "median", "q3", "high")):

@@ -1,0 +1,163 @@
+"""The points of a scan on the page: for each test a table of means and differences, and charts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pileup.builtin.reports.html import point_charts
+from pileup.builtin.reports.html.series import Columns
+from pileup.builtin.reports.html.shapes import Chart
+from pileup.builtin.reports.html.text import ABSENT, Shown
+from pileup.model.results import Comparison, Difference, Figure, RunResults
+from pileup.stats import amount
+
+METRICS = ("rate", "throughput", "mean", "p50", "p90", "p99", "not passed")
+HEADINGS = {"rate": "Rate", "throughput": "Throughput", "mean": "Mean response", "not passed": "Not passed"}
+MORE_IS_BETTER = ("rate", "throughput")
+DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
+INSTEAD = {"p50": "mean"}
+"""What is drawn where a metric is missing."""
+TESTS = 8
+"""Tests with charts, at most."""
+ROWS = 400
+"""Points in one table, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric at one point, and how it differs from the first."""
+
+    value: Shown
+    gap: Shown
+    tone: str
+    """"good", "bad", or "none" where no difference is shown."""
+    said: str
+    """The verdict with its probability, for the pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table: a point, or a value of an axis with the others averaged."""
+
+    name: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All points of a scan in all metrics of one operation."""
+
+    name: str
+    headings: tuple[str, ...]
+    points: tuple[Line, ...]
+    effects: tuple[Line, ...]
+    more: int
+
+
+@dataclass(slots=True)
+class Group:
+    """One test: its iterations with charts, and the operations inside them."""
+
+    test: str
+    repeats: int
+    table: Table
+    operations: tuple[Table, ...]
+    charts: list[Chart] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+
+def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
+    """Return what is told of each test of a scan, and the tables that its charts draw; nothing without a scan."""
+    found: dict[str, dict[str, dict[str, Comparison]]] = {}
+    for each in results.comparisons:
+        found.setdefault(each.test, {}).setdefault(each.operation, {})[each.metric] = each
+    data: dict[str, Columns] = {}
+    made = []
+    for number, (test, operations) in enumerate(found.items()):
+        whole = operations.pop("", {})
+        inner = tuple(_table(results, name, metrics) for name, metrics in operations.items())
+        first = next(iter(whole.values()), None)
+        if first is None:
+            continue
+        group = Group(test, len(first.repeats), _table(results, test, whole), inner, notes=first.notes)
+        for metric in _drawn(whole) if number < TESTS else ():
+            name = f"points{number}_{metric.replace(' ', '_')}"
+            chart, table = point_charts.chart(name, results.points, whole[metric], _title(metric))
+            group.charts.append(chart)
+            data[name] = table
+        made.append(group)
+    return made, data
+
+
+def _title(metric: str) -> str:
+    return HEADINGS.get(metric, metric)
+
+
+def _drawn(metrics: dict[str, Comparison]) -> Iterator[str]:
+    for name in DRAWN:
+        chosen = name if name in metrics else INSTEAD.get(name, "")
+        if chosen in metrics:
+            yield chosen
+
+
+def _table(results: RunResults, name: str, metrics: dict[str, Comparison]) -> Table:
+    shown = [metrics[metric] for metric in METRICS if metric in metrics]
+    names = {point.number: point.name for point in results.points}
+    points = (Line(names.get(place, ""), tuple(_point(each, place) for each in shown)) for place in names)
+    effects = zip(*(each.effects for each in shown), strict=True)
+    averaged = (
+        Line(
+            f"{row[0].axis}={row[0].value}",
+            tuple(_cell(one.figure, one.difference, each.metric) for one, each in zip(row, shown, strict=True)),
+        )
+        for row in effects
+    )
+    headings = tuple(_title(each.metric) for each in shown)
+    return Table(name, headings, tuple(points)[:ROWS], tuple(averaged), max(0, len(names) - ROWS))
+
+
+def _point(comparison: Comparison, place: int) -> Cell:
+    figure = next((each.figure for each in comparison.points if each.point == place), None)
+    gap = next((each for each in comparison.differences if each.point == place), None)
+    return _cell(figure, gap, comparison.metric)
+
+
+def _cell(figure: Figure | None, gap: Difference | None, metric: str) -> Cell:
+    if gap is None:
+        return Cell(show(figure), Shown(""), "none", "")
+    known = gap.relative if gap.relative.value is not None else gap.difference
+    better = (gap.verdict == "larger") == (metric in MORE_IS_BETTER)
+    tone = ("good" if better else "bad") if gap.verdict in ("larger", "smaller") else "none"
+    chance = "" if gap.adjusted is None else f", p = {gap.adjusted:.2g} among all points"
+    return Cell(show(figure), show(known, signed=True), tone, gap.verdict + chance)
+
+
+def show(figure: Figure | None, signed: bool = False) -> Shown:
+    """Return a figure that may be below zero in words; `signed`: with a plus where it is above."""
+    if figure is None or figure.value is None:
+        return Shown(ABSENT, note=figure.note if figure else "")
+    ends = (figure.interval.low, figure.interval.high) if figure.interval else ()
+    texts = [_signed(value, figure.dimension, signed) for value in (figure.value, *ends)]
+    return Shown(texts[0], _span(texts[1:]), figure.note)
+
+
+def _signed(value: float, dimension: str, signed: bool) -> str:
+    text = amount(abs(value), dimension)
+    return ("\N{MINUS SIGN}" if value < 0 else "+" if signed and value > 0 else "") + text
+
+
+def _span(ends: Sequence[str]) -> str:
+    """Return `19.8 to 20.4 ms` with a dash: the unit once where both ends have the same."""
+    if not ends:
+        return ""
+    low, high = ends
+    number, space, unit = low.rpartition(" ")
+    if space and unit == high.rpartition(" ")[2] and not unit[-1:].isdigit():
+        low = number
+    return f"{low} {ABSENT} {high}"
+
+
+def charts_of(found: Iterable[Group]) -> list[Chart]:
+    """Return the charts of all groups in the order of the page."""
+    return [chart for group in found for chart in group.charts]
