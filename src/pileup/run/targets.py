@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, TargetError
 from pileup.model.plan import Plan
 from pileup.plugin import Target
 from pileup.record import RunFolder
@@ -16,7 +17,7 @@ from pileup.suite import instances
 
 
 class Targets:
-    """Opens every target that a test of the plan uses, in the order of the suite."""
+    """Opens every target that the plan uses, in the order of the suite."""
 
     def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor) -> None:
         self._plan = plan
@@ -25,10 +26,13 @@ class Targets:
         self._names = [name for name in plan.suite.targets if self._used(name)]
         self._open: dict[str, Target] = {}
         self._problems: dict[str, str] = {}
-        self._scratch: list[Path] = []
+        self._scratch: list[tuple[Path, int]] = []
+        """Folders made, each with its entry in the journal."""
 
     def _used(self, name: str) -> bool:
-        return any(case.test.target == name for case in self._plan.cases)
+        """Whether a test is for it, the scan sets something of it, or a fault is done to it."""
+        faults = any(fault.target == name for fault in self._plan.suite.faults)
+        return faults or any(case.test.target == name or name in case.settings for case in self._plan.cases)
 
     def open(self) -> list[dict[str, Any]]:
         """Launch and reach the targets; return what run.json says of them."""
@@ -37,6 +41,12 @@ class Targets:
     def get(self, name: str | None) -> Target | None:
         """Return an open target; None when the test needs none."""
         return self._open.get(name) if name else None
+
+    def open_target(self, name: str) -> Target:
+        """Return an open target. Raises TargetError when it is unavailable, or used by no test."""
+        if name not in self._open:
+            raise TargetError(self.problem(name) or f"target {name} is used by no test", "a target that a test uses")
+        return self._open[name]
 
     def urls(self) -> dict[str, str]:
         """Return name -> url of every open target, launched and scratch ones too."""
@@ -52,8 +62,10 @@ class Targets:
 
     def close(self) -> None:
         """Remove the scratch folders that were made."""
-        for folder in self._scratch:
+        for folder, entry in self._scratch:
             rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                self._folder.journal("scratch", "removed", of=entry)
 
     def _open_one(self, name: str) -> dict[str, Any]:
         spec = self._plan.suite.targets[name]
@@ -86,6 +98,5 @@ class Targets:
         if not instances.class_of_target(kind, Path(self._plan.folder)).scratch:
             return ""
         scratch = Path(tempfile.mkdtemp(prefix=f"pileup-{name}-"))
-        self._scratch.append(scratch)
-        self._folder.journal("scratch", "made", target=name, path=str(scratch))
+        self._scratch.append((scratch, self._folder.journal("scratch", "made", target=name, path=str(scratch))))
         return str(scratch)

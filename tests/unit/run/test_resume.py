@@ -115,6 +115,8 @@ def test_attempts_that_are_done_again_count_nowhere(broken: Broken) -> None:
 
 def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
     broken.ends(*NAMES)
+    assert broken.take_up().info["void"] == [], "it crashed before its verdict"
+    broken.folder.save({**broken.info, "state": "ended"})
     with pytest.raises(UsageError, match="every case has an outcome"):
         broken.take_up()
 
