@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,8 +11,17 @@ from hypothesis import strategies as st
 from pileup.model.errors import SuiteError
 from pileup.model.plan import Plan
 from pileup.suite import load
+from pileup.suite.bind import tree_of
+from pileup.suite.convert import convert
+from pileup.suite.faults import Faults
 from pileup.suite.order import circles, order
+from pileup.suite.tree import Mapping
+from pileup.suite.xml_writer import write_xml
+from pileup.suite.yaml_writer import write_yaml
 from tests.fakes import fake_plugins
+from tests.property.suites import suites
+from tests.property.trees import trees
+from tests.support import examples
 
 __all__ = ["fake_plugins"]
 
@@ -27,8 +37,22 @@ targets:
   se:
     kind: practice-storage
     launch: &l {threads: 16, service: {lognormal: [20 ms, 0.35]}}
-  site: {kind: http, url: "https://se01.site.org/data", credentials: {token: abc, user: me}}
-limits: {bytes: 3 TiB, operations: 1e7, duration: 4 h, errors_in_a_row: 1000}
+  site:
+    kind: http
+    url: "https://se01.site.org/data"
+    credentials: {token: abc, user: me}
+    settings: {throttle: {set: "ssh se01 set-throttle {value}", default: 5, within: 9 s}}
+limits: {bytes: 3 PiB, operations: 1e9, duration: 40 h, errors_in_a_row: 1000, inside: /data}
+scan: {copy.load.clients: [100, 250], se.threads: [4, 16], shell.share: [0.1, 0.5]}
+repeat: 2
+loop: 2
+places: processes:2
+isolate: thread
+environment: setup.sh
+cooldown: {until: last(node.load1) < 1, at_most: 1 min}
+faults:
+  - {at: 5 s, do: pause, target: se, for: 2 s, during: [copy]}
+  - {at: 9 s, do: command, run: touch x}
 delay: {uniform: [1 s, 2 s]}
 tests:
   - {name: fill, use: storage.write, target: se, options: {files: 100, size: 64 MiB}, scope: run, cleanup: always}
@@ -41,13 +65,56 @@ tests:
     fail_when: fraction(copy.failed) > 5 %
   - {name: open, use: noop, load: {rate: 5 /s, arrivals: poisson, for: 1 min}, options: {cost: 1 ms}}
   - {name: shell, use: command, options: {command: echo $$HOME}}
+  - {name: newcomers, use: noop, with: [copy], load: {every: 2 min}}
+  - {name: steps, use: noop, load: {stages: [{clients: 5, for: 1 s}, {clients: 9, ramp: 1 s, warm_up: 1 s, for: 2 s}]}}
 monitors:
   - {use: node, every: 1 s}
   - {use: process, match: mariadbd, every: 1 s}
 criteria:
-  - {id: C1, says: "At least 200 MB/s are delivered", check: rate(copy.bytes) >= 200 MB/s, coverage: full}
+  - {id: C1, says: "At least 200 MB/s are delivered", check: rate(copy.bytes) >= 200 MB/s, at: [{se.threads: 4}]}
   - {id: C2, says: nothing checks this, coverage: none}
 """
+
+XML = convert(GOOD.encode(), ".yaml", "good", "xml").text
+
+MARKS = [
+    "<",
+    ">",
+    "/>",
+    "</",
+    "&",
+    "&amp;",
+    "&#0;",
+    "&x;",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?x?>",
+    "<!DOCTYPE a []>",
+]
+MARKS += [
+    "<suite>",
+    "</suite>",
+    "<test>",
+    "</test>",
+    "<test/>",
+    "<value>",
+    "</value>",
+    '<entry name="a b">',
+    "</entry>",
+]
+MARKS += [
+    ' name="a"',
+    ' is="list"',
+    ' is="nothing"',
+    ' is="text"',
+    ' xml:space="preserve"',
+    ' xmlns="u"',
+    '="',
+    '"',
+    "'",
+]
 
 PIECES = [
     "",
@@ -111,14 +178,14 @@ PIECES += [
 
 
 @st.composite
-def edits(draw: st.DrawFn) -> str:
+def edits(draw: st.DrawFn, good: str, pieces: list[str]) -> str:
     """A good suite with a few edits: pieces put in, parts taken out, moved or written twice."""
-    text = GOOD
+    text = good
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 12) | st.integers(0, 200)))
         kind = draw(st.sampled_from(["put", "replace", "delete", "twice", "move", "lines"]))
-        piece = draw(st.sampled_from(PIECES) | st.text(max_size=5))
+        piece = draw(st.sampled_from(pieces) | st.text(max_size=5))
         lines = text.splitlines(keepends=True)
         line = draw(st.integers(0, len(lines))) if lines else 0
         text = {
@@ -132,8 +199,8 @@ def edits(draw: st.DrawFn) -> str:
     return text
 
 
-def made(folder: Path, data: bytes, values: dict[str, str]) -> Plan | SuiteError:
-    path = folder / "suite.yaml"
+def made(folder: Path, data: bytes, values: dict[str, str], suffix: str = ".yaml") -> Plan | SuiteError:
+    path = folder / f"suite{suffix}"
     path.write_bytes(data)
     try:
         return load(path, values)
@@ -154,24 +221,52 @@ def check(result: Plan | SuiteError) -> None:
 
 
 def test_the_good_suite_is_good(tmp_path: Path, fake_plugins: None) -> None:
-    assert isinstance(made(tmp_path, GOOD.encode(), {}), Plan)
+    one, other = made(tmp_path, GOOD.encode(), {}), made(tmp_path, XML.encode(), {}, ".xml")
+    assert isinstance(one, Plan), one
+    assert isinstance(other, Plan), other
+    assert one.suite == other.suite
+    assert one.cases == other.cases
 
 
 same_folder = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(500),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
 @same_folder
-@given(text=edits())
+@given(text=edits(GOOD, PIECES))
 def test_a_mutated_suite_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, text: str) -> None:
     check(made(tmp_path, text.encode("utf-8", "surrogatepass"), {}))
 
 
 @same_folder
-@given(data=st.binary(max_size=200), at=st.integers(0, len(GOOD)))
-def test_any_bytes_are_a_plan_or_faults(tmp_path: Path, fake_plugins: None, data: bytes, at: int) -> None:
-    check(made(tmp_path, GOOD.encode()[:at] + data + GOOD.encode()[at:], {}))
+@given(text=edits(XML, PIECES + MARKS * 3))
+def test_a_mutated_suite_in_xml_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, text: str) -> None:
+    check(made(tmp_path, text.encode("utf-8", "surrogatepass"), {}, ".xml"))
+
+
+@same_folder
+@given(data=st.binary(max_size=200), at=st.integers(0, len(XML)), xml=st.booleans())
+def test_any_bytes_are_a_plan_or_faults(tmp_path: Path, fake_plugins: None, data: bytes, at: int, xml: bool) -> None:
+    good = (XML if xml else GOOD).encode()
+    check(made(tmp_path, good[:at] + data + good[at:], {}, ".xml" if xml else ".yaml"))
+
+
+@same_folder
+@given(tree=trees())
+def test_any_tree_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, tree: Mapping) -> None:
+    check(made(tmp_path, write_yaml(tree).encode(), {}))
+    check(made(tmp_path, write_xml(tree, Faults("")).encode(), {}, ".xml"))
+
+
+@same_folder
+@given(data=suites())
+def test_any_suite_of_right_words_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, data: dict[str, Any]) -> None:
+    tree = tree_of(data)
+    assert isinstance(tree, Mapping)
+    check(made(tmp_path, write_xml(tree, Faults("")).encode(), {}, ".xml"))
 
 
 PATHS = [
@@ -223,3 +318,11 @@ def test_every_piece_in_every_line(tmp_path: Path, fake_plugins: None, piece: st
         lines = GOOD.splitlines(keepends=True)
         lines.insert(line, piece + "\n")
         check(made(tmp_path, "".join(lines).encode("utf-8", "surrogatepass"), {}))
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_every_mark_in_every_line_of_xml(tmp_path: Path, fake_plugins: None, mark: str) -> None:
+    for line in range(0, XML.count("\n"), 4):
+        lines = XML.splitlines(keepends=True)
+        lines.insert(line, mark + "\n")
+        check(made(tmp_path, "".join(lines).encode(), {}, ".xml"))

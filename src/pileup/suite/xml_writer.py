@@ -111,10 +111,9 @@ class _Writer:
 
     def _is_name(self, shape: Shape, word: str) -> bool:
         """Whether an element of that name is this word and nothing else."""
-        if not NAME.match(word) or word == ENTRY or shape.plural(word) is not None:
+        if not NAME.match(word) or word in (ENTRY, ITEM) or shape.plural(word) is not None:
             return False
-        free = shape.model is None
-        return not (free and word == shape.element) and not (shape.kind == "any" and word == ITEM)
+        return not (shape.free and word == shape.element)
 
     def _named(self, shape: Shape, word: str, at: Position, node: Node, depth: int) -> str:
         name = shape.element if shape.kind == "mapping" else ENTRY
