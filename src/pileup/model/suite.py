@@ -53,7 +53,9 @@ class SettingSpec(Part):
     get: Text | None = Field(None, description="command that prints the value there is, to be restored at the end")
     default: Text | None = Field(None, description="value to restore, where no command can tell it")
     ready: Text | None = Field(
-        None, description="command that succeeds once the value is in force; with {value}: whose output holds it"
+        None,
+        description="command that succeeds once the value is in force; "
+        "with {value} in it: what it prints, if anything, must hold the value",
     )
     within: Duration = Field(60 * 10**9, gt=0, description="time after which a value that is not in force is an error")
     restore: Literal["always", "never"] = Field("always", description="whether the value from before is set at the end")

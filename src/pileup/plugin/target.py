@@ -30,6 +30,9 @@ class Target:
     launch_settings: ClassVar[Any] = None
     """Pydantic model of the settings that `launcher` takes, for `pileup describe` and for the nearest name."""
 
+    settable: ClassVar[tuple[str, ...]] = ()
+    """Names of settings that `setting` tells and `change` changes, of a server that pileup did not launch."""
+
     url: str
     credentials: Credentials
 
@@ -53,6 +56,17 @@ class Target:
     def probe(self) -> str:
         """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""
         return ""
+
+    def setting(self, name: str) -> str:
+        """Return what a setting of `settable` is now, as `change` takes it. Raises TargetError when that fails."""
+        raise NotImplementedError
+
+    def change(self, name: str, value: str) -> None:
+        """Change a setting of `settable` and return when it is in force. Raises TargetError when that fails.
+
+        Called with nothing under way; at the end of the run with what `setting` told before the first change.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

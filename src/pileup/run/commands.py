@@ -8,7 +8,8 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ KEPT = 64 << 10
 """Bytes kept of the end of the output."""
 SHOWN = 300
 """Characters of output quoted in a message."""
+LOOK = 0.1
+"""Seconds between two looks whether a command is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,12 @@ def run(
     words: Sequence[str],
     within: int,
     environment: Mapping[str, str] | None = None,
+    *,
     folder: Path | str | None = None,
     user: str = "",
+    given_up: Callable[[], bool] | None = None,
 ) -> Finished:
-    """Run a command for at most `within` ns; what is left of its session is killed then.
+    """Run a command for at most `within` ns, or until `given_up`; what is left of its session is killed then.
 
     Raises TargetError when it cannot be started.
     """
@@ -100,16 +105,17 @@ def run(
                 f"{words[0]} cannot be started: {getattr(problem, 'strerror', None) or problem}",
                 "a program that runs here",
             ) from problem
-        code = _wait(process, within)
+        code = _wait(process, within, given_up)
         output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
         return Finished(code, output.read().decode("utf-8", "replace"))
 
 
-def _wait(process: subprocess.Popen[bytes], within: int) -> int | None:
-    try:
-        return process.wait(within / 1e9)
-    except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return None
+def _wait(process: subprocess.Popen[bytes], within: int, given_up: Callable[[], bool] | None) -> int | None:
+    deadline = time.monotonic() + within / 1e9
+    while (left := deadline - time.monotonic()) > 0 and not (given_up and given_up()):
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, LOOK) if given_up else left)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return None

@@ -105,11 +105,11 @@ class Server:
             self._start(again=True)
             return self.url
 
-    def kill(self, process: str) -> None:
-        """Kill what is meant."""
+    def kill(self, process: str, number: int) -> None:
+        """End what is meant by a signal."""
         with self._lock:
             for each in reversed(self.chosen(process)):
-                self._end(each, signal.SIGKILL)
+                self._end(each, number)
 
     def pause(self, process: str) -> None:
         """Stop the sessions of what is meant."""
@@ -142,7 +142,7 @@ class Server:
             processes.kill(processes.marked(self._mark))
             self.filling.remove()
             if self._short is not None:
-                self._journal.journal("scratch", "removed", of=self._short)
+                self._close("scratch", "removed", self._short)
                 self._short = None
 
     def _start(self, again: bool) -> None:
@@ -163,7 +163,8 @@ class Server:
         words = self.filling.fill_all(task.command)
         environment = {**self.filling.environment(task.environment), MARK: self._mark}
         self._note_short()
-        done = commands.run(words, task.within, environment, self.filling.fill(task.folder), self.filling.user)
+        folder, user = self.filling.fill(task.folder), self.filling.user
+        done = commands.run(words, task.within, environment, folder=folder, user=user)
         (self._folder / f"{task.name}.log").write_text(done.output)
         if not done.good:
             raise TargetError(
@@ -181,7 +182,7 @@ class Server:
         try:
             popen = self._open(daemon, words, path)
         except (OSError, ValueError, KeyError) as problem:
-            self._journal.journal("server", "failed", of=intent, problem=str(problem))
+            self._close("server", "failed", intent, problem=str(problem))
             raise TargetError(
                 f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here"
             ) from problem
@@ -225,7 +226,7 @@ class Server:
             except PileupError as mistake:
                 problem = str(mistake)
             if problem:
-                self._journal.event("server", f"before the end of {self.name}: {command[0]} {problem}")
+                self._tell(f"before the end of {self.name}: {command[0]} {problem}")
 
     def _end(self, process: Process, number: int) -> None:
         gone = not process.alive
@@ -235,15 +236,24 @@ class Server:
         self._running.remove(process)
         self._close_pause(process)
         code = process.popen.returncode
-        self._journal.journal("server", "ended", of=process.entry, target=self.name, code=code)
+        self._close("server", "ended", process.entry, target=self.name, code=code)
         if gone:
             whose = f"the {process.daemon.name} of target {self.name}"
-            self._journal.event("server", f"{whose} had ended by itself with code {code}", target=self.name)
+            self._tell(f"{whose} had ended by itself with code {code}")
 
     def _close_pause(self, process: Process) -> None:
         if process.pause is not None:
-            self._journal.journal("pause", "ended", of=process.pause)
+            self._close("pause", "ended", process.pause)
             process.pause = None
+
+    def _close(self, what: str, state: str, of: int, **fields: Any) -> None:
+        """Say in the journal that something is over. A full disk changes nothing: what is over needs no undoing."""
+        with suppress(OSError):
+            self._journal.journal(what, state, of=of, **fields)
+
+    def _tell(self, text: str) -> None:
+        with suppress(OSError):
+            self._journal.event("server", text, target=self.name)
 
     def _note_short(self) -> None:
         """Say in the journal that a folder with a short path was made."""

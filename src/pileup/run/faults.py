@@ -2,26 +2,72 @@
 
 from __future__ import annotations
 
+import threading
+
 from pileup.model.plan import Plan
+from pileup.model.suite import FaultSpec
+from pileup.model.units import format_time
 from pileup.record import RunFolder
+from pileup.run.breakages import Breakage
 from pileup.run.servers import Supervisor
 
 
 class Faults:
-    """The faults of a run."""
+    """The faults of a run.
+
+    One that names tests (`during`) happens in every load of theirs, one that names none in the first sustained load of
+    the run alone. Its time counts from `begin`. Methods may be called from any thread.
+    """
 
     def __init__(self, plan: Plan, supervisor: Supervisor, folder: RunFolder) -> None:
         self._plan = plan
         self._supervisor = supervisor
         self._folder = folder
+        self._lock = threading.Lock()
+        self._begun: set[int] = set()
+        """Places in the suite's list of those whose load has begun at least once."""
+        self._under_way: dict[str, list[Breakage]] = {}
         self.problems: list[str] = []
-        """What should have happened and did not."""
+        """What should have happened and did not, or not as the suite says."""
 
     def begin(self, test: str) -> None:
         """The load of a test begins now."""
+        with self._lock:
+            meant = [number for number, spec in enumerate(self._plan.suite.faults) if self._meant(number, spec, test)]
+            self._begun.update(meant)
+            breakages = [
+                Breakage(self._plan.suite.faults[number], test, self._supervisor, self._folder) for number in meant
+            ]
+            self._under_way.setdefault(test, []).extend(breakages)
+        for each in breakages:
+            each.begin()
 
     def end(self, test: str) -> None:
-        """The load of a test has ended."""
+        """The load of a test has ended: what still lasts is undone now, what has not happened never will."""
+        with self._lock:
+            breakages = self._under_way.pop(test, [])
+        for each in breakages:
+            each.ask_to_end()
+        problems = [problem for each in breakages if (problem := each.end())]
+        with self._lock:
+            self.problems += problems
 
     def close(self) -> None:
-        """No load will begin any more."""
+        """No load will begin any more: tell of faults that never had their load."""
+        for test in list(self._under_way):
+            self.end(test)
+        for number, spec in enumerate(self._plan.suite.faults):
+            if number not in self._begun:
+                whose = " or ".join(spec.during) or "a sustained load"
+                self.problems.append(f"{words_of(spec)} did not happen: the load of {whose} never began")
+
+    def _meant(self, number: int, spec: FaultSpec, test: str) -> bool:
+        if spec.during:
+            return test in spec.during
+        return number not in self._begun and self._plan.suite.test(test).load.sustained
+
+
+def words_of(spec: FaultSpec) -> str:
+    """Return a fault as people say it."""
+    whom = spec.target or (spec.run or "").partition(" ")[0]
+    return f"{spec.do} of {whom} at {format_time(spec.at)}"

@@ -6,6 +6,7 @@ started and after it has ended, so that the next start ends what a crash left (`
 
 from __future__ import annotations
 
+import signal
 import threading
 from pathlib import Path
 from typing import Any, Protocol
@@ -61,18 +62,19 @@ class Supervisor:
             self._servers[name] = server
         return server.start()
 
-    def restart(self, name: str, launcher: Launcher | None = None, signal: int | None = None) -> str:
-        """End a server with a signal and start it again, with another launcher if one is given; return its url.
+    def restart(self, name: str, launcher: Launcher | None = None, number: int | None = None) -> str:
+        """End a server by a signal and start it again, with another launcher if one is given; return its url.
 
-        The signal is by default the one that each process asks for. It keeps its ports, so that clients find it where it was. One that has ended is started. Raises TargetError.
+        The signal is by default the one that each process asks for. The server keeps its ports, so that clients find
+        it where it was. One that has ended is started. Raises TargetError.
         """
         server, process = self._find(name)
-        return server.restart(process, launcher, signal)
+        return server.restart(process, launcher, number)
 
-    def kill(self, name: str) -> None:
-        """Kill a server at once and leave it dead."""
+    def kill(self, name: str, number: int = signal.SIGKILL) -> None:
+        """End a server by a signal, by default at once, and leave it dead until it is restarted."""
         server, process = self._find(name)
-        server.kill(process)
+        server.kill(process, number)
 
     def pause(self, name: str) -> None:
         """Stop everything in the sessions of a server (SIGSTOP), until `go_on`."""
