@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Values
 
 from pileup.suite.tree import Mapping, Path, walk
+from pileup.suite.xml_text import escape, quote
 
 HIDDEN = "(secret)"
 WORDS = frozenset({"token", "password", "passphrase", "secret"})
@@ -23,7 +24,9 @@ class Secrets:
         """Names of the variables that secrets are made from."""
         found += [scalar for path, scalar in walk(tree) if path[0] == "variables" and path[-1] in names]
         self._spans = sorted({scalar.span for scalar in found if scalar.span != (0, 0)}, reverse=True)
-        self._texts = sorted({scalar.text for scalar in found if len(scalar.text) >= SHORTEST}, key=len, reverse=True)
+        texts = {scalar.text for scalar in found if len(scalar.text) >= SHORTEST}
+        in_xml = {form for text in texts for form in (escape(text), quote(text)[1:-1])}
+        self._texts = sorted(texts | in_xml, key=len, reverse=True)
 
     def hide(self, text: str) -> str:
         """Return the file's text with every secret replaced."""

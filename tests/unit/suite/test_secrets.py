@@ -1,10 +1,12 @@
 """No secret reaches the text, the values or the faults that are shown and recorded."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pileup.model.plan import Plan
+from pileup.suite import load
 
 SUITE = """
 pileup: 1
@@ -62,3 +64,29 @@ def test_a_password_in_a_url_is_refused_and_not_shown(faults: Callable[..., list
     found = faults(SUITE.replace("url: http://127.0.0.1/", "url: http://me:hunter3@127.0.0.1/"))
     assert len(found) == 2
     assert "hunter3" not in str(found)
+
+
+def test_secrets_are_hidden_in_xml(tmp_path: Path, fake_plugins: None) -> None:
+    path = tmp_path / "suite.xml"
+    path.write_text(
+        """<suite pileup="1" title="t">
+  <variables key="a&lt;b&amp;c&quot;d"/>
+  <target name="a" kind="http" url="http://127.0.0.1/"><credentials user="me" password="p&lt;w"/></target>
+  <target name="b" kind="http" url="http://127.0.0.1/">
+    <credentials><token>
+      Bearer $key</token></credentials>
+  </target>
+  <test name="x" use="command">
+    <options command="echo a&lt;b&amp;c&quot;d"/>  <!-- a&lt;b&amp;c"d -->
+  </test>
+</suite>
+"""
+    )
+    made = load(path)
+    assert made.suite.targets["b"].credentials.token is not None
+    assert made.suite.targets["b"].credentials.token.get_secret_value() == 'Bearer a<b&c"d'
+    for secret in ("&lt;", "b&amp;c", "Bearer"):
+        assert secret not in made.text
+    assert made.text.count("(secret)") == 5
+    assert 'user="me" password="(secret)"/>' in made.text
+    assert "<token>(secret)</token>" in made.text
