@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from typing import Any
 
@@ -52,6 +53,10 @@ class Pressing:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
         self._press.stop(at_once)
 
+    def frames(self) -> list[Frame]:
+        """Return what happened since the last call, a frame for each place."""
+        return [self.frame()]
+
     def frame(self) -> Frame:
         """Return what happened since the last frame."""
         plain = self._press.frame()
@@ -79,6 +84,10 @@ class LocalPlace:
         self.number = number
         self.name = "local"
         self._recorder = Recorder(str(folder.operations_path(number)), number)
+
+    def info(self) -> dict[str, Any]:
+        """Return what run.json says of it."""
+        return {"number": self.number, "name": self.name, "host": socket.gethostname(), "offset": 0, "error": 0}
 
     def press(self, order: Order, work: Work, output: Output) -> Pressing:
         """Begin a load; it runs on threads of its own.

@@ -20,6 +20,8 @@ class Watch:
     name: str
     monitor: Monitor
     every: int
+    host: str | None = None
+    """Where it is measured; None: here."""
 
 
 class MonitorClock:
