@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as Values
 
 from pileup.suite.tree import Mapping, Path, walk
-from pileup.suite.xml_text import escape, quote
 
 HIDDEN = "(secret)"
 WORDS = frozenset({"token", "password", "passphrase", "secret"})
 """Words whose values are secret wherever they stand, and names of variables that are."""
 SHORTEST = 4
 """A secret of fewer characters is hidden where it is defined; elsewhere it would blot out common letters."""
+IN_XML = {"&": "&(?:amp;)?", "<": "(?:<|&lt;)", ">": "(?:>|&gt;)", '"': '(?:"|&quot;)', "'": "(?:'|&apos;)"}
+"""How characters may stand in a file, as they are or as XML writes them."""
 
 
 class Secrets:
@@ -24,9 +26,8 @@ class Secrets:
         """Names of the variables that secrets are made from."""
         found += [scalar for path, scalar in walk(tree) if path[0] == "variables" and path[-1] in names]
         self._spans = sorted({scalar.span for scalar in found if scalar.span != (0, 0)}, reverse=True)
-        texts = {scalar.text for scalar in found if len(scalar.text) >= SHORTEST}
-        in_xml = {form for text in texts for form in (escape(text), quote(text)[1:-1])}
-        self._texts = sorted(texts | in_xml, key=len, reverse=True)
+        texts = sorted({scalar.text for scalar in found if len(scalar.text) >= SHORTEST}, key=len, reverse=True)
+        self._texts = [re.compile("".join(IN_XML.get(sign, re.escape(sign)) for sign in text)) for text in texts]
 
     def hide(self, text: str) -> str:
         """Return the file's text with every secret replaced."""
@@ -44,7 +45,7 @@ class Secrets:
 
     def _blot(self, text: str) -> str:
         for secret in self._texts:
-            text = text.replace(secret, HIDDEN)
+            text = secret.sub(HIDDEN, text)
         return text
 
 
