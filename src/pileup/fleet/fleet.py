@@ -36,7 +36,7 @@ class Fleet:
 
 
 def open_fleet(
-    places: Places, folder: RunFolder, plan: Plan, urls: dict[str, str], first: int, environment: dict[str, str]
+    places: Places, folder: RunFolder, plan: Plan, urls: dict[str, str], *, first: int, environment: dict[str, str]
 ) -> Fleet:
     """Return the fleet that a suite asks for, its places numbered from `first` on. Raises TargetError."""
     if not places.local:

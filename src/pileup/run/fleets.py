@@ -65,7 +65,8 @@ class Fleets:
         return variables(environment, Path(self._plan.folder)) if environment else {}
 
     def _add(self, key: Key, places: Places, environment: dict[str, str]) -> Fleet:
-        fleet = open_fleet(places, self._folder, self._plan, self._targets.urls(), self._next, environment)
+        urls = self._targets.urls()
+        fleet = open_fleet(places, self._folder, self._plan, urls, first=self._next, environment=environment)
         self._next += len(fleet.places)
         self._told += [place.info() for place in fleet.places]
         self._open[key] = fleet
