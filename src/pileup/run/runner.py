@@ -96,7 +96,7 @@ class Runner:
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
             self._carry_out(live)
         finally:
-            ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets else [])]
+            ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets is not None else [])]
             for end in (*ends, supervisor.end_all, targets.close):
                 self._guarded(end)
             info["fault_problems"] = faults.problems
