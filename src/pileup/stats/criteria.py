@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected
 from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
-from pileup.record import Operations
 from pileup.stats import evaluate, scope
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
 from pileup.stats.monitors import Whole, pooled
 from pileup.stats.rows import RowValues
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 PASSED, FAILED, UNKNOWN, NOT_CHECKED = "passed", "failed", "unknown", "not checked"
 _WORST = (FAILED, UNKNOWN, PASSED)
@@ -46,14 +48,14 @@ class Criteria:
 
     cases: list[CaseData]
     series: list[Whole]
-    operations: Operations
+    connection: DuckDBPyConnection
     limited: frozenset[str] = frozenset()
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rows = RowValues(self.operations)
+        self.rows = RowValues(self.connection)
 
     def judge(self, criterion: dict[str, Any]) -> CriterionResult:
         """Return a criterion (an entry of run.json) with its verdict."""

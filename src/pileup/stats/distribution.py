@@ -65,7 +65,10 @@ def distribution(histogram: Histogram) -> Distribution | None:
     """Return the distribution that a histogram holds, None for an empty one."""
     if histogram.count == 0:
         return None
-    edges, counts = _drawn(histogram)
+    found = bins(histogram)
+    if len(found[0]) == 1:
+        return _single(histogram, found)
+    edges, counts = _drawn(found)
     box = [float(min(histogram.quantile(share), histogram.max)) for share in BOX]
     return Distribution(
         n=histogram.count,
@@ -75,8 +78,26 @@ def distribution(histogram: Histogram) -> Distribution | None:
         quantiles={share: quantile(histogram, share) for share in SHARES},
         edges=edges,
         counts=counts,
-        ecdf=_ecdf(histogram),
+        ecdf=_ecdf(histogram, found),
         box=(box[0], box[1], box[2], box[3], box[4]),
+    )
+
+
+def _single(histogram: Histogram, found: Bins) -> Distribution:
+    """Return the distribution of durations that are all alike, mostly of a single one: there may be thousands."""
+    n, value = histogram.count, float(histogram.max)
+    none = Figure(None, "time", None, n, TOO_FEW)
+    low = max(float(found[0][0]), 0.5)
+    return Distribution(
+        n=n,
+        mean=histogram.mean,
+        smallest=histogram.min,
+        largest=histogram.max,
+        quantiles={share: none if n == 1 else quantile(histogram, share) for share in SHARES},
+        edges=(low, max(float(found[1][0]), low * 1.0001)),
+        counts=(n,),
+        ecdf=((value, 1.0),),
+        box=(value, value, value, value, value),
     )
 
 
@@ -86,9 +107,9 @@ def bins(histogram: Histogram) -> Bins:
     return np.array(low, dtype=float), np.array(high, dtype=float), np.array(counts, dtype=np.int64)
 
 
-def _drawn(histogram: Histogram) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _drawn(found: Bins) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Return edges on a logarithmic grid and the counts between them."""
-    low, high, counts = bins(histogram)
+    low, high, counts = found
     middle = np.maximum((low + high) / 2, 0.5)
     first, last = max(float(low[0]), 0.5), max(float(high[-1]), 1.0)
     number = int(min(MOST_BINS, max(1, round(math.log(last / first) * 12))))
@@ -98,9 +119,9 @@ def _drawn(histogram: Histogram) -> tuple[tuple[float, ...], tuple[int, ...]]:
     return tuple(edges.tolist()), tuple(int(count) for count in drawn)
 
 
-def _ecdf(histogram: Histogram) -> tuple[tuple[float, float], ...]:
+def _ecdf(histogram: Histogram, found: Bins) -> tuple[tuple[float, float], ...]:
     """Return (duration, share at or below), dense in the upper tail, where people look."""
-    _, high, counts = bins(histogram)
+    _, high, counts = found
     shares = np.cumsum(counts) / histogram.count
     if len(shares) > MOST_POINTS:
         wanted = np.concatenate(

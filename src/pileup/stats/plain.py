@@ -10,6 +10,9 @@ from typing import Any
 
 from pileup.model.results import RunResults
 
+SIMPLE = (int, str, bool, type(None))
+"""Types that stay as they are; looked at first, for results hold a great many of them."""
+
 
 def to_json(results: RunResults) -> dict[str, Any]:
     """Return results field by field, as named in model/results.py; what is not finite becomes null."""
@@ -18,18 +21,36 @@ def to_json(results: RunResults) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    kind = type(value)
+    if kind in SIMPLE:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in (tuple, list):
+        return [_plain(each) for each in value]
+    names = _names(kind)
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
+    return _rare(value)
+
+
+def _rare(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(each) for each in value]
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, (str, Path)) else value
+
+
+def _names(kind: type) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass, None for any other type."""
+    if kind not in _KNOWN:
+        _KNOWN[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _KNOWN[kind]
+
+
+_KNOWN: dict[type, tuple[str, ...] | None] = {}

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.record import Operations
 from pileup.stats.evaluate import Rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Column = dict[int, NDArray[np.float64]]
 """Case -> values in the order of their starts."""
 
 
 class RowValues:
-    """Reads the values of one field of one operation for all cases at once, and keeps the last few of these."""
+    """Reads the values of one field of one operation for all cases of a test at once, and keeps the last of these.
 
-    def __init__(self, operations: Operations) -> None:
-        self._operations = operations
+    `connection` has the view `operations`.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection) -> None:
+        self._connection = connection
         self._kept: dict[tuple[str | None, str, str], Column] = {}
 
     def of(self, info: dict[str, Any]) -> Rows:
@@ -37,8 +42,7 @@ class RowValues:
         which = "parent = 0" if operation is None else "operation = ?"
         query = f"""SELECT case_id, ({value})::DOUBLE AS value FROM operations WHERE test = ? AND {which}
             AND outcome = 'passed' AND phase = 'measure' AND side = 'client' ORDER BY case_id, start, id"""  # noqa: S608
-        with self._operations.connect() as connection:
-            found = connection.execute(query, [test] if operation is None else [test, operation]).fetchnumpy()
+        found = self._connection.execute(query, [test] if operation is None else [test, operation]).fetchnumpy()
         cases, values = np.asarray(found["case_id"]), np.asarray(found["value"], dtype=float)
         if not len(cases):
             return {}

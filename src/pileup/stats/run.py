@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup.model.exits import ExitCode, combine
 from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
@@ -16,6 +16,9 @@ from pileup.stats.errors import errors
 from pileup.stats.events import events
 from pileup.stats.monitors import whole_series
 from pileup.stats.window import windows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 STOPPED = {
     "user": ExitCode.STOPPED_BY_USER,
@@ -43,24 +46,16 @@ VERDICTS = {
 def results(folder: RunFolder) -> RunResults:
     """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
     info = folder.info()
-    operations = folder.operations()
-    frames = _by_case(folder, info)
-    ledgers = {number: detached.operations_of(found) for number, found in frames.items()}
-    with operations.connect() as connection:
-        found_windows = windows(connection, info.get("cases", []))
-        found_detached = detached.windows(connection, ledgers)
-        found_errors = errors(connection, info)
-    data = [
-        CaseData(case, frames.get(case["id"], []), found_windows.get(case["id"]), found_detached.get(case["id"], {}))
-        for case in info.get("cases", [])
-    ]
     series = whole_series(folder.samples())
-    found_limits = limit.limits(data)
-    limited = frozenset(found.case for found in found_limits if found.generator)
-    monitors = frozenset(str(monitor.get("name", "")) for monitor in info.get("monitors", []))
     found_points = points.points(info)
-    judge = criteria.Criteria(data, series, operations, limited, monitors, found_points)
-    judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
+    with folder.operations().connect() as connection:
+        found_errors = errors(connection, info)
+        data = _cases(folder, info, connection)
+        found_limits = limit.limits(data)
+        limited = frozenset(found.case for found in found_limits if found.generator)
+        monitors = frozenset(str(monitor.get("name", "")) for monitor in info.get("monitors", []))
+        judge = criteria.Criteria(data, series, connection, limited, monitors, found_points)
+        judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
     code = exit_code(info, cases, judged)
     return RunResults(
@@ -78,6 +73,17 @@ def results(folder: RunFolder) -> RunResults:
         points=found_points,
         comparisons=points.comparisons(found_points, cases, limited),
     )
+
+
+def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:
+    frames = _by_case(folder, info)
+    told = info.get("cases", [])
+    measured = windows(connection, told)
+    outliving = detached.windows(connection, {number: detached.operations_of(each) for number, each in frames.items()})
+    return [
+        CaseData(case, frames.get(case["id"], []), measured.get(case["id"]), outliving.get(case["id"], {}))
+        for case in told
+    ]
 
 
 def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:

@@ -17,6 +17,7 @@ FREE = {"labels", "versions", "values", "scan", "point", "quantiles"}
 """Mappings whose keys are chosen by users or numbers: entries, whatever the keys look like."""
 SINGULAR = {"series": "metric", "criteria": "criterion"}
 PLAIN = (str, int, float, bool)
+NUMBERS = (int, float)
 
 
 class XmlReport(Report):
@@ -46,7 +47,7 @@ def _add(parent: ElementTree.Element, name: str, value: Any) -> None:
     """Add a value to an element under a name: as an attribute, a child with text, or a child with children."""
     if value is None:
         return
-    if isinstance(value, PLAIN):
+    if type(value) in PLAIN:
         text = _text(value)
         if "\n" in text:
             ElementTree.SubElement(parent, name).text = text
@@ -69,22 +70,18 @@ def _fill(element: ElementTree.Element, name: str, value: Any) -> None:
 
 
 def _list(element: ElementTree.Element, name: str, values: list[Any]) -> None:
-    if values and all(value is None or _is_number(value) for value in values):
+    if values and all(value is None or type(value) in NUMBERS for value in values):
         element.text = " ".join("NaN" if value is None else _text(value) for value in values)
         return
     for value in values:
         child = ElementTree.SubElement(element, name if name != element.tag else "item")
-        if isinstance(value, PLAIN):
+        if type(value) in PLAIN:
             child.text = _text(value)
         elif value is not None:
             _fill(child, "", value)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return clean(value) if isinstance(value, str) else repr(value)
+    if type(value) is str:
+        return value if value.isascii() and value.isprintable() else clean(value)
+    return ("true" if value else "false") if type(value) is bool else repr(value)
