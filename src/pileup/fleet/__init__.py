@@ -3,8 +3,8 @@
 May import `plugin`, `record`, `model`, `_core`.
 """
 
-from pileup.fleet.fleet import Fleet, open_fleet
+from pileup.fleet.fleet import Fleet, Pressing
+from pileup.fleet.opening import open_fleet
 from pileup.fleet.order import Order, Work
-from pileup.fleet.place import LocalPlace, Pressing
 
-__all__ = ["Fleet", "LocalPlace", "Order", "Pressing", "Work", "open_fleet"]
+__all__ = ["Fleet", "Order", "Pressing", "Work", "open_fleet"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from pileup._core._native import Op, Press, now
 from pileup.fleet.capture import Capture
@@ -12,7 +13,13 @@ from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_on
-from pileup.record import Output
+
+
+class Sink(Protocol):
+    """Where the output of a case goes: a record.Output, or a wire to one."""
+
+    def append(self, stream: str, title: str, text: str) -> None:
+        """Append one block to `stream` ("stdout" or "stderr")."""
 
 
 class Reported:
@@ -37,7 +44,9 @@ class Reported:
 class PythonExecutor:
     """What threads and tasks share: the press they pull from, and the test made for each client."""
 
-    def __init__(self, press: Press, order: Order, make: Callable[[int], Test], output: Output) -> None:
+    def __init__(
+        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
+    ) -> None:
         self.press = press
         self.order = order
         self.output = output
@@ -45,6 +54,7 @@ class PythonExecutor:
         """What went wrong in the set-up of a client, empty when nothing did."""
         self._make = make
         self._numbers = Reported()
+        self._ledger = ledger
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -63,6 +73,7 @@ class PythonExecutor:
         try:
             test = self._make(client)
             test.reporter = self._numbers.add
+            test.ledger = self._ledger  # type: ignore[attr-defined,unused-ignore]
             test.setup()
         except BaseException as problem:
             self.mistake = f"set-up failed: {verdict_on(problem)[1]}"
@@ -76,7 +87,7 @@ class Bracket:
 
     __slots__ = ("_capture", "_op", "_order", "_output")
 
-    def __init__(self, op: Op, order: Order, output: Output) -> None:
+    def __init__(self, op: Op, order: Order, output: Sink) -> None:
         self._op = op
         self._order = order
         self._output = output
@@ -96,7 +107,7 @@ class Bracket:
                 self._output.append(stream, title, text)
 
 
-def tear_down(test: Test, output: Output) -> None:
+def tear_down(test: Test, output: Sink) -> None:
     """Give back what set-up took; a mistake there is written to the case's stderr."""
     try:
         test.teardown()

@@ -8,21 +8,22 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, tear_down
+from pileup.fleet.client import Bracket, PythonExecutor, Sink, tear_down
 from pileup.fleet.order import Order
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
-from pileup.record import Output
 
 
 class CoroutineExecutor(PythonExecutor):
     """One asyncio loop over one press. What is under way at the end is cancelled."""
 
-    def __init__(self, press: Press, order: Order, make: Callable[[int], Test], output: Output) -> None:
-        super().__init__(press, order, make, output)
+    def __init__(
+        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
+    ) -> None:
+        super().__init__(press, order, make, output, ledger)
         self._idle: dict[int, asyncio.Future[Op]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._main, name=f"{order.name} loop", daemon=True)

@@ -1,44 +1,181 @@
-"""A fleet: places that press one load together. A run on this machine alone is a fleet of the place in this process."""
+"""A fleet: several places press one load as one."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pileup._core._native import now
+from pileup.fleet.client import Sink
 from pileup.fleet.order import Order, Work
-from pileup.fleet.place import LocalPlace, Pressing
+from pileup.fleet.place import Reports
 from pileup.model.errors import TargetError
-from pileup.model.plan import Plan
 from pileup.model.record import Frame
-from pileup.model.suite import Places
-from pileup.record import Output, RunFolder
+
+SLICE = 0.05
+"""Longest time, s, that the end of one place goes unnoticed by the others."""
 
 
-class Fleet:
-    """The place in this process as a fleet."""
+class Part(Protocol):
+    """The part of a load that one place presses."""
 
-    def __init__(self, place: LocalPlace) -> None:
-        self.places = [place]
-        self._place = place
+    @property
+    def over(self) -> bool:
+        """Whether nothing more starts and nothing is under way."""
 
-    def press(self, order: Order, work: Work, output: Output) -> Pressing:
-        """Begin a load. Raises ValueError for a load or program that the engine refuses."""
-        return self._place.press(order, work, output)
+    @property
+    def reason(self) -> str:
+        """Why it stopped early, empty when it did not."""
+
+    @property
+    def mistake(self) -> str:
+        """What went wrong in the set-up of a client, empty when nothing did."""
+
+    def ready(self) -> None:
+        """Block until it can begin. Raises PileupError or ValueError when it cannot."""
+
+    def begin(self, start: int) -> None:
+        """Begin at a time (ns since the epoch; 0: now). Raises ValueError for what the engine refuses."""
+
+    def wait(self, seconds: float) -> bool:
+        """Block up to that long; True when it is over."""
+
+    def stop(self, at_once: bool = False) -> None:
+        """Start nothing more; `at_once` also gives up what is under way."""
+
+    def frames(self) -> list[Frame]:
+        """Return what happened since the last call."""
+
+    def reported(self) -> Reports:
+        """Return what Python tests reported since the last call."""
+
+    def close(self) -> None:
+        """Let the clients go once it is over."""
+
+
+class Place(Protocol):
+    """One process that presses its shards of loads."""
+
+    number: int
+    name: str
+    lost: str
+    """Why it is lost, empty while it is there."""
+
+    def info(self) -> dict[str, Any]:
+        """Return what run.json says of the place."""
+
+    def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> Part:
+        """Return a part of a load, to be begun: shard (number from 0, of how many)."""
+
+    def margin(self) -> int:
+        """Return how long before its start a load must be told, ns."""
+
+    def flush(self) -> None:
+        """Bring every row so far into the record."""
 
     def ledger_frames(self) -> list[Frame]:
         """Return what detached operations did since the last call."""
-        return []
+
+    def close(self) -> None:
+        """End the place."""
+
+
+class Pressing:
+    """One load under way at the places of a fleet."""
+
+    def __init__(self, order: Order, parts: Sequence[Part]) -> None:
+        self.order = order
+        self._parts = parts
+        self._stopped = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more starts and nothing is under way at any place."""
+        return all(part.over for part in self._parts)
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped early, empty when it did not."""
+        return self._stopped or next((part.reason for part in self._parts if part.reason), "")
+
+    @property
+    def mistake(self) -> str:
+        """What went wrong in the set-up of a client, empty when nothing did."""
+        return next((part.mistake for part in self._parts if part.mistake), "")
+
+    def wait(self, seconds: float) -> bool:
+        """Block up to that long; True when the load is over everywhere."""
+        if len(self._parts) == 1:
+            return self._parts[0].wait(seconds)
+        until = time.monotonic() + seconds
+        for part in self._parts:
+            while not part.wait(max(0.0, min(SLICE, until - time.monotonic()))):
+                self._end_together()
+                if time.monotonic() >= until:
+                    return False
+        return True
+
+    def _end_together(self) -> None:
+        """What ends a load early at one place ends it at all of them."""
+        if not self._stopped:
+            early = next((part for part in self._parts if part.over and (part.reason or part.mistake)), None)
+            if early is not None:
+                self._stopped = early.reason
+                self.stop()
+
+    def stop(self, at_once: bool = False) -> None:
+        """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
+        for part in self._parts:
+            part.stop(at_once)
+
+    def frames(self) -> list[Frame]:
+        """Return what happened since the last call, of every place with news."""
+        return [frame for part in self._parts for frame in part.frames()]
+
+    def reported(self) -> Reports:
+        """Return what Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
+        return [number for part in self._parts for number in part.reported()]
+
+    def close(self) -> None:
+        """Let the clients go once the load is over."""
+        for part in self._parts:
+            part.close()
+
+
+class Fleet:
+    """Places that press loads together."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self.places = list(places)
+
+    def press(self, order: Order, work: Work, output: Sink) -> Pressing:
+        """Begin a load, shared out over the places; several of them begin at one time on the common clock.
+
+        Raises ValueError for a load or program that the engine refuses, TargetError when no place is left.
+        """
+        places = [place for place in self.places if not place.lost]
+        if not places:
+            told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self.places)
+            raise TargetError(f"no place is left to press from: {told}", "a place that answers")
+        parts = [place.prepare(order, work, output, (shard, len(places))) for shard, place in enumerate(places)]
+        for part in parts:
+            part.ready()
+        start = 0 if len(parts) == 1 else now() + max(place.margin() for place in places)
+        for part in parts:
+            part.begin(start)
+        return Pressing(order, parts)
 
     def flush(self) -> None:
         """Bring every row so far into the record. Raises OSError when the disk refuses."""
-        self._place.flush()
+        for place in self.places:
+            place.flush()
+
+    def ledger_frames(self) -> list[Frame]:
+        """Return what detached operations did since the last call."""
+        return [frame for place in self.places for frame in place.ledger_frames()]
 
     def close(self) -> None:
-        """End the record of the places."""
-        self._place.close()
-
-
-def open_fleet(
-    places: Places, folder: RunFolder, plan: Plan, urls: dict[str, str], *, first: int, environment: dict[str, str]
-) -> Fleet:
-    """Return the fleet that a suite asks for, its places numbered from `first` on. Raises TargetError."""
-    if not places.local:
-        raise TargetError("places other than this process cannot be opened", "places: local")
-    return Fleet(LocalPlace(first, folder))
+        """End all places; detached operations that are open are unfinished."""
+        for place in self.places:
+            place.close()

@@ -11,7 +11,7 @@ from typing import Any
 from pileup.model.plan import Case
 from pileup.model.program import ClientSpec, Program
 from pileup.model.record import Phase
-from pileup.model.suite import Load
+from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 
 
@@ -63,7 +63,7 @@ class Order:
             "kind": load.kind,
             "times": load.times,
             "clients": load.clients or (most if load.kind == "open" else None),
-            "rate": load.rate,
+            "rate": load.pace,
             "arrivals": load.arrivals,
             "ramp": load.ramp,
             "warm_up": load.warm_up,
@@ -76,7 +76,17 @@ class Order:
             "errors_in_a_row": self.errors_in_a_row,
             "operations": self.operations,
         }
+        if load.stages:
+            plain["segments"] = _segments(load.stages)
+        if load.endless:
+            plain["endless"] = True
         return json.dumps(plain)
+
+
+def _segments(stages: tuple[Stage, ...]) -> list[dict[str, Any]]:
+    """Return the stages of a load as the engine takes them."""
+    words = ("level", "ramp", "warm_up", "for_")
+    return [{word.strip("_"): getattr(stage, word) for word in words} for stage in stages]
 
 
 def case_seed(seed: int, name: str) -> int:

@@ -5,30 +5,55 @@ from __future__ import annotations
 import json
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 from pileup._core._native import Press, Recorder, now
-from pileup.fleet.client import PythonExecutor
+from pileup.fleet.client import PythonExecutor, Sink
 from pileup.fleet.coroutines import CoroutineExecutor
+from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import Order, Work
 from pileup.fleet.threads import ThreadExecutor
 from pileup.model.record import Frame, FrameRow
-from pileup.record import Output, RunFolder
 
 MOST_THREADS = 64
 """Clients in flight of an open load of a plain Python test that does not say: more only wait for the interpreter."""
 
+Reports = list[tuple[int, str, float, str]]
+"""Numbers that Python tests reported: (ns since the epoch, metric, value, unit)."""
 
-class Pressing:
-    """One load under way at one place."""
 
-    def __init__(self, press: Press, order: Order, place: int, executor: PythonExecutor | None) -> None:
-        self._press = press
-        self._executor = executor
+class LocalPart:
+    """The part of one load that this process presses. It is made, then `begin` starts it."""
+
+    def __init__(self, place: LocalPlace, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> None:
+        self._place = place
+        self._work = work
+        self._output = output
+        self._shard = shard
         self.order = order
-        self.place = place
-        self._last = now()
-        self._cpu = time.process_time_ns()
+        self.place = place.number
+        self._press: Press
+        self._executor: PythonExecutor | None = None
+        self._last = self._cpu = 0
+
+    def ready(self) -> None:
+        """Return at once: nothing is to be waited for."""
+
+    def begin(self, start: int) -> None:
+        """Begin at a time (ns since the epoch; 0: now). Raises ValueError for what the engine refuses."""
+        work = self._work
+        threads = MOST_THREADS if work.program is None and not work.coroutine else None
+        load = self.order.to_native(self.place, *self._shard, start, threads)
+        self._last, self._cpu = max(start, now()), time.process_time_ns()
+        self._press = Press(self._place.recorder, load)
+        if work.program is not None:
+            self._press.native(_client(work), json.dumps(work.program.to_native()))
+            return
+        kind = CoroutineExecutor if work.coroutine else ThreadExecutor
+        ledger = self._place.ledger.ledger
+        self._executor = kind(self._press, self.order, work.make, self._output, ledger)
+        self._executor.start()
 
     @property
     def over(self) -> bool:
@@ -53,22 +78,22 @@ class Pressing:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
         self._press.stop(at_once)
 
-    def frames(self) -> list[Frame]:
-        """Return what happened since the last call, a frame for each place."""
-        return [self.frame()]
-
     def frame(self) -> Frame:
         """Return what happened since the last frame."""
         plain = self._press.frame()
         moment, cpu = now(), time.process_time_ns()
         rows = tuple(FrameRow(**row) for row in plain.pop("rows"))
-        plain["nanoseconds"] = moment - self._last
+        plain["nanoseconds"] = max(1, moment - self._last)
         frame = Frame(time=moment, place=self.place, case=self.order.case, cpu=cpu - self._cpu, rows=rows, **plain)
         self._last, self._cpu = moment, cpu
         return frame
 
-    def reported(self) -> list[tuple[int, str, float, str]]:
-        """Return what Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
+    def frames(self) -> list[Frame]:
+        """Return the frame of now."""
+        return [self.frame()]
+
+    def reported(self) -> Reports:
+        """Return what Python tests reported since the last call."""
         return self._executor.reported() if self._executor else []
 
     def close(self) -> None:
@@ -78,47 +103,41 @@ class Pressing:
 
 
 class LocalPlace:
-    """This process as a place: `press` any number of loads, `close` once."""
+    """This process as a place: any number of loads, `close` once."""
 
-    def __init__(self, number: int, folder: RunFolder) -> None:
+    lost = ""
+    """This process is never lost to itself."""
+
+    def __init__(self, number: int, table: Path) -> None:
         self.number = number
         self.name = "local"
-        self._recorder = Recorder(str(folder.operations_path(number)), number)
+        self.recorder = Recorder(str(table), number)
+        self.ledger = ledger_of(self.recorder, number)
 
     def info(self) -> dict[str, Any]:
-        """Return what run.json says of it."""
+        """Return what run.json says of the place; offset and error of its clock in ns."""
         return {"number": self.number, "name": self.name, "host": socket.gethostname(), "offset": 0, "error": 0}
 
-    def press(self, order: Order, work: Work, output: Output) -> Pressing:
-        """Begin a load; it runs on threads of its own.
+    def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int] = (0, 1)) -> LocalPart:
+        """Return a part of a load, to be begun: shard (number from 0, of how many)."""
+        return LocalPart(self, order, work, output, shard)
 
-        Raises ValueError for a load or program that the engine refuses.
-        """
-        threads = MOST_THREADS if work.program is None and not work.coroutine else None
-        press = Press(self._recorder, order.to_native(self.number, shard=0, shards=1, start=0, most=threads))
-        executor = self._executor(press, order, work, output)
-        pressing = Pressing(press, order, self.number, executor)
-        if executor:
-            executor.start()
-        else:
-            press.native(_client(work), json.dumps(work.program.to_native() if work.program else {}))
-        return pressing
-
-    @staticmethod
-    def _executor(press: Press, order: Order, work: Work, output: Output) -> PythonExecutor | None:
-        if work.program is not None:
-            return None
-        kind = CoroutineExecutor if work.coroutine else ThreadExecutor
-        executor: PythonExecutor = kind(press, order, work.make, output)
-        return executor
+    def margin(self) -> int:
+        """Return how long before its start a load must be told, ns."""
+        return 0
 
     def flush(self) -> None:
         """Bring every row so far into the record. Raises OSError when the disk refuses."""
-        self._recorder.flush()
+        self.recorder.flush()
+
+    def ledger_frames(self) -> list[Frame]:
+        """Return what detached operations did since the last call."""
+        return self.ledger.frames()
 
     def close(self) -> None:
-        """End the record of this place."""
-        self._recorder.close()
+        """End the record of this place; detached operations that are open are unfinished."""
+        self.ledger.close()
+        self.recorder.close()
 
 
 def _client(work: Work) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, tear_down
+from pileup.fleet.client import Bracket, PythonExecutor, Sink, tear_down
 from pileup.fleet.order import Order
 from pileup.model.record import Outcome
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
-from pileup.record import Output
 
 
 class ThreadExecutor(PythonExecutor):
     """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
 
-    def __init__(self, press: Press, order: Order, make: Callable[[int], Test], output: Output) -> None:
-        super().__init__(press, order, make, output)
+    def __init__(
+        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
+    ) -> None:
+        super().__init__(press, order, make, output, ledger)
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:

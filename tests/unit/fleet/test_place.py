@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pileup.fleet import LocalPlace, Order, Pressing, Work
+from pileup.fleet import Fleet, Order, Pressing, Work
 from pileup.fleet.capture import routed
+from pileup.fleet.place import LocalPlace
 from pileup.model.record import Frame
 from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test
@@ -79,7 +80,7 @@ def folder(tmp_path: Path) -> Iterator[RunFolder]:
 
 def press(folder: RunFolder, cls: type[Test], load: Load, timeout: int = 5 * SECOND) -> tuple[Pressing, list[Frame]]:
     """Press a test to its end and return its frames."""
-    place = LocalPlace(0, folder)
+    place = Fleet([LocalPlace(0, folder.operations_path(0))])
     order = Order(1, "case", load, timeout, seed=1)
     coroutine = asyncio.iscoroutinefunction(cls.run)
     work = Work(lambda client: cls(None, Context(client=client)), coroutine=coroutine)
@@ -87,9 +88,9 @@ def press(folder: RunFolder, cls: type[Test], load: Load, timeout: int = 5 * SEC
         pressing = place.press(order, work, folder.output("case"))
         frames, begin = [], time.monotonic()
         while not pressing.wait(0.05):
-            frames.append(pressing.frame())
+            frames += pressing.frames()
             assert time.monotonic() - begin < 20, "it does not end"
-        frames.append(pressing.frame())
+        frames += pressing.frames()
         pressing.close()
     place.close()
     return pressing, frames
