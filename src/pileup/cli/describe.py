@@ -1,48 +1,73 @@
-"""pileup describe: the page of a plug-in, made from its docstring and its options."""
+"""pileup describe: pages about plug-ins and about the language of suites, made from what they say of themselves."""
 
 from __future__ import annotations
 
-import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from pileup.cli.pages.page import Page
 
 KINDS = {"test": "tests", "target": "targets", "monitor": "monitors", "report": "reports"}
 
 
 @click.command("describe")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="Which, where plug-ins of several kinds bear the name.")
-def command(name: str, kind: str | None) -> None:
-    """Show what a plug-in does and which options it takes: NAME as in `pileup list`, or ./file.py:Class."""
-    from rich.console import Console
+@click.option(
+    "--format", "form", type=click.Choice(["text", "md", "html"]), help="How.  [default: text, into files: html]"
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write files into this folder: the page of NAME, or without NAME all pages with an index.",
+)
+def command(name: str | None, kind: str | None, form: str | None, out: Path | None) -> None:
+    """Show what a plug-in does and which options it takes, or what may stand in a suite.
 
-    terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else 120)
-    for number, (each, cls) in enumerate(find(name, kind)):
-        if number:
-            console.print()
-        print_page(console, name, each, cls)
+    NAME is a plug-in as in `pileup list`, or ./file.py:Class, or one of suite, checks, metrics, units, verdicts,
+    commands, or a word of the suite that holds others, like load, limits, criteria.
+    """
+    from pileup.cli.pages.book import all_pages
+
+    if name is None and out is None:
+        raise UsageError(
+            "nothing says what to describe", "a NAME, or --out FOLDER for all pages", "pileup describe --help"
+        )
+    pages = all_pages() if name is None else find(name, kind)
+    if out is not None:
+        write(pages, out, form or "html", linked=name is None)
+        click.echo(out)
+    elif form in (None, "text"):
+        print_pages(pages)
+    else:
+        click.echo("\n".join(rendered(page, form or "") for page in pages), nl=False)
 
 
-def find(name: str, kind: str | None) -> list[tuple[str, type]]:
-    """Return (kind, class) for every plug-in of that name. Raises UsageError, or PluginError with the reason."""
+def find(name: str, kind: str | None) -> list[Page]:
+    """Return the pages of that name. Raises UsageError, or PluginError with the reason why it cannot be loaded."""
+    from pileup.cli.pages.book import topic
+    from pileup.cli.pages.plugins import plugin_page
     from pileup.plugin import registry
 
     kinds = [kind] if kind else list(KINDS)
     if ".py:" in name:
-        return [_from_file(name, kinds)]
+        each, cls = _from_file(name, kinds)
+        return [plugin_page(each, name, cls)]
     having = [each for each in kinds if name in registry.names(KINDS[each])]
-    if not having:
-        raise UsageError(f"there is no {kind or 'plug-in'} {name!r}", _near(name, kinds), "`pileup list` shows all")
-    return [(each, registry.load(KINDS[each], name)) for each in having]
+    if having:
+        return [plugin_page(each, name, registry.load(KINDS[each], name)) for each in having]
+    page = None if kind else topic(name)
+    if page is None:
+        raise UsageError(
+            f"there is no {kind or 'page about'} {name!r}", _near(name, kinds), "`pileup list` shows all plug-ins"
+        )
+    return [page]
 
 
 def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:
@@ -62,50 +87,46 @@ def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:
 def _near(name: str, kinds: list[str]) -> str:
     import difflib
 
+    from pileup.cli.pages.book import TOPICS
     from pileup.plugin import registry
 
-    known = sorted({each for kind in kinds for each in registry.names(KINDS[kind])})
+    known = sorted({*TOPICS, *(each for kind in kinds for each in registry.names(KINDS[kind]))})
     return " or ".join(difflib.get_close_matches(name, known, 3)) or "a name from `pileup list`"
 
 
-def print_page(console: Any, name: str, kind: str, cls: type) -> None:
-    """Print heading, docstring, facts, options and settings of one plug-in."""
-    from pileup.cli.options import field_rows, option_rows
+def print_pages(pages: list[Page]) -> None:
+    """Print pages on the terminal, or 120 columns wide into a pipe."""
+    from rich.console import Console
 
-    console.print(f"{kind} [bold]{name}[/bold]\n", highlight=False)
-    console.print(inspect.getdoc(cls) if cls.__doc__ else "(no description)", markup=False, highlight=False)
-    for fact in facts(kind, cls):
-        console.print(f"\n{fact}", markup=False, highlight=False)
-    if kind == "report":
-        return
-    rows = option_rows(cls)
-    console.print()
-    console.print(rows_table("Options", rows) if rows else "No options.")
-    launch = getattr(cls, "launch_settings", None)
-    if launch is not None:
-        console.print()
-        console.print(rows_table("Settings of `launch`", field_rows(launch)))
+    from pileup.cli.pages.terminal import show
+
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    for number, page in enumerate(pages):
+        if number:
+            console.print()
+        show(console, page)
 
 
-def facts(kind: str, cls: Any) -> list[str]:
-    """Return what a suite's author must know beside the options."""
-    if kind == "test":
-        needs = f"a target that provides {cls.needs!r}" if cls.needs else "no target"
-        return [f"Needs {needs}. Runs {'in the native engine' if cls.native() else 'as Python'}."]
-    if kind == "target":
-        given = ", ".join(sorted(cls.provides))
-        return [f"Provides {given}." + (" Without a url it gets a scratch folder." if cls.scratch else "")]
-    if kind == "report":
-        return [f"Written to {cls.file_name} in the run folder."]
-    return []
+def rendered(page: Page, form: str, linked: bool = False) -> str:
+    """Return a page as "md" or "html"; `linked`: it stands beside the index."""
+    from pileup.cli.pages.html import html
+    from pileup.cli.pages.markdown import markdown
+
+    return markdown(page) if form == "md" else html(page, linked)
 
 
-def rows_table(title: str, rows: list[tuple[str, str, str, str, str]]) -> Table:
-    """Return options or settings as a table: name, type, default, bounds, help."""
-    from rich.markup import escape
-    from rich.table import Table
+def write(pages: list[Page], folder: Path, form: str, linked: bool = False) -> None:
+    """Write pages as files below a folder. Raises UsageError when that cannot be, or when the form is text."""
+    from pileup.cli.pages.page import file_name
 
-    table = Table("name", "type", "default", "bounds", "what", title=title, title_justify="left")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+    if form == "text":
+        raise UsageError("--format text is for the terminal", "md or html beside --out")
+    for page in pages:
+        path = folder / file_name(page.path, form)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rendered(page, form, linked))
+        except OSError as problem:
+            raise UsageError(
+                f"{path} cannot be written: {problem.strerror}", "a folder that can be written"
+            ) from problem

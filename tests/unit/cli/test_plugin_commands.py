@@ -106,3 +106,38 @@ def test_types_are_told_in_words() -> None:
 def test_options_of_every_fake_can_be_shown() -> None:
     for cls in (each for kind in ("tests", "targets", "monitors") for each in fakes.CLASSES[kind]):
         assert all(len(row) == 5 for row in option_rows(cls))
+
+
+def test_a_page_comes_as_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "storage.write", "--format", "md"]) == 0
+    assert "| `files` | count, e.g. 100 | 1 | >= 1 | number of files |" in capsys.readouterr().out
+    assert main(["describe", "storage.write", "--format", "html"]) == 0
+    assert "<td><code>files</code></td>" in capsys.readouterr().out
+
+
+def test_all_pages_are_written_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "--out", str(tmp_path / "pages")]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "pages")
+    index = (tmp_path / "pages/index.html").read_text()
+    assert '<a href="tests/storage.write.html">storage.write</a>' in index
+    assert '<a href="../index.html">' in (tmp_path / "pages/tests/storage.write.html").read_text()
+    assert "unavailable" in (tmp_path / "pages/tests/xrootd.copy.html").read_text()
+
+
+def test_describe_without_anything_to_describe_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe"]) == 2
+    assert "expected a NAME, or --out FOLDER" in capsys.readouterr().err
+    assert main(["describe", "suite", "--format", "text", "--out", str(tmp_path)]) == 2
+    assert "expected md or html" in capsys.readouterr().err
+    (tmp_path / "file").touch()
+    (tmp_path / "units.html").mkdir()
+    assert main(["describe", "units", "--out", str(tmp_path)]) == 2
+    assert "units.html cannot be written" in capsys.readouterr().err
+    assert main(["describe", "units", "--out", str(tmp_path / "file")]) == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_the_language_is_described_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, said in (("suite", "criteria"), ("checks", "p99.9"), ("load", "warm_up"), ("commands", "--set")):
+        assert main(["describe", name]) == 0
+        assert said in capsys.readouterr().out

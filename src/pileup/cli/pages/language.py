@@ -1,0 +1,163 @@
+"""Pages about the language of suites: its words, checks and metrics, units, verdicts and exit codes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from pileup.cli.pages.models import sections
+from pileup.cli.pages.page import Block, Code, Heading, Page, Table, Words
+from pileup.cli.pages.paragraphs import cells, parts
+from pileup.model.check import COMPARISONS, FIELDS, FUNCTIONS
+from pileup.model.exits import PRECEDENCE, ExitCode
+from pileup.model.law import Law
+from pileup.model.record import Outcome
+from pileup.model.suite import Suite
+from pileup.model.units import DIMENSIONS
+
+FUNCTION_WORDS = {
+    "count": "how many; of a monitor's metric: how many samples",
+    "rate": "how much per second of the measurement: of passed ones, bytes, …",
+    "fraction": "share of all that ended; of `missed`: of all that was due",
+    "sum": "of bytes, calls, outcomes, numbers that a test reported, or samples",
+    "mean": "arithmetic mean",
+    "min": "the smallest",
+    "max": "the largest",
+    "first": "the first sample",
+    "last": "the last sample",
+    "width": "the largest less the smallest",
+}
+FIELD_WORDS = {
+    "response": "the default: time from when an iteration was due (an operation: from its start) to its end, if passed",
+    "service": "time from when it really started to its end, if passed",
+    "bytes": "moved",
+    "calls": "requests made",
+    "missed": "due before the end of the load and never started; iterations only",
+}
+OUTCOME_WORDS = {
+    "passed": "it did what it should",
+    "failed": "the system did the wrong thing, or the test raised",
+    "refused": "the system said no: full, busy, not allowed",
+    "ambiguous": "no answer in time: it may have happened",
+    "unfinished": "still going on at the end of the load or of the run",
+    "lost": "the place that pressed it vanished",
+}
+CASE_WORDS = {
+    "passed": "a check: every iteration passed; a sustained load: something passed, and `fail_when` does not hold",
+    "failed": "an iteration of a check did not pass; or nothing passed under the load, or `fail_when` holds",
+    "error": "the test could not be set up, or pileup could not press it",
+    "not run": "a test in its `after` has not passed, or the run ended before",
+    "unavailable": "its target could not be reached, or its plug-in cannot be loaded here",
+    "unknown": "nothing was measured",
+}
+CRITERION_WORDS = {
+    "passed": "the check holds, in a scan at every point (or those of `at`)",
+    "failed": "it does not hold",
+    "unknown": "too little was measured to say; a run that measured nothing cannot pass",
+}
+EXIT_WORDS = {
+    ExitCode.PASSED: "everything passed",
+    ExitCode.CASE_FAILED: "a case failed",
+    ExitCode.USAGE: "wrong command line",
+    ExitCode.SUITE_INVALID: "the suite is not valid",
+    ExitCode.CRITERION_NOT_MET: "a criterion is not met",
+    ExitCode.TARGET_UNREACHABLE: "a target could not be reached or started",
+    ExitCode.STOPPED_BY_USER: "stopped by the user",
+    ExitCode.STOPPED_BY_LIMIT: "stopped by a limit",
+    ExitCode.UNKNOWN: "the verdict is unknown: nothing was measured, or the generator was the limit",
+    ExitCode.INTERNAL: "a fault of pileup itself",
+}
+UNIT_WORDS = {
+    "time": "A decimal point is fine: `0.5 ms`.",
+    "size": "k M G T P are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.",
+    "bandwidth": "Bytes or bits per second.",
+    "rate": "A number alone is per second.",
+    "fraction": "A number alone is a share: `0.05` is `5 %`.",
+    "count": "A number without a unit; `1e7` is fine.",
+}
+
+
+def suite_page() -> Page:
+    """Return the page of the file's words."""
+    first = Words(
+        "A suite is one YAML file, or an XML file with the same words (`pileup convert` makes one of the other). The "
+        "words of the file itself stand in the first table; a type that is a link has a table of its own below. "
+        'Quantities carry [units](units). What is marked "reserved" is refused with "not yet".'
+    )
+    blocks = (first, *sections(Suite, "suite"))
+    return Page(
+        "", "suite", "Words of a suite", "every word that a suite may hold, with type, default and bounds", blocks
+    )
+
+
+def checks_page() -> Page:
+    """Return the page of the grammar of checks, for `criteria`, `fail_when` and `cooldown`."""
+    blocks: tuple[Block, ...] = (
+        Words(
+            "Checks stand in `criteria`, `fail_when` and `until` of a cooldown. They are read, never evaluated as code."
+        ),
+        Code("FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]"),
+        Words(
+            "A selector is `test[.operation][.field]` or `monitor.metric[label=value,…]`, or `test.number` for a "
+            "number that a test reported. Ramp, warm-up and cooldown are left out. In a scan a criterion must hold at "
+            "every point, unless `at` names some. A value with a unit of the wrong dimension is an error."
+        ),
+        Code(
+            "rate(copy.bytes) >= 200 MB/s\nfraction(copy.failed) < 0.1 %\np99(copy.open.response) < 2 s\n"
+            "max(node.cpu[mode=iowait]) < 20\nlast(count.entries) == 10"
+        ),
+        Heading("Functions"),
+        Table(("function", "what"), tuple(_functions())),
+        Heading("Fields of a test"),
+        Table(("field", "what"), tuple((f"`{field}`", (FIELD_WORDS | OUTCOME_WORDS)[field]) for field in FIELDS)),
+        Heading("Comparisons"),
+        Words(" ".join(f"`{sign}`" for sign in COMPARISONS)),
+    )
+    return Page("", "checks", "Checks", "the grammar of criteria: functions, selectors, comparisons", blocks)
+
+
+def _functions() -> Iterator[tuple[str, str]]:
+    for function in FUNCTIONS:
+        yield f"`{function}`", FUNCTION_WORDS[function]
+    yield "`p50` … `p99.9999`", 'the quantile, e.g. `p99.9`; "too few" where the number of values cannot carry it'
+
+
+def metrics_page(monitors: Iterable[tuple[str, type]]) -> Page:
+    """Return the page of what monitors measure, from the tables in their docstrings."""
+    blocks: list[Block] = [Words("In a check a metric is `monitor.metric[label=value]`, e.g. `max(node.load1) < 50`.")]
+    for name, cls in monitors:
+        blocks.append(Heading(name))
+        tables = [part.lines for part in parts(inspect.getdoc(cls) or "") if part.kind == "table"]
+        blocks.extend(Table(tuple(cells(head)), tuple(tuple(cells(row)) for row in rows)) for head, *rows in tables)
+        blocks.append(Words(f"{'' if tables else 'As its options say. '}Options: [{name}](monitors/{name})."))
+    return Page("", "metrics", "Metrics", "what monitors measure, with units and labels", tuple(blocks))
+
+
+def units_page() -> Page:
+    """Return the page of dimensions and their units."""
+    rows = (
+        (name, f"`{each.example}`", " ".join(f"`{unit}`" for unit in each.units if unit), UNIT_WORDS[name])
+        for name, each in DIMENSIONS.items()
+    )
+    table = Table(("dimension", "example", "units", "what"), tuple(rows))
+    note = Words("A number and its unit may be joined or apart: `64MiB`, `64 MiB`. The wrong dimension is an error.")
+    law = sections(Law, "Times that are drawn", said=True)
+    return Page("", "units", "Units", "dimensions and their units, and times that are drawn", (table, note, *law))
+
+
+def verdicts_page() -> Page:
+    """Return the page of outcomes, verdicts and exit codes."""
+    outcomes = [(each.name.lower(), OUTCOME_WORDS[each.name.lower()]) for each in Outcome]
+    blocks = (
+        Heading("Of an iteration or an operation"),
+        Table(("outcome", "meaning"), tuple(outcomes)),
+        Words(f"And a count that is no outcome: missed, that is {FIELD_WORDS['missed']}."),
+        Heading("Of a case"),
+        Table(("outcome", "meaning"), tuple(CASE_WORDS.items())),
+        Heading("Of a criterion"),
+        Table(("verdict", "meaning"), tuple(CRITERION_WORDS.items())),
+        Heading("Exit codes"),
+        Table(("code", "meaning"), tuple((str(int(code)), EXIT_WORDS[code]) for code in ExitCode)),
+        Words(f"When several apply: {', '.join(str(int(code)) for code in PRECEDENCE)}, the first of them."),
+    )
+    return Page("", "verdicts", "Verdicts", "outcomes of operations, cases and criteria; exit codes", blocks)

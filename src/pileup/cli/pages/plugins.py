@@ -1,0 +1,58 @@
+"""The page of a plug-in: its docstring, what a suite's author must know beside, options, settings of `launch`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pileup.cli.options import option_rows
+from pileup.cli.pages.models import linked, sections
+from pileup.cli.pages.page import HEAD, Block, Heading, Page, Words, first_sentence, without_empty_columns
+
+if TYPE_CHECKING:
+    from pileup.plugin.registry import Found
+
+
+def plugin_page(kind: str, name: str, cls: type) -> Page:
+    """Return the page of a plug-in of a kind ("test", "target", "monitor" or "report")."""
+    text = docstring(cls)
+    return Page(f"{kind}s", name, f"{kind} {name}", first_sentence(text), (Words(text), *_blocks(kind, cls)))
+
+
+def missing_page(found: Found) -> Page:
+    """Return the page of a plug-in that cannot be loaded here: it says why."""
+    kind = found.kind.removesuffix("s")
+    return Page(found.kind, found.name, f"{kind} {found.name}", "unavailable", (Words(found.reason),))
+
+
+def docstring(cls: type) -> str:
+    """Return the docstring of the class itself; that of a base is about something else."""
+    return (inspect.getdoc(cls) or "") if cls.__doc__ else "(no description)"
+
+
+def _blocks(kind: str, cls: Any) -> Iterator[Block]:
+    for fact in facts(kind, cls):
+        yield Words(fact)
+    rows = option_rows(cls)
+    if rows:
+        yield Heading("Options")
+        yield without_empty_columns(HEAD, [(f"`{name}`", linked(kind), *rest) for name, kind, *rest in rows])
+    elif kind != "report":
+        yield Words("No options.")
+    launch = getattr(cls, "launch_settings", None)
+    if launch is not None:
+        yield from sections(launch, "Settings of `launch`")
+
+
+def facts(kind: str, cls: Any) -> list[str]:
+    """Return what a suite's author must know beside the options."""
+    if kind == "test":
+        needs = f"a target that provides {cls.needs!r}" if cls.needs else "no target"
+        return [f"Needs {needs}. Runs {'in the native engine' if cls.native() else 'as Python'}."]
+    if kind == "target":
+        given = ", ".join(sorted(cls.provides))
+        return [f"Provides {given}." + (" Without a url it gets a scratch folder." if cls.scratch else "")]
+    if kind == "report":
+        return [f"Written to {cls.file_name} in the run folder."]
+    return []

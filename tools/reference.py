@@ -1,0 +1,35 @@
+"""Write docs/reference/ anew: pages made from schema, plug-ins and commands, as `pileup describe` shows them.
+
+A test of the repository compares what this makes with what is there.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from pileup.cli.describe import rendered
+from pileup.cli.pages.book import all_pages
+from pileup.cli.pages.page import file_name
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"
+
+
+def files() -> dict[str, str]:
+    """Return path below docs/reference -> text, for every page; only plug-ins that come with pileup."""
+    return {file_name(page.path, "md"): rendered(page, "md") for page in all_pages(own=True)}
+
+
+def main() -> int:
+    """Put the pages in the place of those that are there."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    pages = files()
+    for name, text in pages.items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    print(f"docs/reference: {len(pages)} pages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
