@@ -71,9 +71,10 @@ def _generator(data: CaseData) -> str:
 def _late(data: CaseData, share: float) -> str:
     """Return how late starts came if that is more than a share of the median response, empty otherwise."""
     measured = data.measured
-    if measured.late.count == 0 or _all_clients_busy(data):
+    errors = measured.late
+    if errors.count == 0 or _all_clients_busy(data):
         return ""
-    late = min(measured.late.quantile(0.99), measured.late.max)
+    late = min(errors.quantile(0.99), errors.max)
     median = max((tally.response.quantile(0.5) for tally in measured.iterations()), default=0)
     return f"{format_time(late)} late at the 99th percentile" if late > max(share * median, LATE_LEAST) else ""
 

@@ -8,12 +8,32 @@ from dataclasses import dataclass, field
 from pileup._core._native import Histogram
 from pileup.model.record import Frame, Phase
 from pileup.model.results import Counts
+from pileup.stats.distribution import merged
 
 OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
 MOST_SHORT = 5 * 10**8
 """Intervals shorter than this, ns, say little about a rate."""
 PRESSED = frozenset({Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN})
 """Phases of a load's life; set-up and clean-up stand apart."""
+
+
+@dataclass(slots=True)
+class Durations:
+    """Histograms of many frames as one. Kept encoded: laid out one takes 300 kB, and a run may have thousands."""
+
+    parts: list[bytes] = field(default_factory=list)
+
+    def add(self, part: bytes) -> None:
+        """Add an encoded histogram; empty for none."""
+        if part:
+            self.parts.append(part)
+
+    def whole(self) -> Histogram:
+        """Return the sum, exactly."""
+        found = merged(self.parts)
+        if len(self.parts) > 1:
+            self.parts = [found.encode()]
+        return found
 
 
 @dataclass(slots=True)
@@ -25,8 +45,18 @@ class Tally:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
     bytes: int = 0
     calls: int = 0
-    response: Histogram = field(default_factory=Histogram)
-    service: Histogram = field(default_factory=Histogram)
+    responses: Durations = field(default_factory=Durations)
+    services: Durations = field(default_factory=Durations)
+
+    @property
+    def response(self) -> Histogram:
+        """Response times of what passed (ns); made anew each time."""
+        return self.responses.whole()
+
+    @property
+    def service(self) -> Histogram:
+        """Service times of what passed (ns); made anew each time."""
+        return self.services.whole()
 
     @property
     def ended(self) -> int:
@@ -44,10 +74,14 @@ class Measured:
     """Length of the phase by its frames; the record of operations knows it better."""
     in_flight: int = 0
     """Most iterations under way at the end of an interval."""
-    late: Histogram = field(default_factory=Histogram)
-    """Start errors, without those of ramp and warm-up, when connections are made."""
+    lateness: Durations = field(default_factory=Durations)
     cpu: float = 0.0
     """Share of one core that the generator took, mean over the phase."""
+
+    @property
+    def late(self) -> Histogram:
+        """Start errors, without those of ramp and warm-up, when connections are made; made anew each time."""
+        return self.lateness.whole()
 
     def counts(self, tally: Tally | None = None) -> Counts:
         """Return the counts of an operation, or of the iterations with what was missed."""
@@ -78,7 +112,7 @@ def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
             found.missed += frame.missed
         if frame.phase in (phase, Phase.COOLDOWN):
             # The last starts stand in the frame at whose end the load had ended.
-            found.late.merge(frame.late)
+            found.lateness.add(frame.late)
         if frame.phase == phase and frame.nanoseconds:
             # Frames of no length are a ledger's: what is open there holds no client.
             found.in_flight = max(found.in_flight, frame.in_flight)
@@ -99,5 +133,5 @@ def _add_rows(found: Measured, frame: Frame, phase: int) -> None:
             tally.counts[name] += getattr(row, name)
         tally.bytes += row.bytes
         tally.calls += row.calls
-        tally.response.merge(row.response)
-        tally.service.merge(row.service)
+        tally.responses.add(row.response)
+        tally.services.add(row.service)
