@@ -171,7 +171,8 @@ class CaseRun:
         return Work(self._make, program, target.client() if target else None)
 
     def _make(self, client: int) -> Test:
-        return instances.make_test(self._live.plan, self.case, self._target, client)
+        target = self._live.rails.guarded(self._target) if self._target else None
+        return instances.make_test(self._live.plan, self.case, target, client)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
         """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 
+from pileup.model.errors import TargetError
 from pileup.model.plan import Case, Plan
-from pileup.model.program import Program
+from pileup.model.program import Program, Step
 from pileup.model.record import Frame
 from pileup.model.suite import Limits
 from pileup.model.units import format_count, format_size, format_time
-from pileup.plugin import Target
+from pileup.plugin import FileTarget, Target
+from pileup.run.guarded import guarded
+from pileup.run.rails import Inside, Names, changing, deletes, shown
 from pileup.run.targets import Targets
 
 
@@ -51,15 +54,65 @@ class Guard:
 
 
 class Rails:
-    """Where a run may write and delete."""
+    """Where a run may write and delete: inside `limits.inside`, and nothing that this run has not made.
+
+    What native tests will do is known from their programs and checked before they begin; Python tests get a guarded
+    target. A folder that pileup makes for the run alone is free.
+    """
 
     def __init__(self, plan: Plan, targets: Targets) -> None:
         self._plan = plan
         self._targets = targets
+        self._made = {name: Names() for name in plan.suite.targets}
+        self._guarded: dict[str, Target] = {}
+        for name, keys in targets.made_before():
+            self._made.setdefault(name, Names()).add(keys)
 
     def check(self, case: Case, target: Target | None, *programs: Program | None) -> None:
-        """Raise TargetError when a program of a case would leave its place."""
+        """Note what the programs of a case make, and check what they change.
+
+        The first is that of its load, None for a Python test: what such a one makes is not known, so what it removes
+        after itself is only checked for where it is. Raises TargetError.
+        """
+        steps = [step for program in programs if program is not None for step in changing(program)]
+        if target is None or not steps:
+            return
+        name = case.test.target or ""
+        inside = self.inside(name, target)
+        for step in steps:
+            if problem := inside.problem_of_step(step):
+                raise TargetError(
+                    f"case {case.name} would {step.method or step.verb} on target {name}: {problem}",
+                    f"names inside {inside.inside}, the `limits.inside` of the suite",
+                )
+        for step in steps:
+            if not deletes(step):
+                self._made[name].add(step.keys)
+        if programs[0] is not None:
+            self._check_deleting(case, name, steps)
 
     def guarded(self, target: Target) -> Target:
-        """Return the target for Python tests."""
-        return target
+        """Return the same target for Python tests: what it writes and deletes is checked each time."""
+        name = next((each for each in self._plan.suite.targets if self._targets.get(each) is target), "")
+        if not isinstance(target, FileTarget) or not name:
+            return target
+        if name not in self._guarded:
+            self._guarded[name] = guarded(target, self.inside(name, target), self._made[name])
+        return self._guarded[name]
+
+    def inside(self, name: str, target: Target) -> Inside:
+        """Return where on a target something may be changed."""
+        spec = self._plan.suite.targets[name]
+        private = spec.url is None and spec.launch is None
+        limit = "" if private else self._plan.suite.limits.inside or ""
+        return Inside(target.url, limit, target.client().protocol == "posix")
+
+    def _check_deleting(self, case: Case, name: str, steps: list[Step]) -> None:
+        for step in steps:
+            foreign = self._made[name].missing(step.keys) if deletes(step) else None
+            if foreign is not None:
+                raise TargetError(
+                    f"case {case.name} would delete {shown(foreign)} on target {name}, which this run has not made",
+                    "names that a test of this run writes before",
+                    "nothing else is deleted",
+                )

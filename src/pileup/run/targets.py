@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
@@ -10,6 +11,7 @@ from typing import Any
 
 from pileup.model.errors import PileupError, TargetError
 from pileup.model.plan import Plan
+from pileup.model.program import Keys
 from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers import Supervisor
@@ -59,6 +61,14 @@ class Targets:
     def index(self, name: str | None) -> int:
         """Return the place of a target in run.json's list; 0 for none."""
         return self._names.index(name) if name else 0
+
+    def made_before(self) -> Iterator[tuple[str, Keys]]:
+        """Yield target and names of what earlier sessions of this run have made there, by the journal."""
+        for entry in self._folder.journal_entries():
+            if entry.get("what") == "objects" and entry.get("state") == "made":
+                for step in entry["remove"]["steps"]:
+                    keys = step["keys"]
+                    yield entry["target"] or "", Keys(**{**keys, "names": tuple(keys["names"])})
 
     def close(self) -> None:
         """Remove the scratch folders that were made."""
