@@ -65,8 +65,17 @@ class ScanRules:
             self._check_load(axis, node)
         elif axis.kind == "option":
             self._check_option(axis, node, self._tests.get(axis.owner))
-        elif not any(axis.word in self._options(test) for test in self._tests.values()):
+        else:
+            self._check_common(axis, node)
+
+    def _check_common(self, axis: Axis, node: Sequence) -> None:
+        having = [test for test in self._tests.values() if axis.word in self._options(test)]
+        if not having:
+            at = self._node.keys.get(axis.name, node.at)
             self._faults.add(at, f"no test has an option {shown(axis.word)}", "an option of a test")
+        for test in having:
+            if axis.word not in test.spec.options:
+                self._check_option(axis, node, test)
 
     def _options(self, test: Bound[TestSpec]) -> set[str]:
         try:

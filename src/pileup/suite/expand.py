@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from pileup.model.plan import WHOLE, Case
 from pileup.model.suite import Suite, TestSpec
+from pileup.suite.messages import first_words
 from pileup.suite.order import order
 from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
 
@@ -49,7 +52,10 @@ class Expansion:
         self._cases: list[Case] = []
 
     def cases(self) -> tuple[Case, ...]:
-        """Return the cases in the order in which they are begun, but for roles, which begin with others."""
+        """Return the cases in the order in which they are begun, but for roles, which begin with others.
+
+        Raises ValueError where the words of a load do not go together at a point.
+        """
         number = 0
         for loop in range(1, self._suite.loop + 1):
             made = _Made()
@@ -105,10 +111,15 @@ class Expansion:
         words = {axis: text_of(value) for axis, value in point.items()}
         shown = ",".join(f"{axis}={value}" for axis, value in words.items())
         repeat = f"#{visit.repeat}" if self._suite.repeat > 1 and test.scope == "case" else ""
+        label = name + (f"[{shown}]" if shown else "") + repeat + _suffix(loop)
+        try:
+            at_point = test_at(test, self._axes, point, self._options[name])
+        except ValidationError as problem:
+            raise ValueError(f"{label}: {first_words(problem)}") from problem
         return Case(
             number,
-            name + (f"[{shown}]" if shown else "") + repeat + _suffix(loop),
-            test_at(test, self._axes, point, self._options[name]),
+            label,
+            at_point,
             tuple(sorted(needed)),
             loop=loop,
             repeat=visit.repeat,

@@ -64,6 +64,13 @@ def report(
         faults.add(at, *translate(error, _value(node, path), model))
 
 
+def first_words(problem: ValidationError) -> str:
+    """Return the first error of a validation as `what; expected this`, for what stands at no place of a file."""
+    error: Any = problem.errors(include_url=False, include_input=False)[0]
+    what, expected = translate({"ctx": {}, **error}, None, None)
+    return f"{what}; expected {expected}" if expected else what
+
+
 def _existing(node: Node, loc: Path) -> Path:
     """Return the part of an error's location that leads to something in the file."""
     found: list[str | int] = []

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import Load, Suite, TestSpec
 from pileup.model.units import format_quantity
@@ -15,6 +17,7 @@ from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.expand import Expansion
 from pileup.suite.faults import Faults
+from pileup.suite.messages import first_words
 from pileup.suite.tree import Mapping, where
 
 SIGMAS = 6
@@ -41,7 +44,8 @@ def _bounded(plan: Plan, case: Case) -> Case:
     try:
         test = instances.make_test(plan, case, None, 0)
     except ValueError as problem:
-        raise ValueError(f"{case.name}: {problem}") from problem
+        told = first_words(problem) if isinstance(problem, ValidationError) else str(problem)
+        raise ValueError(f"{case.name}: {told}") from problem
     number = iterations(case.load)
     operations, size = (None, None) if number is None else test.bounds(number)
     return replace(case, longest=longest(case.test, plan.suite, patience(test)), operations=operations, bytes=size)

@@ -46,7 +46,7 @@ def test_a_target_knows_its_address_and_who_we_are(plan: Callable[..., Plan]) ->
 
 def test_a_launcher_is_made_where_the_suite_asks_for_one(plan: Callable[..., Plan]) -> None:
     made = plan(SUITE)
-    assert instances.make_launcher(made, "se", Path("x")).command == ("true", "4")
+    assert instances.make_launcher(made, "se", Path("x")).processes[0].command == ("true", "4")
     assert instances.make_launcher(made, "disk", Path("x")) is None
 
 

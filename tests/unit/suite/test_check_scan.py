@@ -1,0 +1,80 @@
+"""Rules about scans that the corpus of bad suites does not show: what is right, and what is told at which value."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pileup.model.plan import Plan
+from pileup.suite.scan import MOST_CASES
+from tests.unit.suite.conftest import HEAD
+
+TARGETS = """targets:
+  se: {kind: practice-storage, launch: {threads: 4}}
+  site: {kind: http, url: http://127.0.0.1:1/, settings: {throttle: {set: "set {value}", default: 4}}}
+"""
+TESTS = """tests:
+  - {name: fill, use: storage.write, target: se}
+  - {name: press, use: noop, load: {clients: 2, for: 1 s}}
+"""
+SUITE = HEAD + TARGETS + TESTS
+
+
+@pytest.mark.parametrize(
+    "scan",
+    [
+        "{se.threads: [4, 16]}",
+        "{se.service: [{fixed: 1 ms}, {lognormal: [20 ms, 0.3]}, 5 ms]}",
+        "{site.throttle: [1, many, ~]}",
+        "{fill.files: [1, 2], fill.size: [1 B, 2 B]}",
+        "{press.load.clients: [1, 2], press.load.ramp: [0 s, 1 s]}",
+        "{press.load.think: [1 s, {uniform: [1 s, 2 s]}]}",
+        "{options.size: [1 B, 2 B]}",
+        "{press.cost: [1 ms]}",
+    ],
+)
+def test_what_may_be_scanned(plan: Callable[..., Plan], scan: str) -> None:
+    made = plan(SUITE + f"scan: {scan}\n")
+    assert len(made.cases) == 2 * len(made.points)
+
+
+@pytest.mark.parametrize(
+    ("scan", "told"),
+    [
+        ("{fill.files: [1, 0]}", "9:24: `files` is '0'; expected at least 1"),
+        ("{se.threads: [4, 0]}", "9:24: `threads` is '0'; expected at least 1"),
+        ("{press.load.clients: [1, 0]}", "9:32: `clients` is '0'; expected at least 1"),
+        ("{options.size: [1 B, 1 s]}", "9:28: `size`: '1 s' is a time; expected a size like '64 MiB'"),
+        (
+            "{press.load.rate: [5], press.load.think: [1 s]}",
+            "9:1: press[press.load.rate=5,press.load.think=1 s]: an open load has no think time; "
+            "expected think only beside clients or times",
+        ),
+        (
+            "{fill.files: [1000000], fill.size: [1 TiB]}",
+            "9:1: fill[fill.files=1000000,fill.size=1 TiB]: 1000000 files of 1099511627776 B; "
+            "expected at most 1 PiB in all",
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told(faults: Callable[..., list[str]], scan: str, told: str) -> None:
+    assert faults(SUITE + f"scan: {scan}\n") == [told]
+
+
+def test_the_number_of_cases_is_known_before_they_are_made(
+    plan: Callable[..., Plan], faults: Callable[..., list[str]]
+) -> None:
+    one = HEAD + "tests: [{name: a, use: noop}]\nscan: {a.cost: [1 s, 2 s]}\n"
+    assert len(plan(one + "repeat: 50\nloop: 10\n").cases) == 1000
+    assert str(MOST_CASES) in faults(one + "repeat: 10000\nloop: 6\n")[0]
+
+
+def test_an_axis_of_a_test_at_fault_is_told_once(faults: Callable[..., list[str]]) -> None:
+    found = faults(HEAD + "tests: [{name: a, use: nop}]\nscan: {a.cost: [1 s]}\n")
+    assert len(found) == 1
+    assert "there is no test 'nop'" in found[0]
+
+
+def test_criteria_may_name_points(plan: Callable[..., Plan]) -> None:
+    criteria = "criteria: [{id: C, says: x, check: count(press) > 1, at: [{se.threads: 4}, {se.threads: 16}]}]\n"
+    made = plan(SUITE + "scan: {se.threads: [4, 16], press.load.clients: [1, 2]}\n" + criteria)
+    assert made.suite.criteria[0].at == ({"se.threads": "4"}, {"se.threads": "16"})
