@@ -10,17 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from pileup.suite.faults import START, Faults, Position, near, shown
+from pileup.suite.faults import Faults, Position, near, shown
 from pileup.suite.limits import DEEPEST, MOST_NODES, UnreadableError, decode
 from pileup.suite.shapes import ANY, ENTRY, ITEM, SUITE, Shape
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.xml_problems import EXAMPLE, ROOT, explain, second_of_two
 from pileup.suite.xml_text import SPACE, Attribute, Places, attributes_at, fold
 
-ROOT = "suite"
 IS, SPACES, NAME = "is", "xml:space", "name"
 KINDS = ("nothing", "text", "list", "mapping")
 BUFFER = 1 << 20
-EXAMPLE = "see examples/first-run.xml"
 
 
 Put = Callable[[bool, Node], None]
@@ -96,49 +95,14 @@ class _Reader:
 
     def _not_xml(self, problem: expat.ExpatError) -> None:
         index, said = max(0, self._parser.ErrorByteIndex), expat.ErrorString(problem.code)
-        if said == expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE:
-            self._twice(index)
-        at = self._places.position(index)
+        twice = second_of_two(self._data, index) if said == expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE else None
+        if twice:
+            told = f"first in line {self._places.position(twice[0].at).line}"
+            at = self._places.position(twice[1].at)
+            self._fail(at, f"{shown(twice[1].name)} stands twice", "each word once", told)
         top = self._stack[-1] if self._stack else None
-        inside = f"<{top.name}> of line {top.at.line}" if top else "the file"
-        match said:
-            case expat.errors.XML_ERROR_NO_ELEMENTS if top is None:
-                self._fail(START, "the file is empty", f'<{ROOT} pileup="1" …>', EXAMPLE)
-            case expat.errors.XML_ERROR_NO_ELEMENTS | expat.errors.XML_ERROR_UNCLOSED_TOKEN:
-                told = f"the file ends inside {inside}" if top else "the file ends too early"
-                self._fail(at, told, f"</{top.name if top else ROOT}>")
-            case expat.errors.XML_ERROR_TAG_MISMATCH if top:
-                end = self._data[index : index + 60].split(b">")[0].decode("utf-8", "replace")
-                self._fail(at, f"{end if end[:2] == '</' else '</' + end}> in {inside}", f"</{top.name}> first")
-            case expat.errors.XML_ERROR_UNDEFINED_ENTITY:
-                self._fail(at, "an entity that XML does not have", "&lt; &gt; &amp; &quot; &apos; or &#number;")
-            case expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
-                self._fail(at, f"something after </{ROOT}>", "the end of the file")
-        hint = self._hint(index) if said == expat.errors.XML_ERROR_INVALID_TOKEN else ""
-        self._fail(at, f"this is not XML: {said} in {inside}", "a suite in XML", hint)
-
-    def _hint(self, index: int) -> str:
-        """Say what may be meant by a character that cannot stand where it does."""
-        if self._data[index : index + 1] == b"<":
-            return "write &lt; for <"
-        if b"&" in self._data[max(0, index - 1) : index + 1]:
-            return "write &amp; for &"
-        if self._data[max(0, index - 2) : index] == b"--":
-            return "no -- in a comment"
-        if self._data[index - 1 : index] == b"<":
-            return "names begin with a letter; write &lt; for <"
-        return 'attributes are written name="value"' if b"<" in self._data[max(0, index - 200) : index] else ""
-
-    def _twice(self, index: int) -> None:
-        """Name the attribute that stands twice: expat tells where the second one is, or where its tag is."""
-        begin = self._data.rfind(b"<", 0, index + 1)
-        first: dict[str, Position] = {}
-        for each in attributes_at(self._data, begin)[0]:
-            at = self._places.position(each.at)
-            if each.name in first:
-                told = f"first in line {first[each.name].line}"
-                self._fail(at, f"{shown(each.name)} stands twice", "each word once", told)
-            first[each.name] = at
+        inside = f"<{top.name}> of line {top.at.line}" if top else ""
+        self._fail(self._places.position(index), *explain(said, self._data, index, inside, top.name if top else ""))
 
     def _fail(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
         self._faults.add(at, what, expected, hint)
