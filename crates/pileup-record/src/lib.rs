@@ -1,9 +1,11 @@
 //! What one place writes down: rows of operations in a table file (`docs/record.md`), and the histograms of its frames.
 //!
 //! [`Recorder`] owns the file and one writer thread; every thread that measures has a [`Local`] of its own. [`Tally`] keeps the counters
-//! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project.
+//! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project. The [`Ledger`] keeps operations that
+//! outlive their iteration.
 
 mod histogram;
+mod ledger;
 mod recorder;
 mod row;
 mod strings;
@@ -11,6 +13,7 @@ mod table;
 mod tally;
 
 pub use histogram::{Histogram, HistogramError, LONGEST};
+pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
 pub use recorder::{Local, Recorder};
 pub use row::{Outcome, Phase, Row, Side};
 pub use tally::{Tally, TallyRow};

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::ledger::Ledger;
 use crate::row::Row;
 use crate::strings::Strings;
 use crate::table::{Sink, TableWriter};
@@ -104,6 +105,7 @@ pub struct Recorder {
     /// Taken away by `close`, which ends the writer.
     sender: Mutex<Option<SyncSender<Message>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    ledger: OnceLock<Arc<Ledger>>,
 }
 
 impl Recorder {
@@ -129,7 +131,12 @@ impl Recorder {
         let (sender, receiver) = sync_channel(MESSAGES);
         let writer = Writer { shared: Arc::clone(&shared), table, name, texts: Vec::new(), gathered: Vec::new() };
         let thread = std::thread::Builder::new().name("pileup-recorder".into()).spawn(move || writer.run(&receiver))?;
-        Ok(Arc::new(Self { shared, sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(thread)) }))
+        Ok(Arc::new(Self {
+            shared,
+            sender: Mutex::new(Some(sender)),
+            writer: Mutex::new(Some(thread)),
+            ledger: OnceLock::new(),
+        }))
     }
 
     /// The hand of one thread.
@@ -139,6 +146,11 @@ impl Recorder {
         lock(&self.shared.locals).push(Arc::clone(&buffer));
         let sender = lock(&self.sender).clone();
         Local { shared: Arc::clone(&self.shared), sender, buffer, next: 0, end: 0 }
+    }
+
+    /// The operations that are open beside the iterations: one ledger, made when it is first asked for.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        Arc::clone(self.ledger.get_or_init(|| Arc::new(Ledger::new(self.local()))))
     }
 
     /// The number of a text; 0 for the empty one.
