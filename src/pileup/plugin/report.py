@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 from pileup.model.results import RunResults
@@ -20,3 +21,8 @@ class Report:
     @abstractmethod
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the report. `outputs` maps a path inside the run folder (stdout, stderr of a case) to its text."""
+
+    def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
+        """Yield file name and content of each chart that it can draw, `form` "svg" or "png"; none by default."""
+        del results, form
+        yield from ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pileup.model.results import RunResults
 from pileup.plugin import Report
 
@@ -22,3 +24,9 @@ class HtmlReport(Report):
         from pileup.builtin.reports.html.page import render  # noqa: PLC0415  # altair alone takes a second
 
         return render(results, outputs).encode("utf-8", "replace")
+
+    def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
+        """Yield each chart of the page as a picture."""
+        from pileup.builtin.reports.html.pictures import pictures  # noqa: PLC0415  as above
+
+        return pictures(results, form)

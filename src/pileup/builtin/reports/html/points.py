@@ -83,7 +83,7 @@ def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
         group = Group(test, len(first.repeats), _table(results, test, whole), inner, notes=first.notes)
         for metric in _drawn(whole) if number < TESTS else ():
             name = f"points{number}_{metric.replace(' ', '_')}"
-            chart, table = point_charts.chart(name, results.points, whole[metric], _title(metric))
+            chart, table = point_charts.chart(name, results.points, whole[metric], f"{test}: {_title(metric)}")
             group.charts.append(chart)
             data[name] = table
         made.append(group)

@@ -1,0 +1,240 @@
+"""The results of a run as plain tables: what `pileup export` writes beside operations, frames and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pileup.model.results import (
+    CaseResult,
+    Comparison,
+    CriterionResult,
+    Difference,
+    Figure,
+    OperationResult,
+    PointVerdict,
+    RunResults,
+)
+
+TEXT, NUMBER, WHOLE, YES = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
+COUNTS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
+KINDS = ("response", "service")
+TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late")
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: its columns with their types in DuckDB, and its rows. Times in ns since the epoch, durations in ns."""
+
+    name: str
+    columns: dict[str, str]
+    rows: Iterable[Row]
+
+
+def tables(results: RunResults, happened: Iterable[dict[str, Any]]) -> Iterator[Table]:
+    """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
+    makers: tuple[Callable[[RunResults], Table], ...] = (
+        _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
+        _differences, _effects,
+    )  # fmt: skip
+    for make in makers:
+        yield make(results)
+    yield _events(happened)
+
+
+def _axes(results: RunResults) -> list[str]:
+    return list(results.points[0].values) if results.points else []
+
+
+def _interval(figure: Figure | None) -> Row:
+    """Return value and both ends of its interval."""
+    if figure is None:
+        return None, None, None
+    ends = (figure.interval.low, figure.interval.high) if figure.interval else (None, None)
+    return figure.value, *ends
+
+
+def _with_ends(*names: str) -> dict[str, str]:
+    return {each: NUMBER for name in names for each in (name, f"{name}_low", f"{name}_high")}
+
+
+def _cases(results: RunResults) -> Table:
+    axes = _axes(results)
+    texts = dict.fromkeys(("name", "test", "use", "target", "load", "outcome", "reason", "notes"), TEXT)
+    columns = {"id": WHOLE, **texts, "started": WHOLE, "ended": WHOLE, "repeat": WHOLE, "loop": WHOLE, "visit": WHOLE}
+    columns |= {"role": YES, "stdout": TEXT, "stderr": TEXT} | dict.fromkeys(axes, TEXT)
+
+    def row(case: CaseResult) -> Row:
+        told = (case.id, case.name, case.test, case.use, case.target, case.load, str(case.outcome), case.reason)
+        when = ("; ".join(case.notes), case.started, case.ended, case.repeat, case.loop, case.visit, case.role)
+        return (*told, *when, case.stdout, case.stderr, *(case.point.get(axis) for axis in axes))
+
+    return Table("cases", columns, map(row, results.cases))
+
+
+def _operations(results: RunResults) -> Iterator[tuple[CaseResult, OperationResult]]:
+    return ((case, each) for case in results.cases for each in case.operations)
+
+
+def _figures(results: RunResults) -> Table:
+    columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(COUNTS, WHOLE)
+    columns |= {"seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE} | _with_ends("rate", "throughput")
+    columns |= {f"{kind}_{name}": NUMBER for kind in KINDS for name in ("mean", "smallest", "largest")}
+
+    def row(case: CaseResult, each: OperationResult) -> Row:
+        counts = (getattr(each.counts, name) for name in COUNTS)
+        spans = [getattr(each, kind) for kind in KINDS]
+        times = (getattr(found, name, None) for found in spans for name in ("mean", "smallest", "largest"))
+        head = (case.name, each.operation, each.iteration, each.detached, *counts, each.seconds, each.bytes, each.calls)
+        return (*head, *_interval(each.rate), *_interval(each.throughput), *times)
+
+    return Table("figures", columns, (row(*each) for each in _operations(results)))
+
+
+def _quantiles(results: RunResults) -> Table:
+    columns = {"case": TEXT, "operation": TEXT, "kind": TEXT, "share": NUMBER} | _with_ends("value")
+    rows = (
+        (case.name, each.operation, kind, share, *_interval(figure), figure.n, figure.note)
+        for case, each in _operations(results)
+        for kind in KINDS
+        if (found := getattr(each, kind)) is not None
+        for share, figure in found.quantiles.items()
+    )
+    return Table("quantiles", columns | {"n": WHOLE, "note": TEXT}, rows)
+
+
+def _histograms(results: RunResults) -> Table:
+    columns = {"case": TEXT, "operation": TEXT, "kind": TEXT, "low": NUMBER, "high": NUMBER, "count": WHOLE}
+    rows = (
+        (case.name, each.operation, kind, low, high, count)
+        for case, each in _operations(results)
+        for kind in KINDS
+        if (found := getattr(each, kind)) is not None
+        for (low, high), count in zip(pairwise(found.edges), found.counts, strict=True)
+    )
+    return Table("histograms", columns, rows)
+
+
+def _timeline(results: RunResults) -> Table:
+    columns = {"case": TEXT, "time": WHOLE, "seconds": NUMBER, "phase": WHOLE, "in_flight": WHOLE, "clients": WHOLE}
+    columns = {**columns, **dict.fromkeys(TIMELINE, NUMBER)}
+    names = ["times" if name == "time" else name for name in list(columns)[1:]]
+    rows = (
+        (case.name, *row)
+        for case in results.cases
+        if (line := case.timeline) is not None
+        for row in zip(*(getattr(line, name) for name in names), strict=True)
+    )
+    return Table("timeline", columns, rows)
+
+
+def _detached(results: RunResults) -> Table:
+    rows = (
+        (case.name, *row)
+        for case in results.cases
+        if (line := case.detached) is not None
+        for row in zip(line.times, line.open, line.ended, strict=True)
+    )
+    return Table("detached", {"case": TEXT, "time": WHOLE, "open": WHOLE, "ended": WHOLE}, rows)
+
+
+def _errors(results: RunResults) -> Table:
+    columns = {"count": WHOLE, "outcome": TEXT, "message": TEXT, "case": TEXT, "operation": TEXT, "first": WHOLE}
+    rows = ((e.count, e.outcome, e.message, e.case, e.operation, e.first, e.place) for e in results.errors)
+    return Table("errors", columns | {"place": TEXT}, rows)
+
+
+def _criteria(results: RunResults) -> Table:
+    columns = dict.fromkeys(("id", "says", "check", "coverage", "point", "verdict"), TEXT) | _with_ends("value")
+    columns |= {"dimension": TEXT, "n": WHOLE, "threshold": TEXT, "reason": TEXT}
+
+    def rows(each: CriterionResult) -> Iterator[Row]:
+        head = (each.id, each.says, each.check, each.coverage)
+        whole = PointVerdict("", each.verdict, each.figure, each.reason)
+        for one in (whole, *each.points):
+            told = (one.figure.dimension, one.figure.n, each.threshold, one.reason)
+            yield (*head, one.point, one.verdict, *_interval(one.figure), *told)
+
+    return Table("criteria", columns, (row for each in results.criteria for row in rows(each)))
+
+
+COMPARED = dict.fromkeys(("test", "operation", "metric", "dimension"), TEXT)
+GAPS = {
+    **_with_ends("difference", "relative"),
+    "pairs": WHOLE,
+    "p": NUMBER,
+    "p_adjusted": NUMBER,
+    "verdict": TEXT,
+}
+
+
+def _compared(each: Comparison) -> Row:
+    return each.test, each.operation, each.metric, each.dimension
+
+
+def _gap(found: Difference | None) -> Row:
+    if found is None:
+        return (None,) * len(GAPS)
+    ends = (*_interval(found.difference), *_interval(found.relative))
+    return (*ends, found.difference.n, found.p, found.adjusted, found.verdict)
+
+
+def _points(results: RunResults) -> Table:
+    axes = _axes(results)
+    columns = {**COMPARED, "point": TEXT, **dict.fromkeys(axes, TEXT), **_with_ends("mean"), "repeats": WHOLE}
+    named = {point.number: point for point in results.points}
+    rows = (
+        (
+            *_compared(each),
+            named[one.point].name,
+            *named[one.point].values.values(),
+            *_interval(one.figure),
+            one.figure.n,
+        )
+        for each in results.comparisons
+        for one in each.points
+    )
+    return Table("points", columns, rows)
+
+
+def _repeats(results: RunResults) -> Table:
+    names = {point.number: point.name for point in results.points}
+    rows = (
+        (*_compared(each), names[one.point], repeat, value)
+        for each in results.comparisons
+        for one in each.points
+        for repeat, value in zip(each.repeats, one.repeats, strict=True)
+    )
+    return Table("repeats", {**COMPARED, "point": TEXT, "repeat": TEXT, "value": NUMBER}, rows)
+
+
+def _differences(results: RunResults) -> Table:
+    names = {point.number: point.name for point in results.points}
+    rows = (
+        (*_compared(each), names[one.point], names[0], *_gap(one))
+        for each in results.comparisons
+        for one in each.differences
+    )
+    return Table("differences", {**COMPARED, "point": TEXT, "baseline": TEXT, **GAPS}, rows)
+
+
+def _effects(results: RunResults) -> Table:
+    rows = (
+        (*_compared(each), one.axis, one.value, *_interval(one.figure), *_gap(one.difference))
+        for each in results.comparisons
+        for one in each.effects
+    )
+    return Table("effects", {**COMPARED, "axis": TEXT, "value": TEXT, **_with_ends("mean"), **GAPS}, rows)
+
+
+def _events(happened: Iterable[dict[str, Any]]) -> Table:
+    columns = {"number": WHOLE, "time": WHOLE, "kind": TEXT, "text": TEXT, "begin": WHOLE, "end": WHOLE}
+    texts = ("target", "place", "case", "visit", "state", "outcome")
+    rows = (
+        (*(each.get(name) for name in columns), *(None if (v := each.get(name)) is None else str(v) for name in texts))
+        for each in happened
+    )
+    return Table("events", columns | dict.fromkeys(texts, TEXT), rows)

@@ -1,0 +1,51 @@
+"""Charts as pictures: complete, drawn in plain colours, with title and legend, nothing from the network."""
+
+import re
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+
+from pileup.builtin.reports.html import HtmlReport
+from pileup.builtin.reports.html.charts import charts
+from tests.unit.builtin.reports import synthetic
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@cache
+def pictures(name: str) -> dict[str, bytes]:
+    return dict(HtmlReport().charts(getattr(synthetic, name)(), "svg"))
+
+
+def texts(svg: bytes) -> str:
+    return " ".join("".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text"))
+
+
+def test_there_is_one_for_every_chart() -> None:
+    assert len(pictures("eventful")) == len(charts(synthetic.eventful()).all())
+    assert {"rates-iterations.svg", "cases.svg", "detached-open-operations.svg"} <= set(pictures("eventful"))
+    assert "points0_rate-copy-rate.svg" in pictures("scanned")
+    assert pictures("empty") == {}
+
+
+@pytest.mark.parametrize("name", ["eventful", "scanned", "hostile"])
+def test_each_is_whole_and_plain(name: str) -> None:
+    for file, svg in pictures(name).items():
+        root = ElementTree.fromstring(svg)
+        assert root.tag == f"{SVG}svg"
+        assert float(root.get("width")) > 800
+        assert b"var(--" not in svg, file
+        assert not re.search(rb'(href|src)="(?!#)', svg), file
+        assert b"NaN" not in svg, file
+
+
+def test_title_unit_legend_and_what_happened_are_there() -> None:
+    found = texts(pictures("eventful")["rates-iterations.svg"])
+    for word in ("Iterations", "per second", "not passed", "fault", "place lost", "cooldown", "Started above passed"):
+        assert word in found
+    assert "copy.buffer=1 MiB" in texts(pictures("scanned")["points0_p50-copy-p50.svg"])
+
+
+def test_text_of_users_stays_text() -> None:
+    assert any(synthetic.HOSTILE in texts(svg) for svg in pictures("hostile").values())
