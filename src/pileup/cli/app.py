@@ -19,12 +19,14 @@ from pileup.model.exits import ExitCode
 COMMANDS = {
     "run": "pileup.cli.run",
     "resume": "pileup.cli.resume",
+    "clean": "pileup.cli.clean",
     "validate": "pileup.cli.validate",
     "plan": "pileup.cli.plan",
     "convert": "pileup.cli.convert",
     "schema": "pileup.cli.schema",
     "list": "pileup.cli.list",
     "describe": "pileup.cli.describe",
+    "new": "pileup.cli.new",
     "show": "pileup.cli.show",
     "report": "pileup.cli.report",
     "export": "pileup.cli.export",
@@ -32,7 +34,7 @@ COMMANDS = {
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "new compare merge verify clean relay trace push pull history serve watch probe"
+LATER = "compare merge verify relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

@@ -59,12 +59,16 @@ def command(
     """
     from pileup.cli.common import parse_settings, suite_path
     from pileup.run import Runner
+    from pileup.run.leftovers import sweep
     from pileup.run.stop import Stop
     from pileup.suite import load
 
     values = parse_settings(settings) | ({"places": fleet} if fleet else {})
     stop = Stop()
-    conduct(context, Runner(load(suite_path(suite), values), runs_folder(out), stop), stop, quiet, as_json)
+    plan, base = load(suite_path(suite), values), runs_folder(out)
+    for line in sweep(base):
+        click.echo(line, err=True)
+    conduct(context, Runner(plan, base, stop), stop, quiet, as_json)
 
 
 def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:

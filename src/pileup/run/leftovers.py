@@ -7,8 +7,10 @@ under test stays, since `pileup resume` may need it, until `pileup clean`.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 from pileup.model.errors import PileupError
 from pileup.record import RunFolder
 from pileup.run.processes import Identity
-from pileup.run.undo import undo
+from pileup.run.undo import Mended, mend
 
 MARKER = ".running"
 """A file in the folder of a run that goes on, or has crashed."""
@@ -52,7 +54,12 @@ def alive(folder: RunFolder) -> bool:
     owner = newest_owner(folder)
     if owner is None:
         return False
-    return owner["host"] != socket.gethostname() or Identity(owner["pid"], owner["born"]).alive
+    return not seen_from_here(owner) or Identity(owner["pid"], owner["born"]).alive
+
+
+def seen_from_here(owner: dict[str, Any]) -> bool:
+    """Whether an owner is of this host."""
+    return bool(owner["host"] == socket.gethostname())
 
 
 def sweep(base: Path) -> list[str]:
@@ -62,6 +69,21 @@ def sweep(base: Path) -> list[str]:
         with suppress(PileupError, OSError):  # a folder that cannot be read now is looked at again at the next start
             folder = RunFolder.open(marker.parent)
             if not alive(folder):
-                told += [f"{folder.path.name} was killed: {line}" for line in undo(folder, objects=False)]
-                unregister(folder)
+                told += [f"{folder.path.name} was killed: {each}" for each in put_right(folder, objects=False)]
     return told
+
+
+def put_right(folder: RunFolder, objects: bool, given: Mapping[str, str] | None = None) -> list[Mended]:
+    """Mend what a run whose owner is gone has left, and say so in its journal; return what became of each.
+
+    Nothing is done when another pileup is at it.
+    """
+    with (folder.path / MARKER).open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return []
+        mended = mend(folder, objects, given)
+        if not any(each.problem for each in mended):
+            unregister(folder)
+    return mended

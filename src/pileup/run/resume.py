@@ -13,9 +13,8 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
 from pileup.run import leftovers
+from pileup.run.reload import reload
 from pileup.run.undo import undo
-from pileup.suite import load
-from pileup.suite.secrets import HIDDEN
 
 AGAIN = (NOT_RUN, UNAVAILABLE)
 """Outcomes of cases that another attempt may run."""
@@ -47,32 +46,16 @@ def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
     info = folder.info()
     if leftovers.alive(folder):
         raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
-    plan = _plan(info, given or {})
+    plan = reload(info, given or {})
     done = _done(folder, plan)
     objects = _objects(folder, plan)
     again = _again(plan, done, objects, info)
     if not again and info["state"] == "ended":
         raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
-    told = undo(folder, objects=False)
+    told = undo(folder, objects=False, given=given)
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     return Earlier(folder, plan, info, {number: done[number] for number in done if number not in again}, left, told)
-
-
-def _plan(info: dict[str, Any], given: Mapping[str, str]) -> Plan:
-    told = info["suite"]
-    values = {name: value for name, value in told["values"].items() if value != HIDDEN} | dict(given)
-    hidden = sorted(set(told["values"]) - set(values))
-    if hidden:
-        names = " ".join(f"--set {name}=…" for name in hidden)
-        raise UsageError(f"the record does not keep secrets: {', '.join(hidden)}", names, "give the same as before")
-    source = Path(told["folder"]) / Path(told["source"]).name
-    plan = load(source, values)
-    if plan.digest != told["digest"]:
-        raise UsageError(
-            f"{source} is not what this run began with", "the same suite and values", "`pileup run` it anew"
-        )
-    return plan
 
 
 def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, dict[str, Any]]:

@@ -1,0 +1,78 @@
+"""pileup clean: put right what a run has left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pileup.model.errors import UsageError
+from pileup.model.exits import ExitCode
+
+if TYPE_CHECKING:
+    from pileup.record import RunFolder
+
+NOTHING = "nothing is left to be put right"
+
+
+@click.command("clean")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--force", is_flag=True, help="Although its pileup ran on another host, where it cannot be seen.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Give a secret again that the run was begun with: the record does not keep it.",
+)
+@click.pass_context
+def command(context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...]) -> None:
+    """Put right what RUN, the folder of a run that crashed or could not clean up, has left.
+
+    Its servers are ended, paused ones go on, settings are set back, folders for temporary files and the files that its
+    tests have written are removed: by the journal of the run, so nothing but what the run itself has made or changed,
+    and nothing that the suite keeps (`cleanup: never`). The record stays. Done twice, it does nothing.
+
+    Exit codes: 0 all is put right, 2 the run goes on, 5 something could not be put right.
+    """
+    from pileup.cli.common import parse_settings
+    from pileup.cli.messages import print_problem
+    from pileup.record import RunFolder
+    from pileup.run.leftovers import put_right, sweep
+    from pileup.run.undo import would_mend
+
+    folder = RunFolder.open(run)
+    given = parse_settings(settings)
+    _refuse_alive(folder, force)
+    if dry_run:
+        for line in would_mend(folder, objects=True, given=given) or [NOTHING]:
+            click.echo(line)
+        return
+    mended = put_right(folder, objects=True, given=given)
+    for each in mended:
+        if each.problem:
+            print_problem(f"{each.text}: could not be done: {each.problem}")
+        else:
+            click.echo(each.text)
+    if not mended:
+        click.echo(NOTHING)
+    for line in sweep(folder.path.parent):
+        click.echo(line, err=True)
+    context.exit(ExitCode.TARGET_UNREACHABLE if any(each.problem for each in mended) else ExitCode.PASSED)
+
+
+def _refuse_alive(folder: RunFolder, force: bool) -> None:
+    """Raise UsageError when the run goes on."""
+    from pileup.run.leftovers import alive, newest_owner, seen_from_here
+
+    owner = newest_owner(folder)
+    if owner is None or not alive(folder):
+        return
+    if seen_from_here(owner):
+        told = f"{folder.path} goes on: its pileup is at work (pid {owner['pid']})"
+        raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
+    if not force:
+        told = f"{folder.path} may go on: its pileup ran on host {owner['host']}"
+        raise UsageError(told, "`pileup clean` on that host", "--force, if that pileup is surely gone")

@@ -1,0 +1,267 @@
+"""How each kind of open intent is put right."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from pileup.model.errors import TargetError
+from pileup.model.plan import Plan
+from pileup.plugin import Target
+from pileup.record import RunFolder
+from pileup.run import processes
+from pileup.run.changers import changer_of
+from pileup.run.intents import Intent
+from pileup.run.processes import Identity
+from pileup.run.reload import reload
+from pileup.run.removal import remove
+from pileup.suite import instances
+
+GRACE = 5.0
+"""Seconds that a server gets to end."""
+PREFIX = "pileup-"
+"""How the names of folders begin that pileup makes outside the record."""
+
+
+@dataclass
+class Context:
+    """What menders share: the run, and its plan when one needs it."""
+
+    folder: RunFolder
+    given: dict[str, str]
+    _targets: dict[str, Target] = field(default_factory=dict)
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """run.json."""
+        return self.folder.info()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan. Raises UsageError or SuiteError when the suite is not there any more as it was."""
+        return reload(self.info, self.given)
+
+    def private(self, name: str) -> bool:
+        """Whether a target went with the run: its server, or the folder that it was."""
+        told = next((told for told in self.info["targets"] if told["name"] == name), None)
+        if told is None or "private" not in told:
+            return self.plan.suite.targets[name].url is None
+        return bool(told["private"])
+
+    def target(self, name: str) -> Target:
+        """Return a target that was there before the run."""
+        if name not in self._targets:
+            self._targets[name] = instances.make_target(self.plan, name, self.plan.suite.targets[name].url or "")
+        return self._targets[name]
+
+    def outcome(self, case: str) -> str | None:
+        """Return how a case ended."""
+        return next((told["outcome"] for told in self.info["cases"] if told["name"] == case), None)
+
+
+class Mender(Protocol):
+    """Puts one kind of intent right."""
+
+    failed: str
+    """State of the journal when it could not be done; empty: nothing is noted."""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Whether something is left to do or to tell."""
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Return what is done, in words."""
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Do it. Raises PileupError."""
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """Return the state that closes it."""
+
+
+class ServerMender:
+    """Ends the processes of a launched server, and all that they have started."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look for them; those of another host cannot be seen."""
+        leader = _leader(intent)
+        return _elsewhere(intent) or bool((leader and leader.alive) or processes.marked(_mark(intent)))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it with its pid."""
+        entry = intent.entry
+        pid = f" (pid {entry['pid']})" if "pid" in entry else ""
+        return f"the {entry.get('process', 'command')} of target {entry['target']}{pid} is ended"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """End the leader's session, then whatever bears the mark."""
+        _refuse_elsewhere(intent)
+        leader = _leader(intent)
+        if leader is not None:
+            processes.end_leader(leader, _mark(intent), signal.SIGTERM, GRACE)
+        processes.kill(processes.marked(_mark(intent)))
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It has ended."""
+        return "ended"
+
+
+class FaultMender(ServerMender):
+    """Ends the command of a fault that was under way."""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look for it; faults of launched servers are mended with those."""
+        return intent.entry.get("do") == "command" and super().needed(intent, context)
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Say which load it broke."""
+        return f"the command of a fault in the load of {intent.entry['test']} is ended"
+
+
+class PauseMender:
+    """Lets a paused server go on."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        leader = _leader(intent)
+        return _elsewhere(intent) or bool(leader and processes.session(leader, _mark(intent)))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the paused {intent.entry['process']} of target {intent.entry['target']} goes on"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Continue all of its session."""
+        _refuse_elsewhere(intent)
+        leader = _leader(intent)
+        if leader is not None:
+            processes.send(processes.session(leader, _mark(intent)), signal.SIGCONT)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """The pause has ended."""
+        return "ended"
+
+
+class ScratchMender:
+    """Removes a folder for temporary files."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        return _elsewhere(intent) or Path(intent.entry["path"]).exists()
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the folder {intent.entry['path']} of target {intent.entry['target']} is removed"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove it, if it is one that pileup makes: a journal may have been changed."""
+        _refuse_elsewhere(intent)
+        path = Path(intent.entry["path"])
+        if not path.name.startswith(PREFIX) or path.is_symlink() or not path.is_dir() or len(path.parts) <= 2:
+            raise TargetError(f"{path} is no folder that pileup makes", f"one like {tempfile.gettempdir()}/{PREFIX}…")
+        shutil.rmtree(path)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed."""
+        return "removed"
+
+
+class SettingMender:
+    """Sets a setting back."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Those that are never restored need nothing."""
+        return intent.entry["before"] is not None
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name the value."""
+        entry = intent.entry
+        return f"the setting {entry['setting']} of target {entry['target']} is set back to {entry['before']}"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Set it as the suite, or the kind of target, says."""
+        entry = intent.entry
+        name = entry["target"]
+        changer_of(context.plan, context.target(name), name, entry["setting"]).set(entry["before"])
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is restored, or kept as it is."""
+        return "restored" if intent.entry["before"] is not None else "kept"
+
+
+class ObjectsMender:
+    """Removes what a case has made on a target, unless the suite keeps it."""
+
+    failed = "left"
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """What was on a private server or folder went with it."""
+        return not context.private(intent.entry["target"] or "")
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name the case, and why it is kept when it is."""
+        entry = intent.entry
+        what = f"what {entry['case']} has made on target {entry['target']}"
+        if self._wanted(intent, context):
+            return f"{what} is removed"
+        return f"{what} is kept: its clean-up is `{entry['cleanup']}`"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove each object by its name."""
+        entry = intent.entry
+        if not self._wanted(intent, context):
+            return
+        plan, name = context.plan, entry["target"]
+        timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
+        if problem := remove(plan, name, context.target(name), entry["remove"], timeout):
+            raise TargetError(problem)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed or kept."""
+        gone = context.private(intent.entry["target"] or "")
+        return "removed" if gone or self._wanted(intent, context) else "kept"
+
+    def _wanted(self, intent: Intent, context: Context) -> bool:
+        cleanup = intent.entry["cleanup"]
+        return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+
+
+MENDERS: dict[str, Mender] = {
+    "server": ServerMender(),
+    "fault": FaultMender(),
+    "pause": PauseMender(),
+    "scratch": ScratchMender(),
+    "setting": SettingMender(),
+    "objects": ObjectsMender(),
+}
+
+
+def _mark(intent: Intent) -> str:
+    return str(intent.entry.get("mark") or "")
+
+
+def _leader(intent: Intent) -> Identity | None:
+    entry = intent.entry
+    return Identity(entry["pid"], entry["born"]) if "pid" in entry else None
+
+
+def _elsewhere(intent: Intent) -> bool:
+    return intent.host != socket.gethostname()
+
+
+def _refuse_elsewhere(intent: Intent) -> None:
+    if _elsewhere(intent):
+        raise TargetError(f"it is on host {intent.host}, this is {socket.gethostname()}", "`pileup clean` there")
