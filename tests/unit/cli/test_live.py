@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,11 +60,12 @@ class Growing:
 
     def begins(self, case: int) -> None:
         name = self.info["cases"][case - 1]["name"]
-        self.folder.event("case", f"{name} begins", case=case)
+        self.folder.event("case", f"{name} begins", case=case, state="begins")
 
-    def ends(self, case: int, outcome: str) -> None:
+    def ends(self, case: int, outcome: str, reason: str = "") -> None:
         name = self.info["cases"][case - 1]["name"]
-        self.folder.event("case", f"{name}: {outcome}", case=case)
+        end = {"state": "ended", "outcome": outcome, "reason": reason, "cut": False}
+        self.folder.event("case", f"{name}: {outcome}", case=case, **end)
 
     def second(
         self, case: int, passed: int, *, phase: Phase = Phase.MEASURE, response: int = 20_000_000, **given: int
@@ -118,7 +120,7 @@ def run(tmp_path: Path) -> Iterator[Growing]:
 def test_a_case_is_known_by_its_event_before_run_json_says_so(run: Growing) -> None:
     run.begins(1)
     assert [case.name for case in run.look().running] == ["fill"]
-    run.ends(1, "failed, no room on the disk")
+    run.ends(1, "failed", "no room on the disk")
     state = run.look()
     assert [(case.name, case.outcome, case.reason) for case in state.finished] == [
         ("fill", "failed", "no room on the disk")
@@ -173,6 +175,18 @@ def test_the_newest_value_of_a_monitor_is_shown(run: Growing) -> None:
         run.look()
     run.folder.append_samples([SampleRow(run.now, "node", "here", Sample("cpu", 34.0, "%", "mode=user"))])
     assert re.search(r"node +user 34 %  load 2.5", run.text())
+
+
+def test_a_run_that_was_taken_up_again_shows_the_cases_of_this_session(run: Growing) -> None:
+    run.begins(1)
+    run.second(1, passed=10)
+    run.ends(1, "failed")
+    later = time.time_ns() + 1
+    run.info.update(sessions=[{"started": 1, "ended": None}, {"started": later, "ended": None}], void=[[1, 0]])
+    run.folder.save(run.info)
+    state = run.watcher.look()
+    assert state.finished == []
+    assert state.cases[1].tally.recent().rate == 0
 
 
 def test_the_screen_tells_what_matters(run: Growing) -> None:
@@ -307,7 +321,7 @@ def test_without_a_terminal_lines_tell_beginning_end_and_every_ten_seconds(run: 
 def test_a_case_that_begins_and_ends_between_two_looks_gets_both_lines(run: Growing) -> None:
     out = io.StringIO()
     run.begins(1)
-    run.ends(1, "failed, exit code 3")
+    run.ends(1, "failed", "exit code 3")
     assert [line[9:] for line in printed(run, Lines(Console(file=out, width=200)), out)] == [
         "fill begins: once",
         "fill failed: exit code 3",
