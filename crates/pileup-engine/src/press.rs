@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use pileup_pacer::clock;
-use pileup_record::{Histogram, Phase, Recorder, Row, Tally, TallyRow};
+use pileup_record::{Histogram, Origin, Phase, Recorder, Row, Tally, TallyRow};
 use pileup_schedule::{Load, Stage};
 
 pub use crate::shard::{Ended, Start};
@@ -171,6 +171,13 @@ impl Press {
     /// Record an operation inside an iteration that came from the turnstile; false when that has ended.
     pub fn operation(&self, start: &Start, row: Row) -> bool {
         self.turnstile().shard().operation(start, row)
+    }
+
+    /// What an operation that outlives this iteration has from it.
+    #[must_use]
+    pub fn origin(&self, start: &Start) -> Origin {
+        let load = self.turnstile().shard().load();
+        Origin { parent: start.id, case: load.case, client: start.client, target: load.target, phase: start.phase }
     }
 
     /// Whether an iteration from the turnstile has ended or was given up.

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod histogram;
+mod ledger;
 mod op;
 mod outcome;
 mod practice;
@@ -29,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arithmetic::known_content, module)?)?;
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<recorder::Recorder>()?;
+    module.add_class::<ledger::Ledger>()?;
     module.add_class::<press::Press>()?;
     module.add_class::<press::Seat>()?;
     module.add_class::<op::Op>()?;

@@ -9,7 +9,7 @@ use pileup_record::{Outcome, Row};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::outcome;
+use crate::{ledger, outcome};
 
 /// Marks a number that the test has not set.
 const UNSET: u64 = u64::MAX;
@@ -126,16 +126,8 @@ impl Op {
 
     #[pyo3(signature = (name, key = ""))]
     fn __call__(&self, name: &str, key: &str) -> PyResult<Operation> {
+        self.may_begin(name)?;
         let iteration = &self.0;
-        if iteration.press.has_ended(&iteration.start) {
-            return Err(PyRuntimeError::new_err(format!(
-                "operation {name:?} begins after its iteration has ended; expected operations inside of the iteration only \
-                 (the load was stopped, or the test kept its op)"
-            )));
-        }
-        if name.is_empty() {
-            return Err(PyValueError::new_err("an operation has an empty name; expected a word (like op(\"read\"))"));
-        }
         let recorder = iteration.press.recorder();
         Ok(Operation {
             iteration: Arc::clone(iteration),
@@ -149,14 +141,39 @@ impl Op {
         })
     }
 
+    #[pyo3(signature = (name, key, start = None))]
+    fn begin(&self, name: &str, key: &str, start: Option<i64>) -> PyResult<()> {
+        self.may_begin(name)?;
+        let iteration = &self.0;
+        let origin = iteration.press.origin(&iteration.start);
+        let start = start.unwrap_or_else(clock::now);
+        iteration
+            .press
+            .recorder()
+            .ledger()
+            .begin(name, key, origin, start)
+            .map_err(|refusal| ledger::refused(refusal, name, key))
+    }
+
     #[pyo3(signature = (outcome, error = ""))]
     fn finish(&self, outcome: i64, error: &str) -> PyResult<()> {
-        let known = u8::try_from(outcome).ok().and_then(Outcome::of).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "outcome {outcome} is none; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
-            ))
-        })?;
-        self.0.finish(known, error);
+        self.0.finish(outcome::numbered(outcome)?, error);
+        Ok(())
+    }
+}
+
+impl Op {
+    /// Whether an operation of this name may begin.
+    fn may_begin(&self, name: &str) -> PyResult<()> {
+        if self.0.press.has_ended(&self.0.start) {
+            return Err(PyRuntimeError::new_err(format!(
+                "operation {name:?} begins after its iteration has ended; expected operations inside of the iteration only \
+                 (the load was stopped, or the test kept its op)"
+            )));
+        }
+        if name.is_empty() {
+            return Err(PyValueError::new_err("an operation has an empty name; expected a word (like op(\"read\"))"));
+        }
         Ok(())
     }
 }

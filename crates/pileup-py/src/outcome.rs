@@ -1,7 +1,7 @@
 //! From what a block of Python raised to the outcome of its operation.
 
 use pileup_record::Outcome;
-use pyo3::exceptions::{PyAssertionError, PyTimeoutError};
+use pyo3::exceptions::{PyAssertionError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -64,6 +64,18 @@ fn message(text: &str, verdict: bool, no_answer: bool, problem: &Bound<'_, PyAny
             if empty { name } else { format!("{name}: {text}") }
         }
     }
+}
+
+/// The outcome of this number.
+///
+/// # Errors
+/// ValueError when there is none.
+pub fn numbered(number: i64) -> PyResult<Outcome> {
+    u8::try_from(number).ok().and_then(Outcome::of).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "outcome {number} is none; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
+        ))
+    })
 }
 
 /// The message as far as it is kept.

@@ -81,29 +81,27 @@ impl Press {
         plain.set_item("in_flight", frame.in_flight)?;
         plain.set_item("clients", frame.clients)?;
         plain.set_item("late", PyBytes::new(py, &frame.late))?;
-        let rows = frame.rows.iter().map(|row| self.row(py, row)).collect::<PyResult<Vec<_>>>()?;
+        let rows = frame.rows.iter().map(|row| told(py, self.0.recorder(), row)).collect::<PyResult<Vec<_>>>()?;
         plain.set_item("rows", PyList::new(py, rows)?)?;
         Ok(plain)
     }
 }
 
-impl Press {
-    fn row<'py>(&self, py: Python<'py>, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
-        let plain = PyDict::new(py);
-        let name = self.0.recorder().name_of(row.operation);
-        plain.set_item("operation", name.as_deref().unwrap_or_default())?;
-        plain.set_item("iteration", row.iteration)?;
-        plain.set_item("phase", row.phase as u8)?;
-        for (word, count) in ["passed", "failed", "refused", "ambiguous", "unfinished", "lost"].iter().zip(row.outcomes)
-        {
-            plain.set_item(word, count)?;
-        }
-        plain.set_item("bytes", row.bytes)?;
-        plain.set_item("calls", row.calls)?;
-        plain.set_item("response", PyBytes::new(py, &row.response))?;
-        plain.set_item("service", PyBytes::new(py, &row.service))?;
-        Ok(plain)
+/// What a frame tells of one operation.
+pub fn told<'py>(py: Python<'py>, recorder: &pileup_record::Recorder, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
+    let plain = PyDict::new(py);
+    let name = recorder.name_of(row.operation);
+    plain.set_item("operation", name.as_deref().unwrap_or_default())?;
+    plain.set_item("iteration", row.iteration)?;
+    plain.set_item("phase", row.phase as u8)?;
+    for (word, count) in ["passed", "failed", "refused", "ambiguous", "unfinished", "lost"].iter().zip(row.outcomes) {
+        plain.set_item(word, count)?;
     }
+    plain.set_item("bytes", row.bytes)?;
+    plain.set_item("calls", row.calls)?;
+    plain.set_item("response", PyBytes::new(py, &row.response))?;
+    plain.set_item("service", PyBytes::new(py, &row.service))?;
+    Ok(plain)
 }
 
 /// The place of one client thread.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::ledger::Ledger;
+
 /// Writes operations of one place into a table file (docs/record.md); one thread of its own, blocks each second.
 #[pyclass(frozen, module = "pileup._core._native")]
 pub struct Recorder(pub Arc<pileup_record::Recorder>);
@@ -19,6 +21,10 @@ impl Recorder {
     #[getter]
     fn rows(&self) -> u64 {
         self.0.rows()
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger::of(&self.0)
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {

@@ -1,6 +1,6 @@
 """Types of the compiled module (crates/pileup-py). Times are integer nanoseconds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
 
@@ -51,9 +51,38 @@ class Recorder:
     @property
     def rows(self) -> int:
         """Rows written so far."""
+    def ledger(self) -> Ledger:
+        """The one ledger of this recorder. Close it before the recorder."""
     def flush(self) -> None:
         """Bring all rows handed over so far into the file."""
     def close(self) -> None: ...
+
+@final
+class Ledger:
+    """Operations that outlive their iteration, open at one place over all its cases (plugin.Ledger).
+
+    Begun by `Op.begin` under a name and a key, each becomes one row when it ends. Times are ns since the epoch, None:
+    now; nothing ends before it began.
+    """
+
+    def end(
+        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+    ) -> bool:
+        """End one; False when none is open. ValueError for a number that is no outcome."""
+    def end_many(self, name: str, ends: Sequence[tuple[str, int, int | None, str]]) -> int:
+        """End several, each (key, outcome, end, error); return how many were open."""
+    def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
+        """End one as passed and begin `to` in its place, of the same iteration. False when that cannot be."""
+    def open(self, name: str = "") -> int:
+        """How many are open, of all names when none is given."""
+    def keys(self, name: str, most: int | None = None) -> list[str]:
+        """Keys of what is open, oldest first."""
+    def since(self, name: str, key: str) -> int | None:
+        """When one began; None when none is open."""
+    def frames(self) -> list[dict[str, Any]]:
+        """One {"case", "in_flight", "rows"} (rows as in Press.frame) for every case with news since the last call."""
+    def close(self) -> None:
+        """Record what is open as unfinished; nothing begins any more."""
 
 @final
 class Press:
@@ -111,6 +140,8 @@ class Op:
     bytes: int
     calls: int
     def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
+    def begin(self, name: str, key: str, start: int | None = None) -> None:
+        """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
     def finish(self, outcome: int, error: str = "") -> None:
         """End the iteration, once; `outcome` is a number of model.record.Outcome. Later operations are refused."""
 

@@ -10,7 +10,7 @@ from pileup.model.record import Sample
 from pileup.model.results import RunResults
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
-from pileup.plugin.operation import Op, Operation
+from pileup.plugin.operation import Ledger, Op, Operation
 from pileup.plugin.options import option
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target
@@ -36,6 +36,7 @@ __all__ = [
     "Fraction",
     "Keys",
     "Launcher",
+    "Ledger",
     "Line",
     "Monitor",
     "Op",

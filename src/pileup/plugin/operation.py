@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
+
+End = tuple[str, int, int | None, str]
+"""How a detached operation ended: key, number of the outcome, end (ns since the epoch; None: now), message."""
 
 
 class Operation(Protocol):
@@ -31,3 +35,40 @@ class Op(Protocol):
 
     def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]:
         """Begin an operation of that name on that object; it ends with the block, failed if the block raises."""
+
+    def begin(self, name: str, key: str, start: int | None = None) -> None:
+        """Open a detached operation: one that outlives this iteration, and that anybody ends by name and key later.
+
+        `start` in ns since the epoch, None: now. Raises ValueError when one of that name and key is open already.
+        """
+
+
+class Ledger(Protocol):
+    """Detached operations that are open at this place, of all tests. Each becomes one row of the record when it ends.
+
+    The row belongs to the iteration that began it. Times are ns since the epoch, None: now; one that would end before
+    it began ends when it began. What is open at the end of the run is recorded as unfinished.
+    """
+
+    def end(
+        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+    ) -> bool:
+        """End one; False when none is open. `outcome` is a number of model.record.Outcome."""
+
+    def end_many(self, name: str, ends: Sequence[End]) -> int:
+        """End several of one name; return how many were open."""
+
+    def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
+        """End one as passed and begin `to` with the same key at that time, for the same iteration.
+
+        False, and nothing is done, when none is open or `to` is open already.
+        """
+
+    def open(self, name: str = "") -> int:
+        """Return how many are open, of all names when none is given."""
+
+    def keys(self, name: str, most: int | None = None) -> list[str]:
+        """Return the keys of those open, oldest first, at most so many."""
+
+    def since(self, name: str, key: str) -> int | None:
+        """Return when one began; None when none is open."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pileup.model.errors import Failed
+from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Test:
     context: Context
     reporter: Callable[[str, float, str], None] | None
     """Where `report` hands its numbers; set by the harness."""
+    ledger: Ledger
+    """Detached operations that are open at this place; set by the harness before `setup`."""
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target

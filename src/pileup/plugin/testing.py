@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import Outcome, Sample
+from pileup.plugin.operation import End
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test
 from pileup.plugin.verdict import verdict_of, verdict_on
@@ -43,14 +44,78 @@ class TimedOperation:
         self.first_byte_after = time.perf_counter() - self._begin
 
 
+@dataclass(frozen=True, slots=True)
+class EndedOperation:
+    """A detached operation that has ended; times in ns since the epoch."""
+
+    name: str
+    key: str
+    start: int
+    end: int
+    outcome: Outcome = Outcome.PASSED
+    error: str = ""
+    bytes: int = 0
+
+
+class TestLedger:
+    """Detached operations in plain Python (plugin.Ledger): what ended is in `ended`, in that order."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.ended: list[EndedOperation] = []
+        self._open: dict[tuple[str, str], int] = {}
+
+    def begin(self, name: str, key: str, start: int | None = None) -> None:
+        """Open one, as Op.begin does. Raises ValueError when it is open already."""
+        if (name, key) in self._open:
+            raise ValueError(f"operation {name!r} on {key!r} is open already; expected a key that no open one has")
+        self._open[name, key] = time.time_ns() if start is None else start
+
+    def end(
+        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+    ) -> bool:
+        """End one; False when none is open."""
+        known, start = Outcome(outcome), self._open.pop((name, key), None)
+        if start is None:
+            return False
+        over = max(start, time.time_ns() if end is None else end)
+        self.ended.append(EndedOperation(name, key, start, over, known, error, bytes))
+        return True
+
+    def end_many(self, name: str, ends: Sequence[End]) -> int:
+        """End several of one name; return how many were open."""
+        return sum(self.end(name, key, outcome, end, error) for key, outcome, end, error in ends)
+
+    def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
+        """End one as passed and begin `to` in its place."""
+        if (to, key) in self._open or not self.end(name, key, end=at):
+            return False
+        self.begin(to, key, self.ended[-1].end)
+        return True
+
+    def open(self, name: str = "") -> int:
+        """Return how many are open, of all names when none is given."""
+        return sum(not name or name == one for one, _ in self._open)
+
+    def keys(self, name: str, most: int | None = None) -> list[str]:
+        """Return the keys of those open, oldest first."""
+        return [key for one, key in self._open if one == name][:most]
+
+    def since(self, name: str, key: str) -> int | None:
+        """Return when one began; None when none is open."""
+        return self._open.get((name, key))
+
+
 class TestOp:
     """An iteration under way (plugin.Op) that remembers its operations in the order of their beginning."""
 
     __test__ = False
 
-    def __init__(self, number: int = 0, client: int = 0) -> None:
+    def __init__(self, number: int = 0, client: int = 0, ledger: TestLedger | None = None) -> None:
         self._number = number
         self._client = client
+        self._ledger = ledger or TestLedger()
         self.operations: list[TimedOperation] = []
 
     @property
@@ -76,6 +141,10 @@ class TestOp:
         finally:
             operation.seconds = time.perf_counter() - operation._begin
 
+    def begin(self, name: str, key: str, start: int | None = None) -> None:
+        """Open a detached operation."""
+        self._ledger.begin(name, key, start)
+
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
@@ -96,17 +165,30 @@ class Iteration:
 
 
 def run_once(
-    cls: type[Test], target: Target | None = None, *, context: Context | None = None, number: int = 0, **options: Any
+    cls: type[Test],
+    target: Target | None = None,
+    *,
+    context: Context | None = None,
+    number: int = 0,
+    ledger: TestLedger | None = None,
+    **options: Any,
 ) -> Iteration:
     """Make a test with these options, set it up, run one iteration (async too), tear it down; return how it went.
 
+    Detached operations that it begins are in `ledger`; give the same one to several iterations that share them.
     Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
     """
-    return asyncio.run(run_async(cls, target, context=context, number=number, **options))
+    return asyncio.run(run_async(cls, target, context=context, number=number, ledger=ledger, **options))
 
 
 async def run_async(
-    cls: type[Test], target: Target | None = None, *, context: Context | None = None, number: int = 0, **options: Any
+    cls: type[Test],
+    target: Target | None = None,
+    *,
+    context: Context | None = None,
+    number: int = 0,
+    ledger: TestLedger | None = None,
+    **options: Any,
 ) -> Iteration:
     """Do the same inside an event loop that runs already; a plain `run` blocks the loop meanwhile."""
     if cls.native():
@@ -116,7 +198,8 @@ async def run_async(
     test = cls(target, context, **options)
     numbers: list[Sample] = []
     test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
-    op = TestOp(number, test.context.client)
+    test.ledger = ledger or TestLedger()
+    op = TestOp(number, test.context.client, test.ledger)
     test.setup()
     begin, problem = time.perf_counter(), None
     try:

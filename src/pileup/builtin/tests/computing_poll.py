@@ -73,15 +73,16 @@ class ComputingPoll(Test):
 
     def _take(self, news: Changes) -> None:
         """Tell the ledger what the system has told."""
-        ended = []
+        queued: list[Job] = []
+        run: list[Job] = []
         for job in self._known(news.jobs):
-            if job.started:
-                self.ledger.turn("queue", job.name, "run", self._not_before("queue", job.name, job.started))
+            if _has_begun(job):
+                self.ledger.turn("queue", job.name, "run", job.started or None)
             if job.state.final:
-                ended.append(job)
-        self._end("queue", [job for job in ended if not job.started])
-        self._end("run", [job for job in ended if job.started])
-        self._end("job", ended)
+                (queued if self.ledger.since("run", job.name) is None else run).append(job)
+        self._end("queue", queued)
+        self._end("run", run)
+        self._end("job", queued + run)
 
     def _known(self, jobs: Sequence[Job]) -> Iterator[Job]:
         """Yield the jobs that are open here. Others may be soon: a job can be over before its submitter has heard."""
@@ -96,14 +97,16 @@ class ComputingPoll(Test):
                 self._early[name] = (until, job)
 
     def _end(self, operation: str, jobs: list[Job]) -> None:
-        ends = []
-        for job in jobs:
-            outcome, error = job.verdict
-            ends.append((job.name, int(outcome), self._not_before(operation, job.name, job.ended), error))
-        if ends:
-            self.ledger.end_many(operation, ends)
+        """End one operation of jobs that are over."""
+        self.ledger.end_many(operation, [(job.name, *_ending(job)) for job in jobs])
 
-    def _not_before(self, operation: str, name: str, moment: int) -> int | None:
-        """A time that the system tells, but not before the operation began: a submission may be answered late."""
-        begun = self.ledger.since(operation, name)
-        return None if not moment or begun is None else max(moment, begun)
+
+def _ending(job: Job) -> tuple[int, int | None, str]:
+    """Outcome, time and message of a job that is over."""
+    outcome, error = job.verdict
+    return int(outcome), job.ended or None, error
+
+
+def _has_begun(job: Job) -> bool:
+    """Whether a job has begun to run; one that was cancelled may have waited to its end."""
+    return bool(job.started) or job.state not in {JobState.QUEUED, JobState.CANCELLED}
