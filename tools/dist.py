@@ -97,10 +97,17 @@ def make_packages(tools: Path, scratch: Path) -> tuple[Path, Path]:
     with tarfile.open(sdist) as archive:
         archive.extractall(scratch / "unpacked", filter="data")
     (source,) = (scratch / "unpacked").iterdir()
+    freshen(source)
     flags = ("--release", "--locked", "--zig", "--compatibility", COMPATIBILITY)
     run(tools / "maturin", "build", *flags, "--out", out, cwd=source, **settings)
     (wheel,) = out.glob("*.whl")
     return sdist, wheel
+
+
+def freshen(folder: Path) -> None:
+    """Make every file as new as it is: an sdist's are years old, and cargo would take what it has built from others."""
+    for path in folder.rglob("*"):
+        os.utime(path)
 
 
 def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:

@@ -1,5 +1,6 @@
 //! Bakes the hash of the sources into the module; `tools/source_hash.py` computes the same.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,9 @@ fn source_hash(root: &Path) -> io::Result<String> {
 }
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    // read when it runs, not baked in: cargo uses this program again for a copy of the tree elsewhere
+    let here = env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| io::Error::other("cargo runs this"))?;
+    let root = Path::new(&here).join("../..").canonicalize()?;
     for path in ["crates", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
     }

@@ -1,8 +1,10 @@
 """What goes into the packages. That they build, install and run without Rust is checked by `make dist` itself."""
 
 import importlib.util
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -82,3 +84,11 @@ def test_a_wheel_without_its_suites_or_engine_is_found(dist: ModuleType) -> None
 def test_a_command_that_fails_ends_it_with_what_it_said(dist: ModuleType) -> None:
     with pytest.raises(SystemExit, match=r"no such thing\s+make dist: .* ended with 3"):
         dist.run(sys.executable, "-c", "print('no such thing'); raise SystemExit(3)")
+
+
+def test_unpacked_sources_are_newer_than_what_was_built_before(dist: ModuleType, tree: Path) -> None:
+    old = tree / "src/pileup/a.py"
+    os.utime(old, (10**9, 10**9))
+    begin = time.time()
+    dist.freshen(tree)
+    assert old.stat().st_mtime > begin - 2
