@@ -1,0 +1,68 @@
+"""The container file fits the tree. Building it needs a container runtime: docs/container.md says what was checked."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "Containerfile").read_text()
+LINES = re.sub(r"\\\n\s*", " ", re.sub(r"^#.*\n", "", TEXT, flags=re.MULTILINE)).splitlines()
+STEPS = [(line.split()[0], line.partition(" ")[2].strip()) for line in LINES if line]
+
+
+def given(word: str) -> list[str]:
+    return [rest for name, rest in STEPS if name == word]
+
+
+def version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def test_it_has_known_instructions_only_and_begins_with_an_image() -> None:
+    known = {"FROM", "RUN", "COPY", "LABEL", "USER", "WORKDIR", "ENV", "ENTRYPOINT", "CMD"}
+    assert {name for name, _ in STEPS} <= known
+    assert STEPS[0][0] == "FROM"
+
+
+def test_stages_that_are_copied_from_are_there() -> None:
+    stages = re.findall(r"^FROM \S+ AS (\S+)", TEXT, flags=re.MULTILINE)
+    assert [name for rest in given("COPY") for name in re.findall(r"--from=(\S+)", rest)] == stages == ["build"]
+
+
+def test_what_is_copied_is_there_and_not_ignored() -> None:
+    ignored = [line for line in (ROOT / ".containerignore").read_text().splitlines() if line[:1] not in ("", "#")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [
+        "src",
+        "crates",
+        "examples",
+        "Cargo.lock",
+        "constraints.txt",
+        project["readme"],
+        *project["license-files"],
+    ]
+    assert all((ROOT / name).exists() for name in needed)
+    assert not set(needed) & set(ignored)
+    assert (ROOT / ".dockerignore").read_text() == (ROOT / ".containerignore").read_text()
+
+
+def test_its_compilers_are_new_enough() -> None:
+    (rust,) = re.findall(r"rust:([0-9.]+)-", TEXT)
+    (python,) = re.findall(r"python:([0-9.]+)-", TEXT)
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert version(rust) >= version(cargo["rust-version"])
+    assert version(python) >= version(project["requires-python"].removeprefix(">="))
+
+
+def test_it_runs_as_nobody_in_particular() -> None:
+    (user,) = given("USER")
+    assert int(user.partition(":")[0]) > 0
+    assert f"--uid {user.partition(':')[0]} " in TEXT
+    assert json.loads(given("ENTRYPOINT")[0]) == ["pileup"]
+
+
+def test_the_tool_that_builds_is_that_of_make_dist() -> None:
+    (maturin,) = re.findall(r"maturin==[0-9.]+", TEXT)
+    assert f'"{maturin}"' in (ROOT / "tools/dist.py").read_text()
