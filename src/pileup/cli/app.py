@@ -31,6 +31,7 @@ COMMANDS = {
     "report": "pileup.cli.report",
     "export": "pileup.cli.export",
     "practice": "pileup.cli.practice",
+    "place": "pileup.cli.place",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 

@@ -1,0 +1,86 @@
+"""pileup new: a plug-in or a suite to begin with, that runs as it is."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+
+import click
+
+from pileup.model.errors import UsageError
+
+SKELETONS = Path(__file__).parent / "skeletons"
+KINDS = ("test", "target", "monitor", "report", "suite")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
+LONGEST = 50
+
+
+@click.command("new")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Folder for it.  [default: here]"
+)
+def command(kind: str, name: str, out: Path) -> None:
+    """Write a KIND of plug-in called NAME that runs as it is, with its own test and a suite that uses it; or a suite.
+
+    Nothing that is there is overwritten. docs/plugins.md tells what else a plug-in may do.
+    """
+    words = spelled(name)
+    files = {
+        filled(path.name.removesuffix(".txt"), words): filled(path.read_text(), words)
+        for path in sorted((SKELETONS / kind).iterdir())
+    }
+    write(files, out)
+    for told in advice(kind, words, out):
+        click.echo(told)
+
+
+def spelled(name: str) -> dict[str, str]:
+    """Return the words of a skeleton -> the name in their spelling. Raises UsageError for what is no name."""
+    module = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
+    if not NAME.fullmatch(name) or keyword.iskeyword(module) or len(name) > LONGEST:
+        raise UsageError(
+            f"{name[:60]!r} is no name for it",
+            f"letters and digits, joined by - or _, at most {LONGEST}, no word of Python, e.g. list-folder",
+        )
+    plain = module.replace("_", "-")
+    return {"thing_name": module, "thing-name": plain, "ThingName": "".join(part.title() for part in plain.split("-"))}
+
+
+def filled(text: str, words: dict[str, str]) -> str:
+    """Return a text of a skeleton with the name in the place of its own."""
+    return re.sub("thing_name|thing-name|ThingName", lambda found: words[found.group()], text)
+
+
+def write(files: dict[str, str], folder: Path) -> None:
+    """Write all files or none. Raises UsageError when one is there already, or the folder cannot be written."""
+    there = [name for name in files if (folder / name).exists()]
+    if there:
+        raise UsageError(
+            f"{folder / there[0]} is there already", "another name, or another folder", "nothing was written"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    except OSError as problem:
+        raise UsageError(
+            f"{folder} cannot be written: {problem.strerror}", "a folder that can be", "--out"
+        ) from problem
+
+
+def advice(kind: str, words: dict[str, str], folder: Path) -> list[str]:
+    """Return the lines that say what is where and what to type next."""
+    module, cls = words["thing_name"], words["ThingName"]
+    path = folder / module
+    lines = []
+    if kind != "suite":
+        lines.append(f"{path}.py: the {kind}; pileup describe ./{path}.py:{cls}")
+        lines.append(f"{folder / f'test_{module}.py'}: its own test; python -m pytest {folder / f'test_{module}.py'}")
+    if kind == "report":
+        lines.append(f"on any run folder: pileup report RUN --to ./{path}.py:{cls}")
+    else:
+        lines.append(f"{path}.yaml: {'the suite' if kind == 'suite' else 'a suite with it'}; pileup run {path}.yaml")
+    return lines

@@ -1,0 +1,48 @@
+"""What `pileup new` writes runs as it is: the suite, and the plug-in's own test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import pileup, run_folder
+
+SHORT = ("--quiet", "--set", "length=1 s")
+
+
+def made(kind: str, folder: Path) -> None:
+    done = pileup("new", kind, "my-thing", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def tool(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", ["test", "target", "monitor", "suite"])
+def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
+    made(kind, tmp_path)
+    done = pileup("run", "my_thing.yaml", *SHORT, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (run_folder(done) / "report.html").is_file()
+
+
+@pytest.mark.parametrize("kind", ["test", "target", "monitor", "report"])
+def test_the_own_test_of_a_skeleton_passes_and_its_page_is_shown(kind: str, tmp_path: Path) -> None:
+    made(kind, tmp_path)
+    tool(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "test_my_thing.py")
+    tool(tmp_path, "ruff", "check", "--isolated", "--no-cache", "--line-length=120", "--select=E,F,I,B,UP,ANN,D1", ".")
+    tool(tmp_path, "ruff", "format", "--isolated", "--no-cache", "--line-length=120", "--check", ".")
+    assert "This text is" in pileup("describe", "./my_thing.py:MyThing", cwd=tmp_path).stdout
+
+
+def test_the_report_is_used_on_a_run_folder(tmp_path: Path) -> None:
+    made("report", tmp_path)
+    (tmp_path / "small.yaml").write_text("pileup: 1\ntitle: Small\ntests: [{name: a, use: noop}]\n")
+    folder = run_folder(pileup("run", "small.yaml", "--quiet", cwd=tmp_path))
+    told = pileup("report", str(folder), "--to", "./my_thing.py:MyThing", "--out", "-", cwd=tmp_path)
+    assert told.stdout == "Small: passed\n  a: passed\n", told.stderr

@@ -1,0 +1,60 @@
+"""new: what it writes, and what it refuses."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pileup.cli import main
+from pileup.cli.new import KINDS, SKELETONS, spelled
+from pileup.model.errors import UsageError
+
+
+def test_there_is_a_skeleton_of_every_kind() -> None:
+    assert sorted(path.name for path in SKELETONS.iterdir()) == sorted(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_files_bear_the_name_in_the_spelling_of_each_place(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", kind, "list-folder", "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    for path in tmp_path.iterdir():
+        text = path.read_text()
+        assert str(path) in told
+        assert not re.search(r"(?i)\bthing[_-]?name", text)
+        if path.suffix == ".py":
+            ast.parse(text)
+            assert "ListFolder" in text
+        else:
+            assert yaml.safe_load(text)["pileup"] == 1
+    wanted = {"suite": {"list_folder.yaml"}, "report": {"list_folder.py", "test_list_folder.py"}}
+    every = {"list_folder.py", "test_list_folder.py", "list_folder.yaml"}
+    assert {path.name for path in tmp_path.iterdir()} == wanted.get(kind, every)
+
+
+@pytest.mark.parametrize("name", ["list-folder", "list_folder", "ListFolder"])
+def test_a_name_may_be_spelled_as_one_likes(name: str) -> None:
+    assert spelled(name) == {"thing_name": "list_folder", "thing-name": "list-folder", "ThingName": "ListFolder"}
+
+
+@pytest.mark.parametrize("name", ["", "class", "7up", "a b", "../x", "a--b", "a.b", "x" * 51, "ü"])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name"):
+        spelled(name)
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.yaml").write_text("precious")
+    assert main(["new", "test", "mine", "--out", str(tmp_path)]) == 2
+    assert "mine.yaml is there already" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert main(["new", "suite", "mine", "--out", str(tmp_path / "file" / "below")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
