@@ -14,7 +14,6 @@ from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
 from pileup.run import leftovers
 from pileup.run.reload import reload
-from pileup.run.undo import undo
 
 AGAIN = (NOT_RUN, UNAVAILABLE)
 """Outcomes of cases that another attempt may run."""
@@ -52,7 +51,7 @@ def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
     again = _again(plan, done, objects, info)
     if not again and info["state"] == "ended":
         raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
-    told = undo(folder, objects=False, given=given)
+    told = [str(each) for each in leftovers.put_right(folder, objects=False, given=given)]
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     return Earlier(folder, plan, info, {number: done[number] for number in done if number not in again}, left, told)
