@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter::Peekable;
 
-use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think};
+use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think, wanted};
 
 /// An iteration to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,10 @@ pub const DEFAULT_CLIENTS: u32 = 1000;
 
 enum Shape {
     Closed {
-        /// Who is ready when; for equal times, who was so first.
-        ready: BinaryHeap<Reverse<(i64, u64, u32)>>,
+        /// Who is ready when; for equal times, who was so first. Last: whether the load does without this client until then.
+        ready: BinaryHeap<Reverse<(i64, u64, u32, bool)>>,
+        /// How many clients the load does without now, for a time or for good.
+        away: u32,
         /// Clients in all.
         clients: u64,
         /// Next client to be born, of this shard.
@@ -88,8 +90,15 @@ impl Puller {
             let arrivals = Box::new(Schedule::new(&load).peekable());
             Shape::Open { arrivals, idle: Vec::new(), most: u32::try_from(most).unwrap_or(u32::MAX) }
         } else {
-            let clients = u64::from(load.clients.unwrap_or(1));
-            Shape::Closed { ready: BinaryHeap::new(), clients, unborn: load.shard, next: load.shard, turns: Vec::new() }
+            let clients = u64::from(load.most_clients().unwrap_or(1));
+            Shape::Closed {
+                ready: BinaryHeap::new(),
+                away: 0,
+                clients,
+                unborn: load.shard,
+                next: load.shard,
+                turns: Vec::new(),
+            }
         };
         Self {
             load,
@@ -140,23 +149,30 @@ impl Puller {
     }
 
     fn next_closed(&mut self, now: i64) -> Step {
-        let Shape::Closed { ready, clients, unborn, next, .. } = &mut self.shape else { return Step::Idle };
-        let born = (*unborn < *clients).then(|| self.start.saturating_add_unsigned(birth(&self.load, *unborn)));
+        let end = self.end();
+        let Shape::Closed { ready, away, clients, unborn, next, .. } = &mut self.shape else { return Step::Idle };
+        let birth = (*unborn < *clients).then(|| birth(&self.load, *unborn)).flatten();
+        let born = birth.map(|birth| self.start.saturating_add_unsigned(birth));
         let waiting = ready.peek().map(|Reverse(first)| first.0);
         let new = born.is_some_and(|born| waiting.is_none_or(|ready| born <= ready));
-        let Some(intended) = (if new { born } else { waiting }) else { return Step::Idle };
-        if intended > now {
-            return Step::Wait(self.end().map_or(intended, |end| end.min(intended)));
-        }
-        let (client, number) = if new {
-            *unborn += self.load.shards;
-            (u32::try_from(*unborn - self.load.shards).unwrap_or(u32::MAX), *next)
-        } else {
-            (ready.pop().map_or(0, |Reverse(first)| first.2), *next)
+        let Some(intended) = (if new { born } else { waiting }) else {
+            // when all have gone for good, nobody else tells of the end
+            return end.filter(|_| self.under_way == 0).map_or(Step::Idle, Step::Wait);
         };
+        if intended > now {
+            return Step::Wait(end.map_or(intended, |end| end.min(intended)));
+        }
+        let client = if new {
+            *unborn += self.load.shards;
+            u32::try_from(*unborn - self.load.shards).unwrap_or(u32::MAX)
+        } else {
+            let (client, was_away) = ready.pop().map_or((0, false), |Reverse((_, _, client, away))| (client, away));
+            *away -= u32::from(was_away);
+            client
+        };
+        let number = *next;
         *next += self.load.shards;
-        // without a time of its own an iteration is due when its client is free to begin it
-        let intended = if self.load.end().is_none() && self.load.think.is_none() { now } else { intended };
+        let intended = if self.load.untimed() { now } else { intended };
         let stage = self.load.stage(u64::try_from(intended - self.start).unwrap_or(0));
         self.begin(Begin { client, number, intended, stage, new })
     }
@@ -197,14 +213,21 @@ impl Puller {
         }
         self.turn += 1;
         match &mut self.shape {
-            Shape::Closed { ready, turns, .. } => {
+            Shape::Closed { ready, turns, away, .. } => {
                 let place = usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0);
                 if turns.len() <= place {
                     turns.resize(place + 1, 0);
                 }
                 let pause = think(&self.load, u64::from(client), turns[place]);
                 turns[place] += 1;
-                ready.push(Reverse((now.saturating_add_unsigned(pause), self.turn, client)));
+                let free = now.saturating_add_unsigned(pause);
+                let since = u64::try_from(free.saturating_sub(self.start)).unwrap_or(0);
+                let again = wanted(&self.load, u64::from(client), since);
+                *away += u32::from(again != Some(since));
+                if let Some(again) = again {
+                    let time = if again == since { free } else { self.start.saturating_add_unsigned(again) };
+                    ready.push(Reverse((time, self.turn, client, again != since)));
+                }
             }
             Shape::Open { idle, .. } => idle.push(client),
         }
@@ -267,10 +290,13 @@ impl Puller {
         self.under_way
     }
 
-    /// Clients that have begun something.
+    /// Clients that have begun something and that the load has not done without since.
     #[must_use]
     pub fn clients(&self) -> u32 {
-        self.existing
+        match self.shape {
+            Shape::Closed { away, .. } => self.existing.saturating_sub(away),
+            Shape::Open { .. } => self.existing,
+        }
     }
 
     /// Iterations begun.

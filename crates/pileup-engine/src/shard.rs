@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
 use pileup_record::{Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
-use pileup_schedule::{Kind, Load, Stage};
+use pileup_schedule::{Load, Stage};
 
 use crate::puller::{Begin, Puller, Step};
 
@@ -113,7 +113,7 @@ impl Shard {
     pub fn new(load: Arc<Load>, recorder: Arc<Recorder>, start: i64) -> Self {
         let puller = Puller::new(&load, start);
         let load = Arc::new(puller.load().clone());
-        let untimed = load.kind != Kind::Open && load.end().is_none() && load.think.is_none();
+        let untimed = load.untimed();
         let state = State {
             puller,
             local: recorder.local(),

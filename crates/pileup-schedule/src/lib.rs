@@ -5,9 +5,11 @@ mod draw;
 mod law;
 mod load;
 mod open;
+mod segment;
 
-pub use closed::{birth, think};
+pub use closed::{birth, think, wanted};
 pub use draw::{bits, mix, unit};
 pub use law::Law;
 pub use load::{Arrivals, Kind, Load, Stage};
 pub use open::{Arrival, Schedule};
+pub use segment::Segment;

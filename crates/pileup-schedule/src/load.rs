@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::law::Law;
+use crate::segment::{self, Segment};
 
 /// The shape of a load.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -77,6 +78,12 @@ pub struct Load {
     /// Time measured.
     #[serde(rename = "for")]
     pub duration: Option<u64>,
+    /// Levels one after another, instead of clients or rate, ramp, warm-up and time.
+    #[serde(default)]
+    pub segments: Option<Vec<Segment>>,
+    /// Whether it may go on until it is stopped.
+    #[serde(default)]
+    pub endless: bool,
     /// Pause of a client between its iterations.
     pub think: Option<Law>,
     /// Phase of every row, by number, instead of that by time.
@@ -94,21 +101,53 @@ pub struct Load {
 }
 
 impl Load {
+    /// Its levels: those it is told, else the one of its clients or rate.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Segment> {
+        let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
+        self.segments.clone().unwrap_or_else(|| {
+            let (ramp, warm_up, duration) = (self.ramp, self.warm_up, self.duration);
+            vec![Segment { level: level.unwrap_or(1.0), ramp, warm_up, duration }]
+        })
+    }
+
     /// When nothing more begins, ns after the start; none for loads without a time.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
-        self.duration.map(|duration| self.ramp + self.warm_up + duration)
+        if let Some(segments) = &self.segments {
+            return segment::end(segments);
+        }
+        self.duration.map(|duration| self.ramp.saturating_add(self.warm_up).saturating_add(duration))
+    }
+
+    /// Whether an iteration is due just when its client is there: only what has neither a time nor a pause.
+    #[must_use]
+    pub fn untimed(&self) -> bool {
+        self.kind != Kind::Open && self.end().is_none() && self.think.is_none() && !self.endless
     }
 
     /// Part of the load's life at a time.
     #[must_use]
     pub fn stage(&self, time: u64) -> Stage {
+        if let Some(segments) = &self.segments {
+            return segment::stage(segments, time);
+        }
         if time < self.ramp {
             Stage::Ramp
-        } else if time < self.ramp + self.warm_up {
+        } else if time - self.ramp < self.warm_up {
             Stage::WarmUp
         } else {
             Stage::Measure
+        }
+    }
+
+    /// The most clients there are at a time in the whole load; none where an open load leaves that to the engine.
+    #[must_use]
+    pub fn most_clients(&self) -> Option<u32> {
+        match (&self.segments, self.kind) {
+            (Some(segments), Kind::Closed) => Some(u32::try_from(segment::most_clients(segments)).unwrap_or(u32::MAX)),
+            (_, Kind::Open) => self.clients,
+            _ => Some(self.clients.unwrap_or(1)),
         }
     }
 
@@ -130,8 +169,7 @@ impl Load {
     pub fn narrowed(&self) -> Self {
         let clients = match self.kind {
             Kind::Once => 1,
-            Kind::Open => self.clients.map_or(u64::MAX, u64::from),
-            Kind::Times | Kind::Closed => u64::from(self.clients.unwrap_or(1)),
+            _ => self.most_clients().map_or(u64::MAX, u64::from),
         };
         let clients = clients.max(1);
         let whole = self.clone();
@@ -159,16 +197,44 @@ impl Load {
         if self.shards == 0 || self.shard >= self.shards {
             return wrong("shard is not below shards; expected 0 <= shard < shards");
         }
+        if let Some(segments) = &self.segments {
+            return self.check_segments(segments).map_or(Ok(()), |what| wrong(&what));
+        }
         match self.kind {
             Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => {
                 wrong("an open load has no rate; expected iterations per second above 0")
             }
-            Kind::Open | Kind::Closed if self.duration.is_none() && self.times.is_none() => {
-                wrong("it has no end; expected `for` or `times`")
+            Kind::Open | Kind::Closed if self.duration.is_none() && self.times.is_none() && !self.endless => {
+                wrong("it has no end; expected `for` or `times`, or `endless`")
             }
             Kind::Closed if self.clients.unwrap_or(0) == 0 => wrong("a closed load has no clients; expected 1 or more"),
             Kind::Times if self.times.is_none() => wrong("times is missing; expected a number of iterations"),
             _ => Ok(()),
         }
+    }
+
+    /// What is wrong with its segments.
+    fn check_segments(&self, segments: &[Segment]) -> Option<String> {
+        if matches!(self.kind, Kind::Once | Kind::Times) {
+            return Some("segments stand beside once or times; expected kind closed or open".to_owned());
+        }
+        let whole = self.kind == Kind::Closed;
+        let level = |level: f64| level.is_finite() && level >= 0.0 && !(whole && level.fract() != 0.0);
+        let says = if whole { "a whole number of clients from 0" } else { "iterations per second from 0" };
+        for (number, segment) in segments.iter().enumerate() {
+            if !level(segment.level) {
+                return Some(format!("the level of segment {number} is {}; expected {says}", segment.level));
+            }
+            if segment.duration.is_none() && number + 1 < segments.len() {
+                return Some(format!(
+                    "segment {number} has no `for`, but others follow; expected it in all but the last"
+                ));
+            }
+        }
+        if segments.iter().all(|segment| segment.level == 0.0) {
+            return Some("no segment has a level above 0; expected one that presses".to_owned());
+        }
+        let ends = segment::end(segments).is_some() || self.times.is_some() || self.endless;
+        (!ends).then(|| "it has no end; expected `for` in its last segment, `times`, or `endless`".to_owned())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::draw::unit;
 use crate::load::{Arrivals, Load, Stage};
+use crate::segment::Rate;
 
 /// An iteration that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,7 @@ const STREAM: u64 = 0;
 #[derive(Clone, Debug)]
 pub struct Schedule {
     load: Load,
+    rate: Rate,
     next: u64,
     /// Sum of the exponential draws up to and with `next`.
     sum: f64,
@@ -30,7 +32,7 @@ impl Schedule {
     /// From the first one on.
     #[must_use]
     pub fn new(load: &Load) -> Self {
-        let mut schedule = Self { load: load.clone(), next: 0, sum: 0.0 };
+        let mut schedule = Self { load: load.clone(), rate: Rate::new(&load.levels()), next: 0, sum: 0.0 };
         schedule.sum = schedule.gap(0);
         schedule
     }
@@ -39,21 +41,12 @@ impl Schedule {
         -unit(self.load.seed, STREAM, k).ln()
     }
 
-    /// When the integral of the rate reaches `amount`, ns: the inverse of R t^2 / 2 ramp, then of R (t - ramp / 2).
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // exact to below a ns for 50 days
-    fn reached(&self, amount: f64) -> u64 {
-        let rate = self.load.rate.unwrap_or(1.0);
-        let ramp = self.load.ramp as f64 / 1e9;
-        let grown = rate * ramp / 2.0;
-        let seconds = if amount < grown { (2.0 * amount * ramp / rate).sqrt() } else { ramp / 2.0 + amount / rate };
-        (seconds * 1e9).round() as u64
-    }
-
+    /// When the integral of the rate reaches `next`, or the sum of the draws; none: never.
     #[allow(clippy::cast_precision_loss)] // numbers of arrivals stay below 2^53
-    fn time(&self) -> u64 {
+    fn time(&mut self) -> Option<u64> {
         match self.load.arrivals {
-            Arrivals::Constant => self.reached(self.next as f64),
-            Arrivals::Poisson => self.reached(self.sum),
+            Arrivals::Constant => self.rate.reached(self.next as f64),
+            Arrivals::Poisson => self.rate.reached(self.sum),
         }
     }
 
@@ -72,7 +65,7 @@ impl Iterator for Schedule {
         while !self.load.mine(self.next) {
             self.advance();
         }
-        let (number, time) = (self.next, self.time());
+        let (number, time) = (self.next, self.time()?);
         if number >= self.load.limit() || self.load.end().is_some_and(|end| time >= end) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Every load shape with exact instants; shards add up to the whole.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
 
-use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think};
+use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think, wanted};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -66,7 +66,8 @@ fn poisson_arrivals_are_the_same_in_every_run_and_their_gaps_are_exponential() {
 #[test]
 fn clients_of_a_closed_load_begin_along_the_ramp() {
     let load = load(r#"{"kind": "closed", "clients": 4, "ramp": 2000000000, "for": 1000000000}"#);
-    assert_eq!((0..4).map(|client| birth(&load, client)).collect::<Vec<_>>(), [0, 500 * MS, S, 1500 * MS]);
+    let births: Vec<Option<u64>> = (0..5).map(|client| birth(&load, client)).collect();
+    assert_eq!(births, [Some(0), Some(500 * MS), Some(S), Some(1500 * MS), None]);
 }
 
 #[test]
@@ -79,6 +80,102 @@ fn think_times_differ_by_client_and_turn_and_stay() {
     assert_eq!(think(&load, 1, 1), think(&load, 1, 1));
 }
 
+/// Segments as (level, ramp, warm-up, time), times in ms; a negative time is none.
+fn segments(levels: &[(f64, u64, u64, i64)]) -> String {
+    let plain = levels.iter().map(|(level, ramp, warm_up, time)| {
+        let time = u64::try_from(*time).map_or("null".to_owned(), |time| (time * MS).to_string());
+        format!(r#"{{"level": {level}, "ramp": {}, "warm_up": {}, "for": {time}}}"#, ramp * MS, warm_up * MS)
+    });
+    format!("[{}]", plain.collect::<Vec<_>>().join(", "))
+}
+
+fn stages(kind: &str, levels: &[(f64, u64, u64, i64)]) -> Load {
+    load(&format!(r#"{{"kind": "{kind}", "segments": {}}}"#, segments(levels)))
+}
+
+#[test]
+fn an_open_load_goes_linearly_from_level_to_level() {
+    // 4 /s for 1 s; in 1 s up to 12 /s (8 arrivals); 12 /s for 0.5 s; down to 0 in 1 s (6 arrivals); nothing for 1 s; 2 /s at once
+    let load = stages("open", &[(4.0, 0, 0, 1000), (12.0, 1000, 250, 250), (0.0, 1000, 0, 1000), (2.0, 0, 0, 1000)]);
+    let all: Vec<Arrival> = Schedule::new(&load).collect();
+    assert_eq!(load.end(), Some(5500 * MS));
+    let flat = [0, 250, 500, 750].map(|time| (time * MS, Stage::Measure));
+    assert_eq!(all[..4].iter().map(|a| (a.time, a.stage)).collect::<Vec<_>>(), flat);
+    // 4 t + 4 t^2 = k
+    let up: Vec<u64> = (0..8u32).map(|k| S + (((1.0 + f64::from(k)).sqrt() - 1.0) * 0.5e9).round() as u64).collect();
+    assert_eq!(all[4..12].iter().map(|a| a.time).collect::<Vec<_>>(), up);
+    assert!(all[4..12].iter().all(|a| a.stage == Stage::Ramp));
+    let held: Vec<(u64, Stage)> = all[12..18].iter().map(|a| (a.time / 1000, a.stage)).collect();
+    let (warm, measure) = (Stage::WarmUp, Stage::Measure);
+    assert_eq!(
+        held,
+        [
+            (2_000_000, warm),
+            (2_083_333, warm),
+            (2_166_666, warm),
+            (2_250_000, measure),
+            (2_333_333, measure),
+            (2_416_666, measure)
+        ]
+    );
+    // 12 t - 6 t^2 = k
+    let down: Vec<u64> =
+        (0..6u32).map(|k| 2500 * MS + ((1.0 - (1.0 - f64::from(k) / 6.0).sqrt()) * 1e9).round() as u64).collect();
+    assert_eq!(all[18..24].iter().map(|a| a.time).collect::<Vec<_>>(), down);
+    assert_eq!(all[24..].iter().map(|a| a.time).collect::<Vec<_>>(), [4500 * MS, S * 5], "the next after the pause");
+    assert!(all.iter().enumerate().all(|(number, arrival)| arrival.number == number as u64));
+}
+
+#[test]
+fn one_segment_is_the_plain_load() {
+    let plain =
+        load(r#"{"rate": 77, "ramp": 1000000000, "warm_up": 500000000, "for": 2000000000, "arrivals": "poisson"}"#);
+    let mut segment = stages("open", &[(77.0, 1000, 500, 2000)]);
+    segment.arrivals = pileup_schedule::Arrivals::Poisson;
+    assert_eq!(Schedule::new(&plain).collect::<Vec<_>>(), Schedule::new(&segment).collect::<Vec<_>>());
+    let plain = load(r#"{"kind": "closed", "clients": 7, "ramp": 1000000000, "for": 2000000000}"#);
+    let segment = stages("closed", &[(7.0, 1000, 0, 2000)]);
+    let births = |load: &Load| (0..9).map(|client| birth(load, client)).collect::<Vec<_>>();
+    assert_eq!(births(&plain), births(&segment));
+    assert_eq!((plain.end(), plain.stage(S - 1)), (segment.end(), segment.stage(S - 1)));
+}
+
+#[test]
+fn clients_come_and_go_along_the_ramps_of_segments() {
+    // 0 to 4 in 2 s, hold 1 s, down to 1 in 3 s, hold 1 s, at once to 3, hold 1 s
+    let load = stages("closed", &[(4.0, 2000, 0, 1000), (1.0, 3000, 0, 1000), (3.0, 0, 500, 500)]);
+    assert_eq!((load.most_clients(), load.end()), (Some(4), Some(8 * S)));
+    assert_eq!(
+        (0..5).map(|client| birth(&load, client)).collect::<Vec<_>>()[1..],
+        [Some(500 * MS), Some(S), Some(1500 * MS), None]
+    );
+    assert_eq!([0, S, 7 * S].map(|time| wanted(&load, 0, time)), [Some(0), Some(S), Some(7 * S)], "0 stays");
+    assert_eq!(wanted(&load, 3, 4 * S - 1), Some(4 * S - 1), "3 goes when 3 are left");
+    assert_eq!(wanted(&load, 3, 4 * S), None, "and never comes back");
+    assert_eq!(wanted(&load, 2, 5 * S - 1), Some(5 * S - 1));
+    assert_eq!(wanted(&load, 2, 5 * S), Some(7 * S), "2 comes back at once with the third level");
+    assert_eq!(wanted(&load, 1, 6 * S), Some(7 * S));
+    let stages = [1999, 2000, 3000, 6000, 7000, 7500, 9000].map(|time| load.stage(time * MS));
+    let (ramp, warm, measure) = (Stage::Ramp, Stage::WarmUp, Stage::Measure);
+    assert_eq!(stages, [ramp, measure, ramp, measure, warm, measure, measure]);
+}
+
+#[test]
+fn an_endless_load_needs_no_end() {
+    for changes in [r#""rate": 10"#, r#""kind": "closed", "clients": 2"#] {
+        let open = load(&format!(r#"{{{changes}, "endless": true}}"#));
+        open.check().unwrap();
+        assert_eq!((open.end(), open.untimed()), (None, false));
+    }
+    let open = load(r#"{"rate": 10, "endless": true}"#);
+    assert_eq!(Schedule::new(&open).nth(100_000).map(|arrival| arrival.time), Some(10_000 * S));
+    let mut last = stages("open", &[(2.0, 0, 0, 1000), (4.0, 0, 0, -1)]);
+    assert!(last.check().unwrap_err().contains("no end"));
+    last.endless = true;
+    last.check().unwrap();
+    assert_eq!((last.end(), Schedule::new(&last).nth(42).map(|arrival| arrival.time)), (None, Some(11 * S)));
+}
+
 #[test]
 fn loads_without_sense_are_refused_in_words() {
     for (changes, said) in [
@@ -87,6 +184,12 @@ fn loads_without_sense_are_refused_in_words() {
         (r#"{"kind": "closed", "for": 1}"#, "no clients"),
         (r#"{"kind": "times"}"#, "times is missing"),
         (r#"{"rate": 1, "for": 1, "shard": 2, "shards": 2}"#, "shard"),
+        (r#"{"segments": []}"#, "no segment has a level above 0"),
+        (&format!(r#"{{"segments": {}}}"#, segments(&[(0.0, 0, 0, 1)])), "no segment has a level above 0"),
+        (&format!(r#"{{"segments": {}}}"#, segments(&[(-1.0, 0, 0, 1)])), "segment 0 is -1; expected iterations"),
+        (&format!(r#"{{"segments": {}}}"#, segments(&[(1.0, 0, 0, -1), (1.0, 0, 0, 1)])), "segment 0 has no `for`"),
+        (&format!(r#"{{"kind": "closed", "segments": {}}}"#, segments(&[(1.5, 0, 0, 1)])), "1.5; expected a whole"),
+        (&format!(r#"{{"kind": "once", "segments": {}}}"#, segments(&[(1.0, 0, 0, 1)])), "beside once"),
     ] {
         let problem = load(changes).check().unwrap_err();
         assert!(problem.contains(said), "{problem}");
@@ -106,7 +209,67 @@ fn a_load_with_fewer_clients_than_shards_belongs_to_as_many_shards_as_it_has_cli
     assert_eq!((0..4).map(|shard| Load { shard, shards: 4, ..whole.clone() }.share(10)).sum::<u64>(), 10);
 }
 
+/// Any few levels, with times up to 200 ms; the last above 0.
+fn levels() -> impl Strategy<Value = Vec<(f64, u64, u64, i64)>> {
+    let level = (0u32..300, 0u64..200, 0u64..50, 1i64..200);
+    prop::collection::vec(level, 1..6).prop_map(|levels| {
+        let last = levels.len() - 1;
+        let one = |(number, (level, ramp, warm_up, time)): (usize, (u32, u64, u64, i64))| {
+            (f64::from(if number == last { level + 1 } else { level }), ramp, warm_up, time)
+        };
+        levels.into_iter().enumerate().map(one).collect()
+    })
+}
+
+/// The level at a time (ns) by following the segments: what the arithmetic must agree with.
+fn level_at(levels: &[(f64, u64, u64, i64)], time: u64) -> f64 {
+    let (mut begin, mut before) = (0.0, 0.0);
+    let time = time as f64 / MS as f64;
+    for (level, ramp, warm_up, length) in levels {
+        let (ramp, held) = (*ramp as f64, *warm_up as f64 + *length as f64);
+        if time < begin + ramp {
+            return before + (level - before) * (time - begin) / ramp;
+        }
+        if time < begin + ramp + held {
+            return *level;
+        }
+        (begin, before) = (begin + ramp + held, *level);
+    }
+    0.0
+}
+
 proptest! {
+    #[test]
+    fn shards_of_segments_add_up_and_follow_the_level(levels in levels(), shards in 1u64..9, poisson: bool, seed: u64) {
+        let mut whole = stages("open", &levels);
+        whole.seed = seed >> 1;
+        if poisson { whole.arrivals = pileup_schedule::Arrivals::Poisson; }
+        whole.check().unwrap();
+        let all: Vec<Arrival> = Schedule::new(&whole).collect();
+        let mut parts: Vec<Arrival> = (0..shards)
+            .flat_map(|shard| Schedule::new(&Load { shard, shards, ..whole.clone() }))
+            .collect();
+        parts.sort_by_key(|arrival| arrival.number);
+        prop_assert_eq!(&parts, &all);
+        prop_assert!(all.windows(2).all(|pair| pair[0].time <= pair[1].time));
+        prop_assert!(all.iter().all(|arrival| level_at(&levels, arrival.time + 1000) > 0.0 || level_at(&levels, arrival.time.saturating_sub(1000)) > 0.0));
+        if !poisson {
+            let area: f64 = levels.iter().fold((0.0, 0.0), |(sum, before), (level, ramp, warm_up, time)| {
+                (sum + (before + level) / 2e3 * *ramp as f64 + level / 1e3 * (*warm_up as f64 + *time as f64), *level)
+            }).0;
+            prop_assert!((all.len() as f64 - area).abs() <= 1.0, "{} {}", all.len(), area);
+        }
+    }
+
+    #[test]
+    fn wanted_clients_are_as_many_as_the_level(levels in levels(), part in 0.0f64..1.0) {
+        let load = stages("closed", &levels);
+        let time = (load.end().unwrap() as f64 * part) as u64;
+        let here = (0..400).filter(|client| wanted(&load, *client, time) == Some(time)).count() as f64;
+        let level = level_at(&levels, time);
+        prop_assert!(here >= level - 1e-3 && here < level + 1.0 + 1e-3, "{} wanted, level {}", here, level);
+    }
+
     #[test]
     fn shards_add_up_to_the_whole(rate in 1.0f64..5000.0, shards in 1u64..9, ramp in 0u64..2_000_000_000, poisson: bool, seed: u64) {
         let mut whole = load(r#"{"for": 500000000}"#);

@@ -73,6 +73,85 @@ fn closed_clients_ramp_up_think_and_stop_at_the_end() {
     assert_eq!(lines, [(0, 0, 0, 0), (10, 1, 1, 10), (20, 0, 2, 20), (30, 1, 3, 30), (40, 0, 4, 40)]);
 }
 
+/// Levels one after another: 2 clients from 0 over 20 ms, held 20 ms; down to none over 20 ms, held 20 ms; 1 at once for 20 ms.
+const STAGES: &str = r#"{"kind": "closed", "segments": [
+    {"level": 2, "ramp": 20000000, "warm_up": 10000000, "for": 10000000},
+    {"level": 0, "ramp": 20000000, "warm_up": 0, "for": 20000000},
+    {"level": 1, "ramp": 0, "warm_up": 0, "for": 20000000}]}"#;
+
+#[test]
+fn clients_of_segments_go_when_the_level_falls_and_come_back_when_it_grows() {
+    let lines = starts(&load(STAGES), 12);
+    // client 1 is there from 10 to 50 ms, client 0 from 0 to 60 and from 80 to 100; what is under way ends by itself
+    let first = [(0, 0, 0, 0), (10, 1, 1, 10), (12, 0, 2, 12), (22, 1, 3, 22), (24, 0, 4, 24), (34, 1, 5, 34)];
+    let second = [(36, 0, 6, 36), (46, 1, 7, 46), (48, 0, 8, 48), (80, 0, 9, 80), (92, 0, 10, 92)];
+    assert_eq!(lines, [&first[..], &second[..]].concat());
+}
+
+#[test]
+fn a_level_of_segments_says_how_many_clients_there_are_now() {
+    let mut puller = Puller::new(&load(STAGES), 0);
+    let mut at = |now: i64| {
+        let mut begun = Vec::new();
+        while let Step::Start(begin) = puller.next(now * MS) {
+            begun.push(begin.client);
+        }
+        begun.iter().for_each(|client| puller.finished(*client, (now + 2) * MS, true));
+        puller.clients()
+    };
+    assert_eq!([0, 10, 48, 59].map(&mut at), [1, 2, 1, 0], "1 went at 50, 0 at 60");
+    assert_eq!(at(70), 0);
+    assert_eq!(at(80), 1, "0 came back");
+    assert_eq!(puller.next(80 * MS), Step::Wait(82 * MS));
+}
+
+#[test]
+fn a_load_whose_clients_have_all_gone_still_tells_when_it_ends() {
+    let load = load(
+        r#"{"kind": "closed", "segments": [{"level": 1, "ramp": 0, "warm_up": 0, "for": 5000000},
+        {"level": 0, "ramp": 0, "warm_up": 0, "for": 50000000}]}"#,
+    );
+    let mut puller = Puller::new(&load, 0);
+    assert!(matches!(puller.next(0), Step::Start(_)));
+    assert_eq!(puller.next(7 * MS), Step::Idle);
+    puller.finished(0, 8 * MS, true);
+    assert_eq!(puller.next(8 * MS), Step::Wait(55 * MS));
+    assert_eq!(puller.next(55 * MS), Step::Done);
+}
+
+#[test]
+fn an_endless_load_goes_on_until_it_is_stopped_and_keeps_its_intended_starts() {
+    let load = load(r#"{"kind": "closed", "clients": 1, "endless": true}"#);
+    let mut puller = Puller::new(&load, 0);
+    for turn in 0..1000 {
+        let Step::Start(begin) = puller.next(10 * turn * MS + 3) else { panic!("it ended") };
+        assert_eq!(begin.intended, (10 * turn - 5).max(0) * MS, "due when the client was free");
+        puller.finished(0, (10 * turn + 5) * MS, true);
+    }
+    puller.stop(10_000 * MS, "stopped");
+    assert_eq!((puller.next(10_000 * MS), puller.reason()), (Step::Done, "stopped"));
+}
+
+proptest! {
+    #[test]
+    fn shards_of_segments_have_the_clients_of_the_whole(shards in 1u64..7, levels in prop::collection::vec((0u32..40, 0u64..60, 1u64..40), 1..5)) {
+        let plain = levels.iter().map(|(level, ramp, time)| {
+            format!(r#"{{"level": {level}, "ramp": {}, "warm_up": 0, "for": {}}}"#, ramp * 1_000_000, time * 1_000_000)
+        });
+        let plain = plain.collect::<Vec<_>>().join(", ");
+        let whole = load(&format!(r#"{{"kind": "closed", "segments": [{plain}]}}"#));
+        // what each client does depends on nobody else: only numbers of iterations differ
+        let of = |lines: &[Line]| lines.iter().map(|line| (line.0, line.1, line.3)).collect::<Vec<_>>();
+        let mut parts: Vec<_> = (0..shards)
+            .flat_map(|shard| of(&starts(&Load { shard, shards, ..whole.clone() }, 7)))
+            .collect();
+        let mut all = of(&starts(&whole, 7));
+        parts.sort_unstable();
+        all.sort_unstable();
+        prop_assert_eq!(parts, all);
+    }
+}
+
 #[test]
 fn an_open_load_uses_the_client_that_was_used_last() {
     let load = load(r#"{"kind": "open", "rate": 100, "for": 60000000}"#);
