@@ -4,6 +4,7 @@ set -eu
 wanted=""
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
 command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
+command -v sshd >/dev/null 2>&1 || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server openssh-client"
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     echo "not installed, their tests will be skipped:$wanted (as root: apt-get install$wanted)"

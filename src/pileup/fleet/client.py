@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pileup._core._native import Op, Press, now
+from pileup.fleet.board import Board, Underway
 from pileup.fleet.capture import Capture
 from pileup.fleet.order import Order
 from pileup.model.record import Outcome
@@ -20,6 +22,18 @@ class Sink(Protocol):
 
     def append(self, stream: str, title: str, text: str) -> None:
         """Append one block to `stream` ("stdout" or "stderr")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all clients of a load share."""
+
+    order: Order
+    output: Sink
+    ledger: Any = None
+    """Where tests end what they have begun in earlier iterations; None when the engine has none."""
+    board: Board | None = None
+    """Where iterations under way are noted, for a process that may vanish."""
 
 
 class Reported:
@@ -44,17 +58,13 @@ class Reported:
 class PythonExecutor:
     """What threads and tasks share: the press they pull from, and the test made for each client."""
 
-    def __init__(
-        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
-    ) -> None:
+    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
         self.press = press
-        self.order = order
-        self.output = output
+        self.desk = desk
         self.mistake = ""
         """What went wrong in the set-up of a client, empty when nothing did."""
         self._make = make
         self._numbers = Reported()
-        self._ledger = ledger
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -73,7 +83,7 @@ class PythonExecutor:
         try:
             test = self._make(client)
             test.reporter = self._numbers.add
-            test.ledger = self._ledger  # type: ignore[attr-defined,unused-ignore]
+            test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
             test.setup()
         except BaseException as problem:
             self.mistake = f"set-up failed: {verdict_on(problem)[1]}"
@@ -85,26 +95,30 @@ class PythonExecutor:
 class Bracket:
     """Around one iteration: catches its output, times it out, ends it with an outcome."""
 
-    __slots__ = ("_capture", "_op", "_order", "_output")
+    __slots__ = ("_capture", "_desk", "_op", "_slot")
 
-    def __init__(self, op: Op, order: Order, output: Sink) -> None:
+    def __init__(self, op: Op, desk: Desk) -> None:
         self._op = op
-        self._order = order
-        self._output = output
+        self._desk = desk
+        self._slot = -1
+        if desk.board is not None:
+            self._slot = desk.board.begin(Underway(op.number, op.intended, op.start, desk.order.case, op.client))
         self._capture = Capture()
 
     def end(self, outcome: Outcome, error: str = "") -> None:
         """End the iteration in the record and write its output away."""
         self._capture.end()
-        late = now() - self._op.start - self._order.timeout
+        late = now() - self._op.start - self._desk.order.timeout
         if late > 0 and outcome is Outcome.PASSED:
-            limit, took = format_time(self._order.timeout), format_time(self._order.timeout + late)
+            limit, took = format_time(self._desk.order.timeout), format_time(self._desk.order.timeout + late)
             outcome, error = Outcome.AMBIGUOUS, f"took {took}, longer than its timeout of {limit}"
         self._op.finish(int(outcome), error)
+        if self._desk.board is not None:
+            self._desk.board.end(self._slot)
         title = f"iteration {self._op.number}, client {self._op.client}"
         for stream in ("stdout", "stderr"):
             if text := getattr(self._capture, stream).text():
-                self._output.append(stream, title, text)
+                self._desk.output.append(stream, title, text)
 
 
 def tear_down(test: Test, output: Sink) -> None:

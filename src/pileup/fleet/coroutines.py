@@ -8,8 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, Sink, tear_down
-from pileup.fleet.order import Order
+from pileup.fleet.client import Bracket, Desk, PythonExecutor, tear_down
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
@@ -20,13 +19,11 @@ from pileup.plugin.verdict import verdict_of, verdict_on
 class CoroutineExecutor(PythonExecutor):
     """One asyncio loop over one press. What is under way at the end is cancelled."""
 
-    def __init__(
-        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
-    ) -> None:
-        super().__init__(press, order, make, output, ledger)
+    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+        super().__init__(press, desk, make)
         self._idle: dict[int, asyncio.Future[Op]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._thread = threading.Thread(target=self._main, name=f"{order.name} loop", daemon=True)
+        self._thread = threading.Thread(target=self._main, name=f"{desk.order.name} loop", daemon=True)
 
     def start(self) -> None:
         """Begin the loop."""
@@ -73,18 +70,18 @@ class CoroutineExecutor(PythonExecutor):
                 op = await following
         finally:
             if test:
-                tear_down(test, self.output)
+                tear_down(test, self.desk.output)
 
     async def _bracket(self, test: Test | None, op: Op) -> None:
-        bracket = Bracket(op, self.order, self.output)
+        bracket = Bracket(op, self.desk)
         bracket.end(*(await self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
 
     async def _iterate(self, test: Test, op: Op) -> tuple[Outcome, str]:
         try:
-            async with asyncio.timeout(self.order.timeout / 1e9):
+            async with asyncio.timeout(self.desk.order.timeout / 1e9):
                 return verdict_of(await cast(Coroutine[Any, Any, object], test.run(op)))
         except TimeoutError:
-            return verdict_on(Ambiguous(f"no answer within {format_time(self.order.timeout)}"))
+            return verdict_on(Ambiguous(f"no answer within {format_time(self.desk.order.timeout)}"))
         except asyncio.CancelledError:
             return Outcome.UNFINISHED, "still going at the end"
         except BaseException as problem:

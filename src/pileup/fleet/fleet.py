@@ -20,6 +20,9 @@ SLICE = 0.05
 class Part(Protocol):
     """The part of a load that one place presses."""
 
+    lost: bool
+    """Whether it ended because the place is lost."""
+
     @property
     def over(self) -> bool:
         """Whether nothing more starts and nothing is under way."""
@@ -102,7 +105,10 @@ class Pressing:
     @property
     def mistake(self) -> str:
         """What went wrong in the set-up of a client, empty when nothing did."""
-        return next((part.mistake for part in self._parts if part.mistake), "")
+        found = next((part.mistake for part in self._parts if part.mistake and not part.lost), "")
+        if not found and all(part.lost for part in self._parts):
+            return next((part.mistake for part in self._parts if part.mistake), "")
+        return found
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when the load is over everywhere."""
@@ -117,9 +123,10 @@ class Pressing:
         return True
 
     def _end_together(self) -> None:
-        """What ends a load early at one place ends it at all of them."""
+        """What ends a load early at one place ends it at all of them; of a lost place the others take no notice."""
         if not self._stopped:
-            early = next((part for part in self._parts if part.over and (part.reason or part.mistake)), None)
+            ended = [part for part in self._parts if part.over and not part.lost]
+            early = next((part for part in ended if part.reason or part.mistake), None)
             if early is not None:
                 self._stopped = early.reason
                 self.stop()

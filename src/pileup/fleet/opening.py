@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 from pileup.fleet.fleet import Fleet
+from pileup.fleet.launch import Start, by_ssh, process
 from pileup.fleet.place import LocalPlace
+from pileup.fleet.remote import RemotePlace
 from pileup.model.errors import TargetError
 from pileup.model.plan import Plan
 from pileup.model.suite import Places
 from pileup.record import RunFolder
 
+LARGEST_FILE = 4 << 20
+"""Bytes of the largest Python file that is sent to another host."""
+MOST_FILES = 500
 
-def open_fleet(  # noqa: PLR0917  what a place must know
-    places: Places, folder: RunFolder, plan: Plan, urls: dict[str, str], first: int, environment: dict[str, str]
+
+def open_fleet(
+    places: Places,
+    folder: RunFolder,
+    plan: Plan,
+    urls: dict[str, str],
+    *,
+    first: int = 0,
+    environment: dict[str, str] | None = None,
 ) -> Fleet:
     """Return the fleet of `places`, numbered from `first` on.
 
@@ -20,4 +35,44 @@ def open_fleet(  # noqa: PLR0917  what a place must know
     """
     if places.local:
         return Fleet([LocalPlace(first, folder.operations_path(first))])
-    raise TargetError("places in other processes are not there yet", "places: local")
+    found = [
+        RemotePlace(number, start, folder, environment or {}) for number, start in enumerate(starts_of(places), first)
+    ]
+    content = plan, urls, python_files(plan) if places.ssh else {}
+    try:
+        for place in found:
+            place.open(content)
+    except BaseException:
+        for place in found:
+            with suppress(Exception):
+                place.close()
+        raise
+    return Fleet(found)
+
+
+def starts_of(places: Places) -> list[Start]:
+    """Return how the places are started. Raises TargetError for what is no host."""
+    if places.ssh:
+        return [by_ssh(host, places.python) for host in places.ssh]
+    return [process(number) for number in range(1, (places.processes or 1) + 1)]
+
+
+def python_files(plan: Plan) -> dict[str, bytes]:
+    """Return the Python files that a plan names and those beside them: path relative to the suite -> content.
+
+    Raises TargetError when they are too many or too large to be sent.
+    """
+    suite = plan.suite
+    named = [*(test.use for test in suite.tests), *(monitor.use for monitor in suite.monitors)]
+    named += [target.kind for target in suite.targets.values()]
+    paths = {Path(name.rpartition(":")[0]) for name in named if ".py:" in name}
+    found: dict[str, bytes] = {}
+    for path in paths:
+        if path.is_absolute():
+            raise TargetError(f"{path} cannot be sent to another host", "a path relative to the suite")
+        for beside in sorted((Path(plan.folder) / path).parent.glob("*.py")):
+            if beside.stat().st_size > LARGEST_FILE or len(found) >= MOST_FILES:
+                told = f"at most {MOST_FILES} Python files of 4 MiB beside a suite"
+                raise TargetError(f"{beside} cannot be sent to another host", told)
+            found[str(path.parent / beside.name)] = beside.read_bytes()
+    return found

@@ -48,6 +48,10 @@ class Order:
         """The order for the load of a case; `seed` is the suite's."""
         return Order(case.id, case.name, case.load, case.test.timeout, case_seed(seed, case.name), target)
 
+    def phase_at(self, elapsed: int) -> Phase:
+        """Return the phase of an iteration that was due so many ns after the beginning of the load."""
+        return _phase_at(self.load, elapsed) if self.phase is None else self.phase
+
     def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
         """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
         load = self.load
@@ -81,6 +85,20 @@ class Order:
         if load.endless:
             plain["endless"] = True
         return json.dumps(plain)
+
+
+def _phase_at(load: Load, elapsed: int) -> Phase:
+    """Return the phase of a load so many ns after its beginning."""
+    parts = load.stages or (load,)
+    for part in parts:
+        for length, phase in ((part.ramp, Phase.RAMP), (part.warm_up, Phase.WARM_UP)):
+            if elapsed < length:
+                return phase
+            elapsed -= length
+        if part.for_ is None or elapsed < part.for_:
+            return Phase.MEASURE
+        elapsed -= part.for_
+    return Phase.MEASURE
 
 
 def _segments(stages: tuple[Stage, ...]) -> list[dict[str, Any]]:

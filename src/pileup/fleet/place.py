@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pileup._core._native import Press, Recorder, now
-from pileup.fleet.client import PythonExecutor, Sink
+from pileup.fleet.board import Board
+from pileup.fleet.client import Desk, PythonExecutor, Sink
 from pileup.fleet.coroutines import CoroutineExecutor
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import Order, Work
@@ -45,15 +46,22 @@ class LocalPart:
         work = self._work
         threads = MOST_THREADS if work.program is None and not work.coroutine else None
         load = self.order.to_native(self.place, *self._shard, start, threads)
-        self._last, self._cpu = max(start, now()), time.process_time_ns()
         self._press = Press(self._place.recorder, load)
+        self._last, self._cpu = max(start, now()), time.process_time_ns()
         if work.program is not None:
             self._press.native(_client(work), json.dumps(work.program.to_native()))
             return
         kind = CoroutineExecutor if work.coroutine else ThreadExecutor
-        ledger = self._place.ledger.ledger
-        self._executor = kind(self._press, self.order, work.make, self._output, ledger)
+        desk = Desk(self.order, self._output, self._place.ledger.ledger, self._place.board)
+        self._executor = kind(self._press, desk, work.make)
         self._executor.start()
+
+    lost = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has begun."""
+        return self._last > 0
 
     @property
     def over(self) -> bool:
@@ -113,6 +121,8 @@ class LocalPlace:
         self.name = "local"
         self.recorder = Recorder(str(table), number)
         self.ledger = ledger_of(self.recorder, number)
+        self.board: Board | None = None
+        """Where iterations of Python tests under way are noted; nowhere by default."""
 
     def info(self) -> dict[str, Any]:
         """Return what run.json says of the place; offset and error of its clock in ns."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from pileup._core._native import Op, Press
-from pileup.fleet.client import Bracket, PythonExecutor, Sink, tear_down
-from pileup.fleet.order import Order
+from pileup.fleet.client import Bracket, Desk, PythonExecutor, tear_down
 from pileup.model.record import Outcome
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
@@ -17,10 +15,8 @@ from pileup.plugin.verdict import verdict_of, verdict_on
 class ThreadExecutor(PythonExecutor):
     """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
 
-    def __init__(
-        self, press: Press, order: Order, make: Callable[[int], Test], output: Sink, ledger: Any = None
-    ) -> None:
-        super().__init__(press, order, make, output, ledger)
+    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+        super().__init__(press, desk, make)
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -33,7 +29,7 @@ class ThreadExecutor(PythonExecutor):
             thread.join(0.2)
 
     def _begin(self, target: Callable[..., None], name: str, *arguments: int) -> None:
-        thread = threading.Thread(target=target, args=arguments, name=f"{self.order.name} {name}", daemon=True)
+        thread = threading.Thread(target=target, args=arguments, name=f"{self.desk.order.name} {name}", daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -45,10 +41,10 @@ class ThreadExecutor(PythonExecutor):
         seat = self.press.seat(client)
         test = self.set_up(client)
         while (op := seat.next()) is not None:
-            bracket = Bracket(op, self.order, self.output)
+            bracket = Bracket(op, self.desk)
             bracket.end(*(self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
         if test:
-            tear_down(test, self.output)
+            tear_down(test, self.desk.output)
 
     @staticmethod
     def _iterate(test: Test, op: Op) -> tuple[Outcome, str]:

@@ -106,6 +106,10 @@ class RunFolder:
         """Return the file that the recorder of a place begins."""
         return self.path / "operations" / f"{place}.table"
 
+    def lost_path(self, place: int) -> Path:
+        """Return the file for what was under way at a place that is lost."""
+        return self.path / "operations" / f"{place}-lost.table"
+
     def next_place(self) -> int:
         """Return the number for the first place of a session: none of an earlier one has it or a larger one."""
         used = [int(place["number"]) for place in self.info().get("places", [])]

@@ -1,0 +1,263 @@
+"""One process at the other end of two pipes: started, spoken with, its clock watched, its end noticed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO, cast
+
+import psutil
+
+from pileup._core._native import VERSION, now
+from pileup.fleet.clock import Offset
+from pileup.fleet.launch import Start
+from pileup.fleet.wire import HELLO, LONGEST_BANNER, PROTOCOL, Message, WireError, encode, receive
+from pileup.model.errors import PileupError, TargetError
+
+ANSWER_WITHIN = 60.0
+"""Seconds that a place may take to start, or to make a test ready: software on a network file system comes slowly."""
+SILENCE = 30.0
+"""Seconds without a word after which a place is lost."""
+END_WITHIN = 10.0
+"""Seconds that a place may take to end its record."""
+BURST = 16
+"""Pings at the start."""
+KEPT = 4 << 10
+"""Bytes kept of what a place writes to its stderr: they tell why it ended."""
+
+
+class Connection:
+    """A place as its messages: `take` gets each, in a thread of the connection; `gone` gets why it was lost, once."""
+
+    def __init__(
+        self,
+        start: Start,
+        environment: Mapping[str, str] | None = None,
+        take: Callable[[Message], None] = lambda message: None,
+        gone: Callable[[str], None] = lambda reason: None,
+    ) -> None:
+        self.start = start
+        self.offset = Offset()
+        self.host = ""
+        self.lost = ""
+        """Why there is nothing at the other end any more, empty while there is."""
+        self.ended = threading.Event()
+        self._take = take
+        self._gone = gone
+        self._sending = threading.Lock()
+        self._state = threading.Lock()
+        self._answered = threading.Condition()
+        self._answers: dict[str, Message] = {}
+        self._said: deque[bytes] = deque()
+        self._closing = False
+        self._heard = time.monotonic()
+        self._cpu = -1.0
+        try:
+            self._process = subprocess.Popen(
+                start.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment) if environment else None,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            told = f"{start.name}: {start.command[0]} cannot be started: {problem.strerror}"
+            raise TargetError(told, "a program that is there") from problem
+        os.set_blocking(self._pipe("stdin").fileno(), False)
+        self._threads = [
+            threading.Thread(target=target, name=f"{start.name} {name}", daemon=True)
+            for name, target in (("wire", self._read_all), ("stderr", self._read_stderr))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Number of the process here: the place itself, or the ssh to it."""
+        return self._process.pid
+
+    def _pipe(self, name: str) -> BinaryIO:
+        return cast(BinaryIO, getattr(self._process, name))
+
+    def greet(self, within: float = ANSWER_WITHIN) -> None:
+        """Wait for its hello. Raises TargetError: no pileup there, or another version, with what it said."""
+        try:
+            hello = self.answer("hello", within)
+        except TargetError as problem:
+            self.lose(problem.what)
+            far = f"pileup {VERSION} for {self.start.python} there"
+            hint = f"try `{self.start.python} -m pileup --version` there; places: {{python: PATH}} names another"
+            raise TargetError(f"place {self.start.name}: {problem.what}", far, hint) from problem
+        version, protocol = hello.text("version"), hello.number("protocol")
+        if (version, protocol) != (VERSION, PROTOCOL):
+            self.lose(f"it has pileup {version}")
+            told = f"place {self.start.name} has pileup {version} (protocol {protocol})"
+            wanted = f"{VERSION} (protocol {PROTOCOL}) as here"
+            raise TargetError(told, wanted, f"install it there: pip install pileup=={VERSION}")
+        self.host = hello.text("host")[:200]
+
+    def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> bool:
+        """Send a message; False when the place is lost. One that takes nothing for SILENCE is."""
+        data = memoryview(encode(kind, plain, blobs))
+        descriptor = self._pipe("stdin").fileno() if not self.lost else -1
+        with self._sending:
+            while data and not self.lost:
+                try:
+                    data = data[os.write(descriptor, data[:65536]) :]
+                except BlockingIOError:
+                    if not select.select((), (descriptor,), (), SILENCE)[1]:
+                        self.lose(f"it took nothing for {SILENCE:.0f} s")
+                except (OSError, ValueError):
+                    self.ended.wait(1)  # the reading side knows why
+                    self.lose("its pipe is closed")
+        return not self.lost
+
+    def ask(self, kind: str, plain: dict[str, Any] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:
+        """Send a message and return the answer of kind `awaited`. Raises TargetError when the place is lost."""
+        self.send(kind, plain, blobs)
+        return self.answer(awaited)
+
+    def answer(self, kind: str, within: float = ANSWER_WITHIN) -> Message:
+        """Wait for a message of a kind that somebody asked for. Raises TargetError: lost, or not within the time."""
+        with self._answered:
+            self._answered.wait_for(lambda: kind in self._answers or self.lost, within)
+            if kind in self._answers:
+                return self._answers.pop(kind)
+        if self.lost:
+            raise TargetError(self.lost)
+        raise TargetError(f"no {kind!r} came within {within:.0f} s")
+
+    def ping(self) -> None:
+        """Ask for the time there; the answer is taken when it comes."""
+        self.send("ping", {"sent": now()})
+
+    def synchronise(self) -> None:
+        """Measure the offset of its clock well, and have it moved to ours. Raises TargetError when it is lost."""
+        for _ in range(2):
+            for _ in range(BURST):
+                self.ask("ping", {"sent": now()}, "pong")
+            self.align()
+
+    def align(self) -> None:
+        """Have the clock there moved by what it is wrong, as far as that is known."""
+        best = self.offset.best(now())
+        if best is not None and abs(best.offset) > best.error // 4:
+            self.offset.correct(-best.offset)
+            self.send("shift", {"by": -best.offset})
+
+    def watch(self) -> None:
+        """Look whether it is still there; to be called each second or so."""
+        if not self.lost and time.monotonic() - self._heard > SILENCE and not self._busy():
+            self.lose(f"it has not answered for {SILENCE:.0f} s")
+
+    def _busy(self) -> bool:
+        """Whether a process here works, though it does not speak: a test may hold the interpreter for long."""
+        if self.start.far:
+            return False
+        try:
+            process = psutil.Process(self.pid)
+            used = sum(process.cpu_times()[:2])
+            stopped = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
+        except psutil.Error:
+            return False
+        busy = used > self._cpu and not stopped
+        if busy:
+            self._cpu, self._heard = used, time.monotonic()
+        return busy
+
+    def close(self) -> None:
+        """End the place in order, then by force; return when it has ended."""
+        self._closing = True
+        if not self.lost and self.send("close"):
+            with contextlib.suppress(TargetError):
+                self.answer("closed", END_WITHIN)
+        self.lose("it was ended")
+        for thread in self._threads:
+            thread.join(1)
+
+    def lose(self, reason: str) -> None:
+        """Give the place up: what is left of its process is killed, and whoever waits for it is told."""
+        with self._state:
+            if self.lost:
+                return
+            self.lost = reason
+        if not self._closing:
+            self._kill()
+        with contextlib.suppress(OSError, ValueError):
+            self._pipe("stdin").close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
+        with self._answered:
+            self._answered.notify_all()
+        self.ended.set()
+        if not self._closing:
+            self._gone(reason)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _read_all(self) -> None:
+        stream = self._pipe("stdout")
+        reason = ""
+        try:
+            if self._skip_banner(stream):
+                while (message := receive(stream.read)) is not None:
+                    self._heard = time.monotonic()
+                    self._hear(message, now())
+        except (PileupError, OSError, ValueError) as problem:
+            reason = f"it said what it should not: {problem}"
+        finally:
+            self.lose(reason or self._why())
+
+    def _skip_banner(self, stream: BinaryIO) -> bool:
+        """Read up to the hello of a place; what a login shell prints comes before."""
+        seen = b""
+        while len(seen) < LONGEST_BANNER and (byte := stream.read(1)):
+            seen += byte
+            if seen.endswith(HELLO):
+                return True
+        if len(seen) >= LONGEST_BANNER:
+            raise WireError("much text, and no hello", "pileup at the other end")
+        self._said.append(seen[-KEPT:])
+        return False
+
+    def _hear(self, message: Message, returned: int) -> None:
+        if message.kind == "pong":
+            sent, received, answered = (message.number(name) for name in ("sent", "received", "answered"))
+            self.offset.add(sent, received, answered, returned)
+        if message.kind in {"hello", "pong", "opened", "closed"} or message.kind.startswith("answer-"):
+            with self._answered:
+                self._answers[message.kind] = message
+                self._answered.notify_all()
+        else:
+            self._take(message)
+
+    def _read_stderr(self) -> None:
+        stream = self._pipe("stderr")
+        while data := os.read(stream.fileno(), 65536):
+            self._said.append(data[-KEPT:])
+            while len(self._said) > 1 and sum(map(len, self._said)) - len(self._said[0]) > KEPT:
+                self._said.popleft()
+
+    def _why(self) -> str:
+        """Return how the process ended, with the last of what it wrote to its stderr."""
+        try:
+            code = self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            return "it closed its pipe"
+        self._threads[1].join(1)
+        ended = f"it ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
+        said = b"".join(self._said)[-KEPT:].decode(errors="replace").strip().splitlines()
+        return ended + (f" and said: {' / '.join(said[-6:])}" if said else "")

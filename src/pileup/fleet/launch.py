@@ -1,0 +1,51 @@
+"""Command lines that start a place: a process here, or one at another host by ssh."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+
+from pileup.model.errors import TargetError
+
+PLACE = ("-m", "pileup", "place")
+SSH_OPTIONS = ("BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=5", "ServerAliveCountMax=4")
+"""Never ask; and end when the far end has been silent for 20 s."""
+_NAME = r"[^@\s:/\[\]-][^@\s:/\[\]]*"
+_HOST = re.compile(rf"(?:(?P<user>{_NAME})@)?(?P<host>\[[0-9A-Fa-f:.%]+\]|{_NAME})(?::(?P<port>\d{{1,5}}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a place is started."""
+
+    name: str
+    """What people call it: `process 1`, or the host as written."""
+    command: tuple[str, ...]
+    far: bool
+    """Whether it is at another host: it does not share this file system."""
+    python: str
+
+
+def process(number: int, options: tuple[str, ...] = ()) -> Start:
+    """Return how to start a place in a process here."""
+    return Start(f"process {number}", (sys.executable, *PLACE, *options), False, sys.executable)
+
+
+def by_ssh(host: str, python: str | None = None, ssh: str | None = None, options: tuple[str, ...] = ()) -> Start:
+    """Return how to start a place at `[user@]host[:port]`, with Python `python` there.
+
+    `ssh` is the command with options of its own, e.g. `ssh -F config`. Raises TargetError for what is no host.
+    """
+    found = _HOST.fullmatch(host)
+    if found is None:
+        raise TargetError(f"{host!r} is no host", "[user@]host[:port] as for the ssh command")
+    program = python or sys.executable
+    command = [*shlex.split(ssh or "ssh"), *(word for option in SSH_OPTIONS for word in ("-o", option))]
+    if found["port"]:
+        command += ["-p", found["port"]]
+    if found["user"]:
+        command += ["-l", found["user"]]
+    far = f"exec {shlex.join((program, *PLACE, *options))}"
+    return Start(host, (*command, "--", found["host"].strip("[]"), far), True, program)

@@ -1,0 +1,214 @@
+"""What a lost place leaves: rows that no frame has told yet, and iterations that were under way and are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pileup._core._native import Histogram, now
+from pileup.fleet.board import Underway
+from pileup.fleet.order import Order
+from pileup.model.errors import RecordError
+from pileup.model.record import ITERATION, Frame, FrameRow, Outcome, Phase
+from pileup.record import RunFolder
+from pileup.record.operations import ROW, chunks
+from pileup.record.tables import Rows, TableReader, TableWriter
+
+Key = tuple[str, bool, int]
+"""Operation, whether it is an iteration, phase."""
+COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
+SUMS = (*COUNTERS, "bytes", "calls")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums over rows of one key."""
+
+    sums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SUMS, 0))
+    response: Histogram = field(default_factory=Histogram)
+    service: Histogram = field(default_factory=Histogram)
+
+    def take(self, row: FrameRow) -> None:
+        """Add what a frame tells."""
+        for name in SUMS:
+            self.sums[name] += getattr(row, name)
+        self.response.merge(row.response)
+        self.service.merge(row.service)
+
+    def rest(self, told: Tally) -> dict[str, Any]:
+        """Return what is here beyond what was told, as fields of a FrameRow."""
+        sums = {name: max(0, self.sums[name] - told.sums[name]) for name in SUMS}
+        return sums | {
+            "response": _beyond(self.response, told.response),
+            "service": _beyond(self.service, told.service),
+        }
+
+
+def _beyond(all_of: Histogram, told: Histogram) -> bytes:
+    """Return the histogram of what is in one and not yet in the other: exact, for both have the same bins."""
+    known = dict(zip(*(told.bins()[at] for at in (0, 2)), strict=True))
+    left = Histogram()
+    for low, _, count in zip(*all_of.bins(), strict=True):
+        if (more := count - known.get(low, 0)) > 0:
+            left.record(low, more)
+    return left.encode() if left.count else b""
+
+
+@dataclass(slots=True)
+class Told:
+    """What the frames of a place have told of one case."""
+
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+    time: int = 0
+    in_flight: int = 0
+    detached: int = 0
+    phase: int = Phase.MEASURE
+
+    def take(self, frame: Frame) -> None:
+        """Add a frame."""
+        for row in frame.rows:
+            self.tallies.setdefault((row.operation, row.iteration, row.phase), Tally()).take(row)
+        if frame.nanoseconds == 0:
+            self.detached = frame.in_flight
+        else:
+            self.time, self.in_flight, self.phase = frame.time, frame.in_flight, frame.phase
+
+
+class Loss:
+    """Follows the frames of one place, so that when it is lost the rest of its account can be made."""
+
+    def __init__(self, folder: RunFolder, place: int) -> None:
+        self._folder = folder
+        self._place = place
+        self._told: dict[int, Told] = {}
+        self._writer: TableWriter | None = None
+        self._rows = 0
+
+    def take(self, frames: Iterable[Frame]) -> None:
+        """Add frames that came from the place."""
+        for frame in frames:
+            self._told.setdefault(frame.case, Told()).take(frame)
+
+    def settle(self, case: int) -> None:
+        """Forget a case that has ended, unless operations of it are still open there."""
+        told = self._told.get(case)
+        if told is not None and not told.detached:
+            del self._told[case]
+
+    def anything(self, case: int) -> bool:
+        """Whether any iteration of a case was ever seen."""
+        told = self._told.get(case)
+        return told is not None and bool(told.tallies)
+
+    def of(self, order: Order, begun: int, underway: Sequence[Underway] | None, reason: str) -> list[Frame]:
+        """Return the last frame of a case: rows that were written and not told, and what is lost.
+
+        `underway` is what is known to have been under way, None when only the last frame says.
+        """
+        told = self._told.setdefault(order.case, Told())
+        rows, later = self._untold(order.case, told)
+        known = [each for each in underway or () if each.case == order.case]
+        if not known:
+            count = max(0, told.in_flight - later)
+            known = [Underway(0, told.time or begun, told.time or begun, order.case, 0)] * count
+        name = next((key[0] for key in told.tallies if key[1]), ITERATION)
+        for phase, lost in _by_phase(known, order, begun).items():
+            rows.append(_row((name, True, phase), {"lost": len(lost)}))
+            self._record(order, name, phase, lost, reason)
+        nanoseconds = max(1, now() - (told.time or begun))
+        frame = _frame(self._place, order.case, nanoseconds, rows, told.phase)
+        told.take(frame)
+        return [frame]
+
+    def of_ledger(self, reason: str) -> list[Frame]:
+        """Return frames of the detached operations that were open at the place: they are lost."""
+        frames = []
+        for case, told in self._told.items():
+            if told.detached:
+                row = _row(("detached", False, Phase.MEASURE), {"lost": told.detached})
+                frames.append(_frame(self._place, case, 0, [row], Phase.MEASURE))
+                told.detached = 0
+        return frames
+
+    def _untold(self, case: int, told: Told) -> tuple[list[FrameRow], int]:
+        """Return what the table of the place has beyond its frames, and how many of the last frame's iterations
+        have ended since.
+        """
+        found: dict[Key, Tally] = {}
+        later = 0
+        try:
+            for rows, texts in chunks(TableReader(self._folder.operations_path(self._place), ROW)):
+                own = rows[rows["case"] == case]
+                _count(own, texts, found)
+                ended = (own["parent"] == 0) & (own["start"] <= told.time) & (own["end"] > told.time)
+                later += int(np.count_nonzero(ended))
+        except (OSError, RecordError):
+            return [], 0
+        rest = {key: tally.rest(told.tallies.get(key, Tally())) for key, tally in found.items()}
+        return [_row(key, each) for key, each in rest.items() if any(each.values())], later
+
+    def _record(self, order: Order, name: str, phase: int, lost: list[Underway], reason: str) -> None:
+        """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""
+        if self._writer is None:
+            self._writer = TableWriter(self._folder.lost_path(self._place), "operations", ROW, self._place)
+        rows = np.zeros(len(lost), ROW)
+        for at, each in enumerate(lost):
+            self._rows += 1
+            rows[at]["id"] = (self._place << 48) + (1 << 47) + self._rows
+            rows[at]["client"] = each.client
+            rows[at]["intended"], rows[at]["start"] = each.intended, each.start
+        rows["end"] = np.maximum(now(), rows["start"])
+        rows["case"], rows["target"], rows["place"] = order.case, order.target, self._place
+        rows["operation"], rows["error"] = 1, 2
+        rows["phase"], rows["outcome"] = phase, Outcome.LOST
+        self._writer.append(rows, [name.encode(), reason.encode(errors="replace")], ("key", "error", "operation"))
+
+
+def _count(rows: Rows, texts: dict[int, str], found: dict[Key, Tally]) -> None:
+    """Add rows to tallies, as the engine does for its frames."""
+    keys = np.stack([rows["operation"], rows["parent"] == 0, rows["phase"]], axis=1).astype(np.int64)
+    for operation, iteration, phase in np.unique(keys, axis=0).tolist():
+        own = rows[(keys == (operation, iteration, phase)).all(axis=1)]
+        tally = found.setdefault((texts.get(operation, ""), bool(iteration), phase), Tally())
+        for outcome, name in enumerate(COUNTERS):
+            tally.sums[name] += int(np.count_nonzero(own["outcome"] == outcome))
+        for name in ("bytes", "calls"):
+            tally.sums[name] += int(own[name].sum())
+        passed = own[own["outcome"] == Outcome.PASSED]
+        for histogram, begin in ((tally.response, "intended"), (tally.service, "start")):
+            values, counts = np.unique(passed["end"] - passed[begin], return_counts=True)
+            for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+                histogram.record(max(0, value), count)
+
+
+def _by_phase(lost: list[Underway], order: Order, begun: int) -> dict[int, list[Underway]]:
+    found: dict[int, list[Underway]] = {}
+    for each in lost:
+        found.setdefault(int(order.phase_at(each.intended - begun)), []).append(each)
+    return found
+
+
+def _row(key: Key, told: dict[str, Any]) -> FrameRow:
+    fields: dict[str, Any] = {**dict.fromkeys(SUMS, 0), "response": b"", "service": b"", **told}
+    return FrameRow(operation=key[0], iteration=key[1], phase=key[2], **fields)
+
+
+def _frame(place: int, case: int, nanoseconds: int, rows: list[FrameRow], phase: int) -> Frame:
+    """Return a frame in which nothing begins."""
+    return Frame(
+        time=now(),
+        nanoseconds=nanoseconds,
+        place=place,
+        case=case,
+        phase=phase,
+        started=0,
+        missed=0,
+        in_flight=0,
+        clients=0,
+        cpu=0,
+        late=b"",
+        rows=tuple(rows),
+    )

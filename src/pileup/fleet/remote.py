@@ -1,0 +1,326 @@
+"""A place in another process, here or at another host: what is said to it and what comes back."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pileup._core._native import now
+from pileup.fleet.board import BoardFile
+from pileup.fleet.client import Sink
+from pileup.fleet.connection import ANSWER_WITHIN, Connection
+from pileup.fleet.launch import Start
+from pileup.fleet.loss import Loss
+from pileup.fleet.order import Order, Work
+from pileup.fleet.place import Reports
+from pileup.fleet.wire import Message, WireError, unpack_frames
+from pileup.model.errors import TargetError
+from pileup.model.record import Frame, Sample, SampleRow
+from pileup.record import RunFolder
+
+STOP_WITHIN = 10.0
+"""Seconds after which a place that was told to end a load at once, and did not, is lost."""
+MONITOR = "place"
+"""Under this name the samples of clock offsets stand."""
+
+
+@dataclass(slots=True)
+class News:
+    """What came from a place about one load, until somebody asks."""
+
+    frames: list[Frame] = field(default_factory=list)
+    reported: Reports = field(default_factory=list)
+    prepared: str | None = None
+    """Why it cannot begin, empty when it can; None until that is known."""
+    begun: str | None = None
+    over: bool = False
+    reason: str = ""
+    mistake: str = ""
+
+
+class RemotePart:
+    """The part of one load that another process presses."""
+
+    def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink) -> None:
+        self.order = order
+        self.output = output
+        self.news = News()
+        self.number = number
+        self.begun = 0
+        """When it was to begin, ns since the epoch; 0 before."""
+        self.lost = False
+        self._place = place
+        self._changed = place.changed
+
+    def ready(self) -> None:
+        """Wait until the place has made the test. Raises ValueError with what is wrong, TargetError when it is lost."""
+        self._await("prepared")
+
+    def begin(self, start: int) -> None:
+        """Begin at a time (ns since the epoch; 0: now). Raises ValueError for what the engine refuses."""
+        self.begun = start or now()
+        self._place.send("begin", {"part": self.number, "start": start})
+        self._await("begun")
+
+    def _await(self, what: str) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: getattr(self.news, what) is not None or self._place.lost, ANSWER_WITHIN)
+            problem = getattr(self.news, what)
+        if problem is None and not self.news.over:
+            told = self._place.lost or f"not {what} within {ANSWER_WITHIN:.0f} s"
+            raise TargetError(f"place {self._place.number} ({self._place.name}): {told}", "a place that answers")
+        if problem:
+            raise ValueError(problem)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more starts and nothing is under way, or the place is lost."""
+        return self.news.over
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped early, empty when it did not."""
+        return self.news.reason
+
+    @property
+    def mistake(self) -> str:
+        """What went wrong in the set-up of a client, empty when nothing did."""
+        return self.news.mistake
+
+    def wait(self, seconds: float) -> bool:
+        """Block up to that long; True when it is over."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.news.over, seconds)
+
+    def stop(self, at_once: bool = False) -> None:
+        """Start nothing more; `at_once` also gives up what is under way: a place that does not answer then is lost."""
+        if self.news.over:
+            return
+        self._place.send("stop", {"part": self.number, "at_once": at_once})
+        if at_once:
+            watchdog = threading.Timer(STOP_WITHIN, self._give_up)
+            watchdog.daemon = True
+            watchdog.start()
+
+    def _give_up(self) -> None:
+        if not self.news.over:
+            self._place.lose(f"it did not end its load within {STOP_WITHIN:.0f} s")
+
+    def frames(self) -> list[Frame]:
+        """Return the frames that came since the last call."""
+        with self._changed:
+            taken, self.news.frames = self.news.frames, []
+        return taken
+
+    def reported(self) -> Reports:
+        """Return what Python tests reported since the last call."""
+        with self._changed:
+            taken, self.news.reported = self.news.reported, []
+        return taken
+
+    def close(self) -> None:
+        """Forget the load."""
+        self._place.forget(self.number)
+
+
+class RemotePlace:
+    """A place behind two pipes. `start` begins the process, `open` waits until it can press."""
+
+    def __init__(self, number: int, start: Start, folder: RunFolder, environment: Mapping[str, str]) -> None:
+        self.number = number
+        self.name = start.name
+        self.changed = threading.Condition()
+        self.lost = ""
+        """Why it is lost, empty while it is there."""
+        self._start = start
+        self._folder = folder
+        self._numbers = itertools.count(1)
+        self._parts: dict[int, RemotePart] = {}
+        self._ledger: list[Frame] = []
+        self._loss = Loss(folder, number)
+        self._board: BoardFile | None = None
+        self._table: BinaryIO | None = None
+        self._environment = dict(environment)
+        here = None if start.far else environment
+        self._connection = Connection(start, here, self._take, self._gone)
+
+    def open(self, content: Any) -> None:
+        """Wait for it, give it the plan (`content`, pickled for it) and set its clock. Raises TargetError."""
+        connection, far = self._connection, self._start.far
+        connection.greet()
+        if far and self._environment:
+            changed = {name: value for name, value in self._environment.items() if os.environ.get(name) != value}
+            connection.ask("environment", {"variables": changed}, "hello")
+        path = self._folder.operations_path(self.number)
+        if far:
+            self._table = path.open("xb", buffering=0)
+        told = {"number": self.number, "far": far, "table": str(path), "ship": far, "board": self._make_board()}
+        opened = connection.ask("open", told, "opened", (pickle.dumps(content),))
+        if self._board_path:
+            Path(self._board_path).unlink(missing_ok=True)
+        if problem := opened.text("problem"):
+            connection.close()
+            raise TargetError(f"place {self.name}: {problem}", "a place that can be opened")
+        connection.synchronise()
+
+    def _make_board(self) -> str:
+        self._board_path = ""
+        if not self._start.far:
+            descriptor, self._board_path = tempfile.mkstemp(prefix="pileup-place-")
+            self._board = BoardFile(descriptor)
+        return self._board_path
+
+    def info(self) -> dict[str, Any]:
+        """Return what run.json says of the place; offset and error of the clock that it came with in ns."""
+        offset, error = self._connection.offset.original(now())
+        host = self._connection.host
+        return {"number": self.number, "name": self.name, "host": host, "offset": offset, "error": error}
+
+    def sample(self) -> list[SampleRow]:
+        """Return how far its clock is from ours now, after correction, and the bound of the error."""
+        best = self._connection.offset.best(now())
+        if best is None or self.lost:
+            return []
+        label = f"place={self.number}"
+        numbers = {"clock_offset": best.offset, "clock_error": best.error_at(now())}
+        return [
+            SampleRow(now(), MONITOR, self._connection.host, Sample(name, value / 1e9, "s", label))
+            for name, value in numbers.items()
+        ]
+
+    def beat(self) -> None:
+        """Ask for the time, look whether it is there, and set its clock while nothing is under way."""
+        if self.lost:
+            return
+        self._connection.ping()
+        self._connection.watch()
+        if not self._parts:
+            self._connection.align()
+
+    def margin(self) -> int:
+        """Return how long before its start a load must be told, ns: several ways there, and time to begin."""
+        best = self._connection.offset.best(now())
+        return 30_000_000 + 4 * (best.error if best else 0)
+
+    def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> RemotePart:
+        """Have the place make its part of a load: shard (number from 0, of how many)."""
+        part = RemotePart(self, next(self._numbers), order, output)
+        with self.changed:
+            self._parts[part.number] = part
+        plain = {"part": part.number, "shard": shard[0], "shards": shard[1]}
+        self.send("prepare", plain, pickle.dumps((order, work.program, work.client, work.coroutine)))
+        return part
+
+    def send(self, kind: str, plain: dict[str, Any], *blobs: bytes) -> None:
+        """Send a message; one to a lost place goes nowhere."""
+        self._connection.send(kind, plain, blobs)
+
+    def lose(self, reason: str) -> None:
+        """Give the place up."""
+        self._connection.lose(reason)
+
+    def forget(self, number: int) -> None:
+        """Forget a load that is over."""
+        with self.changed:
+            part = self._parts.pop(number, None)
+            if part is not None and not self._parts:
+                self._loss.settle(part.order.case)
+
+    def flush(self) -> None:
+        """Bring every row so far into the record."""
+        if not self.lost:
+            try:
+                self._connection.ask("flush", {}, "answer-flush")
+            except TargetError:
+                return  # it is lost, which is told where it matters
+
+    def ledger_frames(self) -> list[Frame]:
+        """Return what detached operations did since the last call."""
+        with self.changed:
+            taken, self._ledger = self._ledger, []
+        return taken
+
+    def close(self) -> None:
+        """End the place in order; detached operations that are open are unfinished."""
+        self._connection.close()
+        if self._board:
+            self._board.close()
+            self._board = None
+        if self._table:
+            self._table.close()
+
+    def _take(self, message: Message) -> None:
+        if message.kind == "table":
+            self._write(message.blob())
+            return
+        with self.changed:
+            if message.kind == "frames":
+                self._take_frames(message)
+            else:
+                part = self._parts.get(message.number("part"))
+                if part is not None:
+                    self._tell(part, message)
+            self.changed.notify_all()
+
+    def _take_frames(self, message: Message) -> None:
+        frames = unpack_frames(message["frames"], message.blobs, self.number)
+        part = self._parts.get(message.number("part"))
+        self._loss.take(frames)
+        if part is None:
+            self._ledger += frames
+        else:
+            part.news.frames += frames
+
+    def _tell(self, part: RemotePart, message: Message) -> None:
+        news = part.news
+        match message.kind:
+            case "ready":
+                news.prepared = message.text("problem")
+            case "begun":
+                news.begun = message.text("problem")
+                news.over = bool(news.begun)
+            case "reported":
+                news.reported += [
+                    (int(time), str(metric), float(value), str(unit))
+                    for time, metric, value, unit in message["numbers"]
+                ]
+            case "output" if message["stream"] in ("stdout", "stderr"):
+                part.output.append(message["stream"], message.text("title"), message.text("text"))
+            case "over":
+                news.reason, news.mistake = message.text("reason"), message.text("mistake")
+                news.over = True
+            case _:
+                raise WireError(f"a message is {message.kind!r}"[:100], "one that a place sends")
+
+    def _write(self, data: bytes) -> None:
+        if self._table is None:
+            raise WireError("a place of this host sends its table", "none")
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._table.write(rest) or 0 :]
+
+    def _gone(self, reason: str) -> None:
+        """Count what was under way there as lost, and end its part of each load."""
+        with self.changed:
+            self.lost = reason
+            told = f"place {self.number} ({self.name}) was lost: {reason}"
+            self._folder.event("place", told, state="lost", place=self.number)
+            underway = self._board.underway() if self._board else None
+            for part in self._parts.values():
+                if part.news.over:
+                    continue
+                if part.begun:
+                    part.news.frames += self._loss.of(part.order, part.begun, underway, told)
+                    if not self._loss.anything(part.order.case):
+                        part.news.mistake = f"set-up failed: {told}"
+                part.lost, part.news.reason = True, told
+                part.news.over = True
+            self._ledger += self._loss.of_ledger(told)
+            self.changed.notify_all()

@@ -1,0 +1,273 @@
+"""The far end of a fleet's wire: a process that presses what its parent says and tells what happened.
+
+It ends when its parent closes the wire, or vanishes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import psutil
+
+from pileup._core import _native
+from pileup._core._native import VERSION, now
+from pileup.fleet.board import Board
+from pileup.fleet.order import Order, Work
+from pileup.fleet.place import LocalPart, LocalPlace
+from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_frames, receive
+from pileup.model.errors import PileupError
+from pileup.model.record import Frame
+from pileup.plugin import Test
+from pileup.record.output import LARGEST_CASE
+
+BEAT = 10**9
+"""Interval of frames, ns."""
+
+Send = Callable[..., None]
+"""`send(kind, plain, blobs)`."""
+
+
+class Builder(Protocol):
+    """Makes, from the plan that a place got, what it is to press."""
+
+    def test(self, case: int) -> Callable[[int], Test]:
+        """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
+
+    def take(self, message: Message, send: Send) -> None:
+        """Take a message that is not about loads."""
+
+    def close(self) -> None:
+        """End what it has begun."""
+
+
+class Wire:
+    """The two pipes to the parent."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._lock = threading.Lock()
+
+    def read(self, count: int) -> bytes:
+        """Return so many bytes, less at the end; never reads ahead."""
+        parts, left = [], count
+        while left and (part := os.read(self._source, min(left, CHUNK))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> None:
+        """Send a message. A parent that is gone is noticed by the reading side."""
+        self.write(encode(kind, plain, blobs))
+
+    def write(self, text: bytes) -> None:
+        """Write all of it."""
+        data = memoryview(text)
+        with self._lock, contextlib.suppress(OSError):
+            while data:
+                data = data[os.write(self._sink, data) :]
+
+
+class Shipper:
+    """Sends what is new in a table file to the parent, who has no such file system."""
+
+    def __init__(self, path: Path, send: Send) -> None:
+        self._file = path.open("rb")
+        self._send = send
+
+    def ship(self) -> None:
+        """Send what came since the last call."""
+        while data := self._file.read(CHUNK):
+            self._send("table", {}, (data,))
+
+
+class WireOutput:
+    """The output of a case, sent to the parent; what is beyond the limit of a case is not."""
+
+    def __init__(self, send: Send, part: int) -> None:
+        self._send = send
+        self._part = part
+        self._sent = {"stdout": 0, "stderr": 0}
+
+    def append(self, stream: str, title: str, text: str) -> None:
+        """Send one block."""
+        if self._sent[stream] <= LARGEST_CASE:
+            self._sent[stream] += len(text)
+            self._send("output", {"part": self._part, "stream": stream, "title": title, "text": text})
+
+
+class Server:
+    """Serves one parent."""
+
+    def __init__(self, wire: Wire, build: Callable[[Message, Any], Builder]) -> None:
+        self._wire = wire
+        self._send = wire.send
+        self._build = build
+        self._builder: Builder | None = None
+        self._place: LocalPlace | None = None
+        self._shipper: Shipper | None = None
+        self._parts: dict[int, LocalPart] = {}
+        self._telling = threading.Lock()
+        self._closing = threading.Event()
+        self._board: Board | None = None
+
+    def hello(self, again: bool = False) -> None:
+        """Say who is here; `again` after the process has replaced itself."""
+        if not again:
+            self._wire.write(HELLO)
+        self._send("hello", {"version": VERSION, "protocol": PROTOCOL, "host": socket.gethostname()})
+
+    def serve(self, first: Message | None = None) -> None:
+        """Take messages until the parent ends it or is gone."""
+        message = first or receive(self._wire.read)
+        while message is not None and message.kind != "close":
+            self._take(message)
+            message = receive(self._wire.read)
+        if message is None:
+            self._abandon()
+        else:
+            self._close()
+
+    def _take(self, message: Message) -> None:
+        match message.kind:
+            case "ping":
+                received = now()
+                self._send("pong", {"sent": message["sent"], "received": received, "answered": now()})
+            case "shift":
+                shift_clock(message["by"])
+            case "open":
+                self._open(message)
+            case "prepare":
+                threading.Thread(target=self._prepare, args=(message,), daemon=True).start()
+            case "begin":
+                self._begin(message["part"], message["start"])
+            case "stop":
+                self._parts[message["part"]].stop(message["at_once"])
+            case "flush":
+                self._tell(list)
+                self._send("answer-flush", {})
+            case _ if self._builder is not None:
+                self._builder.take(message, self._send)
+
+    def _open(self, message: Message) -> None:
+        try:
+            self._builder = self._build(message, pickle.loads(message.blob()))  # noqa: S301  the parent is who started us
+            if message["table"]:
+                path = Path(message["table"])
+                self._place = LocalPlace(message["number"], path)
+                self._board = Board(message["board"]) if message["board"] else None
+                self._place.board = self._board
+                self._shipper = Shipper(path, self._send) if message["ship"] else None
+                threading.Thread(target=self._beat_ledger, name="ledger", daemon=True).start()
+        except (PileupError, OSError, ValueError) as problem:
+            self._send("opened", {"problem": str(problem)})
+            return
+        self._send("opened", {"problem": ""})
+
+    def _prepare(self, message: Message) -> None:
+        number = message["part"]
+        order: Order
+        try:
+            order, program, client, coroutine = pickle.loads(message.blob())  # noqa: S301  as above
+            if self._place is None or self._builder is None:
+                raise ValueError("this place was not opened for loads")
+            make = self._builder.test(order.case) if program is None else _no_test
+            work = Work(make, program, client, coroutine)
+            shard = message["shard"], message["shards"]
+            self._parts[number] = self._place.prepare(order, work, WireOutput(self._send, number), shard)
+        except Exception as problem:  # whatever the user's file does: it is told, and the place goes on
+            self._send("ready", {"part": number, "problem": str(problem) or type(problem).__name__})
+            return
+        self._send("ready", {"part": number, "problem": ""})
+
+    def _begin(self, number: int, start: int) -> None:
+        part = self._parts[number]
+        try:
+            part.begin(start)
+        except ValueError as problem:
+            self._send("begun", {"part": number, "problem": str(problem)})
+            return
+        self._send("begun", {"part": number, "problem": ""})
+        threading.Thread(target=self._beat, args=(number, part, start or now()), daemon=True).start()
+
+    def _beat(self, number: int, part: LocalPart, start: int) -> None:
+        """Tell of a load each second until it is over."""
+        due, over = start + BEAT, False
+        while not over:
+            over = part.wait(max(0, due - now()) / 1e9)
+            due = max(due + BEAT, now())
+            self._tell(part.frames, number)
+            self._report(number, part)
+        part.close()
+        self._report(number, part)
+        self._send("over", {"part": number, "reason": part.reason, "mistake": part.mistake})
+
+    def _report(self, number: int, part: LocalPart) -> None:
+        if reported := part.reported():
+            self._send("reported", {"part": number, "numbers": reported})
+
+    def _beat_ledger(self) -> None:
+        while not self._closing.wait(BEAT / 1e9):
+            self._tell(self._ledger_frames)
+
+    def _ledger_frames(self) -> list[Frame]:
+        return self._place.ledger_frames() if self._place else []
+
+    def _tell(self, frames: Callable[[], list[Frame]], part: int = -1) -> None:
+        """Send frames behind the rows that they count: what a frame tells is in the table, come what may."""
+        with self._telling:
+            taken = frames()
+            if self._place is not None and (taken or part < 0):
+                self._place.flush()
+            if self._shipper:
+                self._shipper.ship()
+            if taken:
+                plain, blobs = pack_frames(taken)
+                self._send("frames", {"part": part, "frames": plain}, blobs)
+
+    def _close(self) -> None:
+        """End in order: detached operations that are open are unfinished, all rows are brought home."""
+        self._closing.set()
+        if self._builder:
+            self._builder.close()
+        if self._place is not None:
+            for part in self._parts.values():
+                if part.begun and not part.over:
+                    part.stop(True)
+                    part.wait(1)
+            self._place.ledger.close()
+            self._tell(self._ledger_frames)
+            self._place.recorder.close()
+            if self._shipper:
+                self._shipper.ship()
+        self._send("closed", {})
+
+    def _abandon(self) -> None:
+        """The parent is gone: bring the rows into the record, end what tests have started, and go."""
+        for part in self._parts.values():
+            if part.begun and not part.over:
+                part.stop(True)
+                part.wait(0.5)
+        if self._place is not None:
+            with contextlib.suppress(OSError):
+                self._place.flush()
+        for child in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+
+
+def shift_clock(by: int) -> None:
+    """Move the clock of this process by so many ns, for good."""
+    if hasattr(_native, "shift_clock"):
+        _native.shift_clock(by)
+
+
+def _no_test(client: int) -> Test:
+    raise AssertionError(f"client {client} of a program asked for a Python test")

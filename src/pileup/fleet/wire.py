@@ -1,0 +1,170 @@
+"""What a fleet and its places say to each other: framed messages of JSON and bytes, bounded.
+
+A message is its length (u32, little endian), the length of its head (u32), the head (JSON, UTF-8) and the blobs whose
+lengths the head tells. Everything that comes from a place is data: nothing of it is unpickled or run.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pileup._core._native import Histogram
+from pileup.model.errors import PileupError
+from pileup.model.record import Frame, FrameRow
+
+PROTOCOL = 1
+"""Number of this language; hello tells it."""
+LARGEST = 64 << 20
+"""Bytes of the largest message."""
+CHUNK = 1 << 20
+"""Bytes of a piece of something large."""
+HELLO = b"\x00PILEUP-PLACE\n"
+"""Comes before the first message: what a login shell prints before it is stepped over."""
+LONGEST_BANNER = 256 << 10
+_HEAD = struct.Struct("<II")
+_BLOBS = "blobs"
+_BYTES = ("response", "service")
+
+
+class WireError(PileupError):
+    """What came over a wire is no message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: what it `is`, its plain fields, and bytes beside."""
+
+    kind: str
+    fields: dict[str, Any]
+    blobs: tuple[bytes, ...] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a field. Raises WireError when it is not there."""
+        try:
+            return self.fields[name]
+        except KeyError:
+            raise WireError(
+                f"the message {self.kind!r} has no {name!r}", "a message as this version sends it"
+            ) from None
+
+    def number(self, name: str) -> int:
+        """Return a field that is a whole number of 64 bits. Raises WireError when it is none."""
+        return whole(self[name], name)
+
+    def text(self, name: str) -> str:
+        """Return a field that is text. Raises WireError when it is none."""
+        value = self[name]
+        if not isinstance(value, str):
+            raise WireError(f"{name} of the message {self.kind!r} is {value!r}", "text")
+        return value
+
+    def blob(self, number: int = 0) -> bytes:
+        """Return one of the blobs. Raises WireError when it is not there."""
+        if not 0 <= number < len(self.blobs):
+            raise WireError(f"the message {self.kind!r} has {len(self.blobs)} blobs", f"number {number}")
+        return self.blobs[number]
+
+
+def whole(value: object, name: str) -> int:
+    """Return a value that is a whole number of 64 bits. Raises WireError when it is none."""
+    if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**64:
+        raise WireError(f"{name} is {value!r}"[:200], "a whole number of 64 bits")
+    return value
+
+
+def encode(kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> bytes:
+    """Return a message as bytes. Raises WireError when it is too large."""
+    head = json.dumps({"is": kind, _BLOBS: [len(blob) for blob in blobs], **(plain or {})}).encode()
+    length = _HEAD.size - 4 + len(head) + sum(map(len, blobs))
+    if length > LARGEST:
+        raise WireError(f"a message {kind!r} of {length} bytes is too large", f"at most {LARGEST}")
+    return _HEAD.pack(length, len(head)) + head + b"".join(blobs)
+
+
+def decode(data: bytes) -> Message:
+    """Return the message in what follows its length. Raises WireError when it is none."""
+    size = int.from_bytes(data[:4], "little")
+    if len(data) < 4 or size > len(data) - 4:
+        raise WireError("a message ends within its head", "a whole one")
+    try:
+        plain = json.loads(data[4 : 4 + size])
+        kind, lengths = plain.pop("is"), plain.pop(_BLOBS)
+        sizes = [whole(length, _BLOBS) for length in lengths]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
+        raise WireError(f"a message has no head: {problem}"[:200], "JSON as pileup sends it") from problem
+    if min(sizes, default=0) < 0 or 4 + size + sum(sizes) != len(data) or not isinstance(kind, str):
+        raise WireError(f"a message {kind!r} has not the blobs that it tells"[:200], "a whole one")
+    blobs, at = [], 4 + size
+    for length in sizes:
+        blobs.append(data[at : at + length])
+        at += length
+    return Message(kind, plain, tuple(blobs))
+
+
+def receive(read: Callable[[int], bytes]) -> Message | None:
+    """Return the next message from `read(n)`, which gives n bytes, less at the end; None at the end.
+
+    Raises WireError when what comes is no message.
+    """
+    start = read(4)
+    if len(start) < 4:
+        return None
+    length = int.from_bytes(start, "little")
+    if not 4 <= length <= LARGEST:
+        raise WireError(f"a message claims {length} bytes", f"at most {LARGEST}")
+    data = read(length)
+    return None if len(data) < length else decode(data)
+
+
+def pack_frames(frames: Sequence[Frame]) -> tuple[list[dict[str, Any]], list[bytes]]:
+    """Return frames as plain data beside their histograms."""
+    blobs: list[bytes] = []
+
+    def number(data: bytes) -> int:
+        if data:
+            blobs.append(data)
+        return len(blobs) if data else 0
+
+    plain = []
+    for frame in frames:
+        head = {each.name: getattr(frame, each.name) for each in fields(Frame) if each.name not in ("rows", "late")}
+        rows = []
+        for row in frame.rows:
+            told = {each.name: getattr(row, each.name) for each in fields(FrameRow) if each.name not in _BYTES}
+            rows.append(told | {name: number(getattr(row, name)) for name in _BYTES})
+        plain.append(head | {"late": number(frame.late), "rows": rows})
+    return plain, blobs
+
+
+def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Frame]:
+    """Return frames from what `pack_frames` gave, as frames of `place`. Raises WireError when they are none."""
+
+    def histogram(number: object) -> bytes:
+        at = whole(number, "histogram")
+        if not 0 <= at <= len(blobs):
+            raise WireError(f"there is no histogram {at}", f"at most {len(blobs)}")
+        if at:
+            Histogram.decode(blobs[at - 1])
+        return blobs[at - 1] if at else b""
+
+    def row(told: dict[str, Any]) -> FrameRow:
+        counters = {name: whole(value, name) for name, value in told.items() if name not in {"operation", "iteration"}}
+        kept: dict[str, Any] = counters | {name: histogram(told[name]) for name in _BYTES}
+        return FrameRow(operation=str(told["operation"]), iteration=bool(told["iteration"]), **kept)
+
+    def frame(told: dict[str, Any]) -> Frame:
+        head: dict[str, Any] = {
+            name: whole(value, name) for name, value in told.items() if name not in {"rows", "late"}
+        }
+        return Frame(**(head | {"place": place}), late=histogram(told["late"]), rows=tuple(map(row, told["rows"])))
+
+    if not isinstance(plain, list):
+        raise WireError("frames are no list", "a list")
+    try:
+        return [frame(each) for each in plain]
+    except (TypeError, KeyError, ValueError, AttributeError) as problem:
+        raise WireError(f"a frame is none: {problem}"[:200], "frames as pileup sends them") from problem
