@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,9 +75,10 @@ def print_results(results: RunResults, console: Console) -> None:
 def _tables(results: RunResults) -> Iterable[Table]:
     if results.criteria:
         yield _criteria(results.criteria)
-    shown = _shown(results.cases)
-    if shown:
-        yield _cases(shown, len(results.cases) - len(shown))
+    at_points = _uneventful(results)
+    shown = _shown(_others(results))
+    if shown or at_points:
+        yield _cases(shown, len(results.cases) - len(at_points) - len(shown), at_points)
     compared = {each.test for each in results.comparisons}  # point by point below
     alone = [case for case in shown if case.test not in compared]
     measured = [case for case in alone if any(each.response for each in case.operations)]
@@ -140,11 +142,38 @@ def _shown(cases: Sequence[CaseResult]) -> list[CaseResult]:
     return [case for case in cases if case.id in numbers]
 
 
-def _cases(cases: Iterable[CaseResult], more: int) -> Table:
+def _uneventful(results: RunResults) -> list[CaseResult]:
+    """Return the cases at points of a scan that passed: they are told together, and compared below."""
+    compared = {each.test for each in results.comparisons}
+    return [case for case in results.cases if case.test in compared and case.outcome == "passed"]
+
+
+def _others(results: RunResults) -> list[CaseResult]:
+    together = {case.id for case in _uneventful(results)}
+    return [case for case in results.cases if case.id not in together]
+
+
+def _summary(cases: Iterable[CaseResult]) -> Iterable[tuple[str, Counts]]:
+    """Yield a line for each test: its name with the number of its cases, and what they add up to."""
+    tests: dict[str, list[Counts]] = {}
+    for case in cases:
+        tests.setdefault(case.test, []).append(case.iterations.counts if case.iterations else Counts())
+    names = [field.name for field in fields(Counts)]
+    for test, found in tests.items():
+        yield (
+            f"{test}, {len(found)} cases",
+            Counts(**{name: sum(getattr(each, name) for each in found) for name in names}),
+        )
+
+
+def _cases(cases: Iterable[CaseResult], more: int, together: Iterable[CaseResult]) -> Table:
     table = _table(("Case", "fold"), ("Load", "fold"), ("Outcome", "left"), ("Passed", "right"), ("Not passed", "fold"))
     for case in cases:
         counts = case.iterations.counts if case.iterations else Counts()
         row = (_plain(case.name), _plain(case.load), _coloured(str(case.outcome)))
+        table.add_row(*row, _count(counts.passed), _plain(_not_passed(counts)))
+    for name, counts in _summary(together):
+        row = (_plain(name), _plain("each point and repeat"), _coloured("passed"))
         table.add_row(*row, _count(counts.passed), _plain(_not_passed(counts)))
     if more:
         table.add_row(_plain(f"and {_count(more)} more: see the report"))
@@ -203,7 +232,7 @@ def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
 
 def _print_words(results: RunResults, console: Console) -> None:
     """Print the reasons and notes that no table has room for."""
-    told = [(case.name, text) for case in _shown(results.cases) for text in (case.reason, *case.notes) if text]
+    told = [(case.name, text) for case in _shown(_others(results)) for text in (case.reason, *case.notes) if text]
     told += [(each.id, each.reason) for each in results.criteria if each.reason and each.verdict != "passed"]
     happened = [event for event in results.events if event.kind in DRAWN]
     told += [(_clock(event.begin), event.text) for event in happened[:MOST_EVENTS]]

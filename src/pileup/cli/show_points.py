@@ -27,17 +27,22 @@ def tables(results: RunResults) -> Iterator[Table]:
 
 
 def chosen(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Return the comparisons of iterations that are worth the screen."""
+    """Return the comparisons worth the screen: of iterations, and of loads rather than of single checks beside them."""
     of_tests: dict[str, dict[str, Comparison]] = {}
     for each in comparisons:
-        if not each.operation:
+        if not each.operation and _says_something(each):
             of_tests.setdefault(each.test, {})[each.metric] = each
+    pressed = [metrics for metrics in of_tests.values() if "rate" in metrics] or list(of_tests.values())
     return [
         metrics[name]
-        for metrics in of_tests.values()
+        for metrics in pressed
         for name in (metric if metric in metrics else INSTEAD.get(metric, "") for metric in SHOWN)
         if name in metrics
     ]
+
+
+def _says_something(comparison: Comparison) -> bool:
+    return any(each.difference.value is not None for each in comparison.differences)
 
 
 def _table(results: RunResults, comparison: Comparison) -> Table:

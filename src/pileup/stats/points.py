@@ -25,14 +25,14 @@ Block = tuple[int, int]
 Cells = dict[tuple[int, Block], tuple[float, float]]
 """(point, block) -> value and the step in which such values come."""
 DIGITS = 1e-3
-"""Steps of quantiles, as a share of them: histograms have three digits."""
+"""Steps of rates and durations, as a share of them: histograms have three digits, and clocks and edges no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A number of an operation that points are compared by; `of` gives None where there is none.
 
-    `step` gives the step in which the number comes: what one iteration more would change, or the digits of a quantile.
+    `step` gives the step in which the number comes: its third digit, or what one iteration more would change.
     """
 
     name: str
@@ -215,30 +215,20 @@ def _not_passed(found: OperationResult) -> float | None:
     return (due - found.counts.passed) / due if due else None
 
 
-def _per_second(amount: float, found: OperationResult) -> float:
-    return amount / found.seconds if found.seconds > 0 else 0.0
-
-
 def _digits(of: Callable[[OperationResult], float | None]) -> Callable[[OperationResult], float]:
     return lambda found: (of(found) or 0.0) * DIGITS
 
 
-def _time(name: str, share: float) -> Metric:
-    of = _quantile(share)
-    return Metric(name, "time", of, _digits(of))
+def _quantity(name: str, dimension: str, of: Callable[[OperationResult], float | None]) -> Metric:
+    return Metric(name, dimension, of, _digits(of))
 
 
 METRICS = (
-    Metric("rate", "rate", lambda found: found.rate.value, lambda found: _per_second(1, found)),
-    Metric(
-        "throughput",
-        "bandwidth",
-        lambda found: found.throughput.value,
-        lambda found: _per_second(found.bytes / max(1, found.counts.passed), found),
-    ),
-    Metric("mean", "time", lambda found: found.response.mean if found.response else None, lambda _: 0.0),
-    _time("p50", 0.5),
-    _time("p90", 0.9),
-    _time("p99", 0.99),
+    _quantity("rate", "rate", lambda found: found.rate.value),
+    _quantity("throughput", "bandwidth", lambda found: found.throughput.value),
+    _quantity("mean", "time", lambda found: found.response.mean if found.response else None),
+    _quantity("p50", "time", _quantile(0.5)),
+    _quantity("p90", "time", _quantile(0.9)),
+    _quantity("p99", "time", _quantile(0.99)),
     Metric("not passed", "fraction", _not_passed, lambda found: 1 / max(1, found.counts.ended + found.counts.missed)),
 )

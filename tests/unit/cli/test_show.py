@@ -81,7 +81,13 @@ def test_the_points_of_a_scan_are_compared(width):
     text = shown(synthetic.scanned(), width)
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
-    for word in ("copy: rate at each point, 4 repeats", "Against the first", "larger", "smaller", "se.threads=64, others"):
+    for word in (
+        "copy: rate at each point, 4 repeats",
+        "Against the first",
+        "larger",
+        "smaller",
+        "se.threads=64, others",
+    ):
         assert word in words
     assert "copy: mean" not in words, "where there is a rate, the mean is left to the report"
 

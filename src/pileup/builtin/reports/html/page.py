@@ -23,6 +23,8 @@ ERRORS = 200
 """Rows of the table of errors."""
 SUITE = 200_000
 """Characters of the suite."""
+FEW = 12
+"""Cases that need no folding."""
 LIST = {"case": "case", "outcome": "outcome", "took": "took, ms", "passed": "passed", "other": "not passed"} | {
     "p50": "p50, ms",
     "reason": "reason",
@@ -67,6 +69,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "opened": _opened(results),
         "more_cases": max(0, len(results.cases) - cases.MOST),
         "told_cases": min(len(results.cases), cases.MOST),
+        "fold_cases": _fold(results),
         "events": marks.listed(results, drawn.axis.begin),
         "more_events": max(0, len(results.events) - marks.LISTED),
         "details": cases.details(results, outputs, drawn.axis.begin),
@@ -165,6 +168,11 @@ def _facts(results: RunResults, drawn: Charts) -> list[tuple[str, str]]:
         ("Run folder", results.folder),
     ]
     return [(name, value) for name, value in facts if value and value != text.ABSENT]
+
+
+def _fold(results: RunResults) -> bool:
+    """Whether the table of cases is closed at first: the points of a scan say it in short, and nothing went wrong."""
+    return bool(results.comparisons) and len(results.cases) > FEW and all(c.outcome == "passed" for c in results.cases)
 
 
 def _opened(results: RunResults) -> set[int]:

@@ -107,7 +107,8 @@ def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
     shades = [color(number) for number, _ in enumerate(lines)]
     stroke = alt.Stroke("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
     fill = alt.Fill("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
-    axis = alt.Axis(title=None, format="~s", tickCount=5)
+    label = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
+    axis = alt.Axis(title=None, labelExpr=label, tickCount=5)
     scale = alt.Scale(zero=True, nice=True)
 
     def y(column: str) -> alt.Y:

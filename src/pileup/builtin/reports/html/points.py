@@ -65,6 +65,8 @@ class Group:
     operations: tuple[Table, ...]
     charts: list[Chart] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    folded: bool = False
+    """A check beside loads: of less interest."""
 
 
 def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
@@ -74,13 +76,16 @@ def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
         found.setdefault(each.test, {}).setdefault(each.operation, {})[each.metric] = each
     data: dict[str, Columns] = {}
     made = []
-    for number, (test, operations) in enumerate(found.items()):
+    loads = {test for test, operations in found.items() if "rate" in operations.get("", {})}
+    ordered = sorted(found.items(), key=lambda item: item[0] not in loads)
+    for number, (test, operations) in enumerate(ordered):
         whole = operations.pop("", {})
         inner = tuple(_table(results, name, metrics) for name, metrics in operations.items())
         first = next(iter(whole.values()), None)
         if first is None:
             continue
-        group = Group(test, len(first.repeats), _table(results, test, whole), inner, notes=first.notes)
+        folded = bool(loads) and test not in loads
+        group = Group(test, len(first.repeats), _table(results, test, whole), inner, notes=first.notes, folded=folded)
         for metric in _drawn(whole) if number < TESTS else ():
             name = f"points{number}_{metric.replace(' ', '_')}"
             chart, table = point_charts.chart(name, results.points, whole[metric], f"{test}: {_title(metric)}")
