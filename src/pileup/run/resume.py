@@ -98,13 +98,14 @@ def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], 
     """Return the cases to be done: those without an outcome, what they need of data that went, and their roles."""
     again = {case.id for case in plan.cases if case.id not in done}
     gone = {told["name"] for told in info["targets"] if told.get("private")}
+    roles = [case for case in plan.cases if case.role]
     waiting = list(again)
     while waiting:
         case = plan.case(waiting.pop())
-        more = {each for each in case.after if _lost_data(plan.case(each), objects, gone)} - again
+        more = {each for each in case.after if _lost_data(plan.case(each), objects, gone)}
+        more |= {role.id for role in roles if case.id in role.beside}
+        waiting += more - again
         again |= more
-        waiting += more
-    again |= {case.id for case in plan.cases if case.role and again & set(case.beside)}
     return again
 
 

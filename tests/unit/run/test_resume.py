@@ -29,9 +29,9 @@ NAMES = {"fill": 1, "fill-own": 2, "read": 3, "read-own": 4, "noise": 5}
 class Broken:
     """A run folder that is written as a run would, and left as if the run had crashed."""
 
-    def __init__(self, base: Path, **values: str) -> None:
+    def __init__(self, base: Path, suite: str = SUITE, **values: str) -> None:
         self.file = base / "suite.yaml"
-        self.file.write_text(SUITE)
+        self.file.write_text(suite)
         self.plan = load(self.file, values)
         self.folder = RunFolder.create(base / "runs", "t", 1)
         self.info = first_info(self.plan, 1)
@@ -79,6 +79,14 @@ def test_data_that_went_with_a_private_server_is_made_again_and_that_of_a_site_i
     broken.makes("fill", "fill-own")
     broken.ends("fill", "fill-own")
     assert again(broken.take_up()) == ["fill-own", "read", "read-own", "noise"]
+
+
+def test_what_a_role_needs_is_made_again_too(tmp_path: Path) -> None:
+    suite = SUITE.replace("{name: noise, use: noop, with", "{name: noise, use: noop, after: [fill-own], with")
+    broken = Broken(tmp_path, suite)
+    broken.makes("fill-own")
+    broken.ends("fill", "fill-own", "read-own")
+    assert again(broken.take_up()) == ["fill-own", "read", "noise"]
 
 
 def test_data_that_was_cleaned_up_is_made_again_where_it_is_needed(broken: Broken) -> None:
