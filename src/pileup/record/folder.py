@@ -87,16 +87,19 @@ class RunFolder:
         self._replace(self.path / "run.json", _lines({"format": FORMAT, **info}).encode(errors="replace"))
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
-        """Note an intent or that it is done; on the disk before this returns. Return the number of the entry."""
-        return self._journal.append({"what": what, "state": state, **fields})
+        """Note an intent or that it is done; on the disk before this returns. Return the number of the entry.
+
+        Raises RecordError when the disk refuses.
+        """
+        return _appended(self._journal, {"what": what, "state": state, **fields})
 
     def journal_entries(self) -> Iterator[dict[str, Any]]:
         """Yield the entries of the journal."""
         return self._journal.read()
 
     def event(self, kind: str, text: str, **fields: Any) -> None:
-        """Note something that happened to the run."""
-        self._events.append({"kind": kind, "text": text, **fields})
+        """Note something that happened to the run. Raises RecordError when the disk refuses."""
+        _appended(self._events, {"kind": kind, "text": text, **fields})
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield what happened: number, time (ns since the epoch), kind, text and more."""
@@ -240,6 +243,13 @@ class RunFolder:
             part.replace(path)
         except OSError as problem:
             raise RecordError(f"{path} cannot be written: {problem.strerror}", "room on the disk") from problem
+
+
+def _appended(lines: Lines, fields: dict[str, Any]) -> int:
+    try:
+        return lines.append(fields)
+    except OSError as problem:
+        raise RecordError(f"{lines.path} cannot be written: {problem.strerror}", "room on the disk") from problem
 
 
 def _check_parts(path: Path, info: dict[str, Any]) -> None:

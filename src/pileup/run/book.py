@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from pileup._core._native import now
+from pileup.model.errors import RecordError
 from pileup.model.plan import Case
 from pileup.model.record import CaseOutcome
 from pileup.record import RunFolder
@@ -24,6 +25,8 @@ class Book:
         self._folder = folder
         self._lock = threading.RLock()
         self._due = 0
+        self.broken = ""
+        """Why the record cannot be written any more, by the first attempt that failed; empty while it can."""
 
     def case(self, case: Case) -> dict[str, Any]:
         """Return the entry of a case."""
@@ -34,7 +37,7 @@ class Book:
         """Note that a case begins."""
         with self._lock:
             self.case(case).update(started=now(), ended=None, outcome=None, reason="", cut=False, notes=[])
-            self._folder.event("case", f"{case.name} begins", case=case.id, state="begins")
+            self._event("case", f"{case.name} begins", case=case.id, state="begins")
             self._save_soon()
 
     def end(self, case: Case, outcome: CaseOutcome, reason: str) -> None:
@@ -44,7 +47,7 @@ class Book:
             told.update(outcome=str(outcome), reason=reason, ended=now() if told["started"] else None)
             text = f"{case.name}: {outcome}" + (f", {reason}" if reason else "")
             end = {"outcome": str(outcome), "reason": reason, "cut": told["cut"]}
-            self._folder.event("case", text, case=case.id, state="ended", **end)
+            self._event("case", text, case=case.id, state="ended", **end)
             self._save_soon()
 
     def cut(self, case: Case) -> None:
@@ -65,10 +68,10 @@ class Book:
     def fault(self, text: str, trace: str = "") -> None:
         """Note a fault of pileup itself."""
         self.stopped(f"internal: {text}")
-        self._folder.event("fault of pileup", text, trace=trace)
+        self._event("fault of pileup", text, trace=trace)
 
     def save(self) -> None:
-        """Write run.json now."""
+        """Write run.json now. Raises RecordError when the disk refuses."""
         with self._lock:
             began = now()
             self._folder.save(self.info)
@@ -77,4 +80,17 @@ class Book:
 
     def _save_soon(self) -> None:
         if now() >= self._due:
-            self.save()
+            try:
+                self.save()
+            except RecordError as problem:
+                self.break_off(problem)
+
+    def break_off(self, problem: Exception) -> None:
+        """Note that the record cannot be written; the run shall end in order, with what was recorded kept."""
+        self.broken = self.broken or str(problem)
+
+    def _event(self, kind: str, text: str, **fields: Any) -> None:
+        try:
+            self._folder.event(kind, text, **fields)
+        except RecordError as problem:
+            self.break_off(problem)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from pileup._core._native import now
-from pileup.model.errors import PileupError, TargetError
+from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.suite import FaultSpec
 from pileup.model.units import format_time
 from pileup.record import RunFolder
@@ -66,7 +66,7 @@ class Breakage:
             self._tell(begin, self._problem, "failed")
         else:
             self._tell(begin, f"{self._words()} lasted {format_time(now() - begin)}", "done")
-            with suppress(OSError):
+            with suppress(RecordError):
                 self._folder.journal("fault", "ended", of=entry)
 
     def _acts(self) -> dict[str, Callable[[str], None]]:
@@ -136,7 +136,7 @@ class Breakage:
     def _tell(self, begin: int, text: str, outcome: str) -> None:
         spec = self._spec
         about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome}
-        with suppress(OSError):
+        with suppress(RecordError):
             self._folder.event("fault", text, begin=begin, end=now(), **about)
 
 

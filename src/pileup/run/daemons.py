@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pileup.model.errors import PileupError, TargetError
+from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.plugin import Daemon, Launcher, Task
 from pileup.run import commands, processes
 from pileup.run.filling import Filling
@@ -248,11 +248,11 @@ class Server:
 
     def _close(self, what: str, state: str, of: int, **fields: Any) -> None:
         """Say in the journal that something is over. A full disk changes nothing: what is over needs no undoing."""
-        with suppress(OSError):
+        with suppress(RecordError):
             self._journal.journal(what, state, of=of, **fields)
 
     def _tell(self, text: str) -> None:
-        with suppress(OSError):
+        with suppress(RecordError):
             self._journal.event("server", text, target=self.name)
 
     def _note_short(self) -> None:

@@ -15,8 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, RecordError
 from pileup.record import RunFolder
+from pileup.run.intents import open_intents
+from pileup.run.menders import MENDERS
 from pileup.run.processes import Identity
 from pileup.run.undo import Mended, mend
 
@@ -33,11 +35,13 @@ def register(folder: RunFolder) -> None:
 
 
 def unregister(folder: RunFolder) -> None:
-    """Say that the owner has ended in order: nothing is left to be put right."""
+    """Say that the owner has ended. The next start looks at the folder again if something is left to be put right."""
     owner = newest_owner(folder)
-    if owner is not None:
-        folder.journal("owner", "ended", of=owner["number"])
-    (folder.path / MARKER).unlink(missing_ok=True)
+    with suppress(RecordError):  # of a full disk: the owner will be gone, which says the same
+        if owner is not None:
+            folder.journal("owner", "ended", of=owner["number"])
+    if not any(intent.what in MENDERS and intent.what != "objects" for intent in open_intents(folder)):
+        (folder.path / MARKER).unlink(missing_ok=True)
 
 
 def newest_owner(folder: RunFolder) -> dict[str, Any] | None:
@@ -84,6 +88,5 @@ def put_right(folder: RunFolder, objects: bool, given: Mapping[str, str] | None 
         except BlockingIOError:
             return []
         mended = mend(folder, objects, given)
-        if not any(each.problem for each in mended):
-            unregister(folder)
+        unregister(folder)
     return mended

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pileup._core._native import now
 from pileup.fleet import Pressing
+from pileup.model.errors import RecordError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample
 from pileup.record import RunFolder
@@ -80,19 +83,32 @@ class Live:
         pressing.close()
 
     def serve(self) -> None:
-        """Bring what was sampled into the record, and see whether a limit is passed."""
-        for frame in self.fleets.ledger_frames():
-            self.folder.append_frame(frame)
-            self.guard.take(frame)
-        self.monitors.write()
+        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed."""
+        with self._recording():
+            for frame in self.fleets.ledger_frames():
+                self.folder.append_frame(frame)
+                self.guard.take(frame)
+            self.monitors.write()
+            self.fleets.local.flush()
         passed = self.guard.passed(now())
         if passed and not self.stop.haste:
             self.stop.ask(f"limit: {passed}", Haste.IN_ORDER)
 
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """A record that cannot be written ends the run in order: nothing that goes on would be known."""
+        try:
+            yield
+        except (RecordError, OSError) as problem:
+            self.book.break_off(problem)
+        if self.book.broken and not self.stop.haste:
+            self.stop.ask(f"internal: {self.book.broken}", Haste.IN_ORDER)
+
     def _take(self, pressing: Pressing) -> None:
-        for frame in pressing.frames():
-            self.folder.append_frame(frame)
-            self.guard.take(frame)
+        with self._recording():
+            for frame in pressing.frames():
+                self.folder.append_frame(frame)
+                self.guard.take(frame)
         for moment, metric, value, unit in pressing.reported():
             self.monitors.add(pressing.order.name, moment, Sample(metric, value, unit))
         self.serve()

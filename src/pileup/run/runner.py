@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pileup._core._native import now
 from pileup.fleet.capture import routed
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, RecordError
 from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, NOT_RUN, CaseOutcome
 from pileup.model.results import RunResults
@@ -68,16 +68,30 @@ class Runner:
         self._book.save()
 
     def run(self) -> RunResults:
-        """Run to the end, whatever happens, and return the results. The folder holds everything."""
+        """Run to the end, whatever happens, and return the results. The folder holds everything.
+
+        Raises RecordError, once all is ended in order, when the disk does not take the record.
+        """
         leftovers.register(self.folder)
         with routed():
             self._guarded(self._run_all)
         self._book.stopped(self._stop.reason)
         self._book.info["ended"] = self._book.info["sessions"][-1]["ended"] = now()
-        self._book.save()
-        results = finish(self.folder, self._book.info)
-        leftovers.unregister(self.folder)
-        return results
+        try:
+            self._book.save()
+            return finish(self.folder, self._book.info)
+        except Exception as problem:
+            if not self._book.broken and not isinstance(problem, (RecordError, OSError)):
+                raise
+            raise self._unfinished(problem) from problem
+        finally:
+            leftovers.unregister(self.folder)
+
+    def _unfinished(self, problem: Exception) -> RecordError:
+        path = self.folder.path
+        hint = f"what was recorded is kept: `pileup show {path}`, and `pileup resume {path}` once there is room"
+        told = f"the run was ended, its record is not finished: {self._book.broken or problem}"
+        return RecordError(told.partition("; expected")[0], "room on the disk", hint)
 
     def _run_all(self) -> None:
         plan, folder, info = self._plan, self.folder, self._book.info
@@ -108,7 +122,9 @@ class Runner:
         except PileupError as problem:
             self._book.fault(str(problem))
         except Exception as problem:
-            self._book.fault(f"{type(problem).__name__}: {problem}", traceback.format_exc())
+            known = self._book.broken and isinstance(problem, OSError)  # the disk refuses again
+            told = str(problem) if known else f"{type(problem).__name__}: {problem}"
+            self._book.fault(told, "" if known else traceback.format_exc())
 
     def _watches(self) -> list[Watch]:
         watches = []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup._core._native import now
-from pileup.model.errors import PileupError, TargetError
+from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.plan import Plan
 from pileup.model.units import format_time
 from pileup.plugin import Target
@@ -145,11 +145,11 @@ class Settings:
 
     def _tell(self, target: str, name: str, text: str, begin: int, restored: bool = False) -> None:
         told = f"{target}.{name} is {text}" + (" again" if restored else "")
-        with suppress(OSError):
+        with suppress(RecordError):
             self._folder.event("setting", told, target=target, setting=name, value=text, begin=begin, end=now())
 
     def _close(self, what: str, state: str, **fields: Any) -> None:
-        with suppress(OSError):  # of a full disk: `undo` finds nothing left to do, which does no harm
+        with suppress(RecordError):  # of a full disk: `undo` finds nothing left to do, which does no harm
             self._folder.journal(what, state, **fields)
 
     def _await_healthy(self, target: Target, name: str, within: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from pileup.model.errors import PileupError, TargetError
+from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.plan import Plan
 from pileup.model.program import Keys
 from pileup.plugin import Target
@@ -74,7 +74,7 @@ class Targets:
         """Remove the scratch folders that were made."""
         for folder, entry in self._scratch:
             rmtree(folder, ignore_errors=True)
-            with suppress(OSError):
+            with suppress(RecordError):
                 self._folder.journal("scratch", "removed", of=entry)
 
     def _open_one(self, name: str) -> dict[str, Any]:
