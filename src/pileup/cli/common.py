@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +12,8 @@ from pileup.model.errors import SuiteError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from pileup.model.plan import Plan
 
 SHIPPED = "suite:"
 Model = TypeVar("Model", bound="BaseModel")
@@ -36,6 +40,15 @@ def suite_path(suite: str) -> Path:
     if name not in known:
         raise UsageError(f"there is no shipped suite {name!r}", f"one of {', '.join(known) or '(none is installed)'}")
     return known[name]
+
+
+def with_ssh(plan: Plan) -> Plan:
+    """Return the plan with the ssh command of $PILEUP_SSH, unless the suite names one."""
+    command, places = os.environ.get("PILEUP_SSH"), plan.suite.places
+    if not command or places.command:
+        return plan
+    changed = places.model_copy(update={"command": command})
+    return replace(plan, suite=plan.suite.model_copy(update={"places": changed}))
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:

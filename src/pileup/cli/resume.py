@@ -27,7 +27,7 @@ def command(context: click.Context, run: Path, settings: tuple[str, ...], quiet:
 
     Exit codes as those of `pileup run`.
     """
-    from pileup.cli.common import parse_settings
+    from pileup.cli.common import parse_settings, with_ssh
     from pileup.cli.run import conduct
     from pileup.run import Runner
     from pileup.run.resume import take_up
@@ -37,4 +37,4 @@ def command(context: click.Context, run: Path, settings: tuple[str, ...], quiet:
     for line in earlier.told:
         click.echo(line, err=True)
     stop = Stop()
-    conduct(context, Runner(earlier.plan, run.parent, stop, earlier), stop, quiet, as_json)
+    conduct(context, Runner(with_ssh(earlier.plan), run.parent, stop, earlier), stop, quiet, as_json)

@@ -57,7 +57,7 @@ def command(
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
     70 a fault of pileup itself.
     """
-    from pileup.cli.common import parse_settings, suite_path
+    from pileup.cli.common import parse_settings, suite_path, with_ssh
     from pileup.run import Runner
     from pileup.run.leftovers import sweep
     from pileup.run.stop import Stop
@@ -65,7 +65,7 @@ def command(
 
     values = parse_settings(settings) | ({"places": fleet} if fleet else {})
     stop = Stop()
-    plan, base = load(suite_path(suite), values), runs_folder(out)
+    plan, base = with_ssh(load(suite_path(suite), values)), runs_folder(out)
     for line in sweep(base):
         click.echo(line, err=True)
     conduct(context, Runner(plan, base, stop), stop, quiet, as_json)

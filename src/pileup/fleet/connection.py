@@ -259,5 +259,15 @@ class Connection:
             return "it closed its pipe"
         self._threads[1].join(1)
         ended = f"it ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
-        said = b"".join(self._said)[-KEPT:].decode(errors="replace").strip().splitlines()
-        return ended + (f" and said: {' / '.join(said[-6:])}" if said else "")
+        said = _essence(b"".join(self._said).decode(errors="replace"))
+        return ended + (f" and said: {said}" if said else "")
+
+
+def _essence(text: str) -> str:
+    """Return what a process said last in a line: of a crash of Python where it was, else the last lines."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    crash = next((at for at, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
+    if crash is None:
+        return " / ".join(lines[-6:])
+    frames = [line for line in lines[crash:] if line.startswith("File ")]
+    return " / ".join([lines[crash], *frames[:3]])

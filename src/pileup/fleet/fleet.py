@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pileup._core._native import now
@@ -55,6 +55,9 @@ class Part(Protocol):
 
     def close(self) -> None:
         """Let the clients go once it is over."""
+
+    def abandon(self) -> None:
+        """Give it up, whether it has begun or not."""
 
 
 class Place(Protocol):
@@ -150,11 +153,48 @@ class Pressing:
             part.close()
 
 
-class Fleet:
-    """Places that press loads together."""
+Reopen = Callable[[int, Place], Place]
+"""`reopen(number, lost place)` gives a new one in its stead. Raises TargetError."""
+TRIES = 3
+"""So often in a row a lost place is opened again before it is given up."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
+
+class Fleet:
+    """Places that press loads together. `reopen` gives a new place for a lost one; `end` is done at the close."""
+
+    def __init__(
+        self, places: Sequence[Place], reopen: Reopen | None = None, end: Callable[[], None] = lambda: None
+    ) -> None:
         self.places = list(places)
+        self._reopen = reopen
+        self._end = end
+        self._gone: list[Place] = []
+        """Lost places that others have taken the stead of."""
+        self._tries: dict[str, int] = {}
+
+    @property
+    def lost(self) -> list[Place]:
+        """The places that are lost and for which no other was opened."""
+        return [place for place in self.places if place.lost]
+
+    def renew(self, first: int) -> list[Place]:
+        """Open new places for those that are lost, numbered from `first` on, and return them.
+
+        One that cannot be opened stays lost: the others press its share.
+        """
+        fresh: list[Place] = []
+        for at, place in enumerate(self.places):
+            if not place.lost or self._reopen is None or self._tries.get(place.name, 0) >= TRIES:
+                continue
+            try:
+                self.places[at] = self._reopen(first + len(fresh), place)
+            except TargetError:
+                self._tries[place.name] = self._tries.get(place.name, 0) + 1
+                continue
+            self._tries.pop(place.name, None)
+            fresh.append(self.places[at])
+            self._gone.append(place)
+        return fresh
 
     def press(self, order: Order, work: Work, output: Sink) -> Pressing:
         """Begin a load, shared out over the places; several of them begin at one time on the common clock.
@@ -166,11 +206,16 @@ class Fleet:
             told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self.places)
             raise TargetError(f"no place is left to press from: {told}", "a place that answers")
         parts = [place.prepare(order, work, output, (shard, len(places))) for shard, place in enumerate(places)]
-        for part in parts:
-            part.ready()
-        start = 0 if len(parts) == 1 else now() + max(place.margin() for place in places)
-        for part in parts:
-            part.begin(start)
+        try:
+            for part in parts:
+                part.ready()
+            start = 0 if len(parts) == 1 else now() + max(place.margin() for place in places)
+            for part in parts:
+                part.begin(start)
+        except BaseException:
+            for part in parts:
+                part.abandon()
+            raise
         return Pressing(order, parts)
 
     def flush(self) -> None:
@@ -180,9 +225,10 @@ class Fleet:
 
     def ledger_frames(self) -> list[Frame]:
         """Return what detached operations did since the last call."""
-        return [frame for place in self.places for frame in place.ledger_frames()]
+        return [frame for place in (*self._gone, *self.places) for frame in place.ledger_frames()]
 
     def close(self) -> None:
         """End all places; detached operations that are open are unfinished."""
-        for place in self.places:
+        self._end()
+        for place in (*self._gone, *self.places):
             place.close()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from pileup.fleet.fleet import Fleet
+from pileup.fleet.fleet import Fleet, Place
+from pileup.fleet.heart import Heart
 from pileup.fleet.launch import Start, by_ssh, process
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.remote import RemotePlace
@@ -35,25 +37,49 @@ def open_fleet(
     """
     if places.local:
         return Fleet([LocalPlace(first, folder.operations_path(first))])
-    found = [
-        RemotePlace(number, start, folder, environment or {}) for number, start in enumerate(starts_of(places), first)
-    ]
-    content = plan, urls, python_files(plan) if places.ssh else {}
-    try:
-        for place in found:
-            place.open(content)
-    except BaseException:
-        for place in found:
-            with suppress(Exception):
-                place.close()
-        raise
-    return Fleet(found)
+    opener = Opener(folder, (plan, urls, python_files(plan) if places.ssh else {}), environment or {})
+    found = opener.open(list(enumerate(starts_of(places), first)))
+    fleet: Fleet
+    heart = Heart(lambda: [place for place in fleet.places if isinstance(place, RemotePlace)], folder)
+    fleet = Fleet(found, opener.reopen, heart.close)
+    return fleet
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens places of one fleet."""
+
+    folder: RunFolder
+    content: object
+    """What each gets: the plan, the addresses of targets, Python files."""
+    environment: dict[str, str]
+
+    def open(self, starts: list[tuple[int, Start]]) -> list[RemotePlace]:
+        """Return places, all started before the first is waited for. Raises TargetError; then none is left."""
+        found: list[RemotePlace] = []
+        try:
+            for number, start in starts:
+                found.append(RemotePlace(number, start, self.folder, self.environment))
+            for place in found:
+                place.open(self.content)
+        except BaseException:
+            for place in found:
+                with suppress(Exception):
+                    place.close()
+            raise
+        return found
+
+    def reopen(self, number: int, lost: Place) -> Place:
+        """Return a new place in the stead of a lost one. Raises TargetError."""
+        if not isinstance(lost, RemotePlace):
+            raise TargetError(f"place {lost.number} cannot be opened again")
+        return self.open([(number, lost.start)])[0]
 
 
 def starts_of(places: Places) -> list[Start]:
     """Return how the places are started. Raises TargetError for what is no host."""
     if places.ssh:
-        return [by_ssh(host, places.python) for host in places.ssh]
+        return [by_ssh(host, places.python, places.command) for host in places.ssh]
     return [process(number) for number in range(1, (places.processes or 1) + 1)]
 
 

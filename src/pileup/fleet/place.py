@@ -104,6 +104,11 @@ class LocalPart:
         """Return what Python tests reported since the last call."""
         return self._executor.reported() if self._executor else []
 
+    def abandon(self) -> None:
+        """Give it up, whether it has begun or not."""
+        if self.begun:
+            self.stop(True)
+
     def close(self) -> None:
         """Let the clients go once the load is over."""
         if self._executor:

@@ -125,6 +125,12 @@ class RemotePart:
             taken, self.news.reported = self.news.reported, []
         return taken
 
+    def abandon(self) -> None:
+        """Give it up, whether it has begun or not."""
+        if self.begun:
+            self.stop(True)
+        self.close()
+
     def close(self) -> None:
         """Forget the load."""
         self._place.forget(self.number)
@@ -139,7 +145,7 @@ class RemotePlace:
         self.changed = threading.Condition()
         self.lost = ""
         """Why it is lost, empty while it is there."""
-        self._start = start
+        self.start = start
         self._folder = folder
         self._numbers = itertools.count(1)
         self._parts: dict[int, RemotePart] = {}
@@ -153,7 +159,7 @@ class RemotePlace:
 
     def open(self, content: Any) -> None:
         """Wait for it, give it the plan (`content`, pickled for it) and set its clock. Raises TargetError."""
-        connection, far = self._connection, self._start.far
+        connection, far = self._connection, self.start.far
         connection.greet()
         if far and self._environment:
             changed = {name: value for name, value in self._environment.items() if os.environ.get(name) != value}
@@ -172,7 +178,7 @@ class RemotePlace:
 
     def _make_board(self) -> str:
         self._board_path = ""
-        if not self._start.far:
+        if not self.start.far:
             descriptor, self._board_path = tempfile.mkstemp(prefix="pileup-place-")
             self._board = BoardFile(descriptor)
         return self._board_path

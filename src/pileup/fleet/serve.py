@@ -29,6 +29,8 @@ from pileup.record.output import LARGEST_CASE
 
 BEAT = 10**9
 """Interval of frames, ns."""
+SLICE = 200_000_000
+"""Interval, ns, at which rows are brought into the table: what a test that ends its process takes with it."""
 
 Send = Callable[..., None]
 """`send(kind, plain, blobs)`."""
@@ -201,7 +203,8 @@ class Server:
         """Tell of a load each second until it is over."""
         due, over = start + BEAT, False
         while not over:
-            over = part.wait(max(0, due - now()) / 1e9)
+            while not (over := part.wait(max(0, min(SLICE, due - now())) / 1e9)) and now() < due:
+                self._flush()
             due = max(due + BEAT, now())
             self._tell(part.frames, number)
             self._report(number, part)
@@ -231,6 +234,10 @@ class Server:
             if taken:
                 plain, blobs = pack_frames(taken)
                 self._send("frames", {"part": part, "frames": plain}, blobs)
+
+    def _flush(self) -> None:
+        if self._place is not None:
+            self._place.flush()
 
     def _close(self) -> None:
         """End in order: detached operations that are open are unfinished, all rows are brought home."""

@@ -365,6 +365,9 @@ class Places(Part):
     python: Text | None = Field(
         None, description="Python with pileup at those hosts; default: the path of the one here"
     )
+    command: Text | None = Field(
+        None, description="the ssh command with options, e.g. `ssh -F site.conf`; default: $PILEUP_SSH, else ssh"
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -40,7 +40,10 @@ class Fleets:
         places = Places(processes=1) if suite.places.local else suite.places
         key = ("isolated" if isolated else "places", environment.model_dump_json() if environment else "")
         with self._lock:
-            return self._open.get(key) or self._add(key, places, self._variables(environment))
+            fleet = self._open.get(key) or self._add(key, places, self._variables(environment))
+            if fleet.lost:
+                self._renew(fleet)
+            return fleet
 
     def ledger_frames(self) -> list[Frame]:
         """Return what detached operations did since the last call."""
@@ -53,10 +56,24 @@ class Fleets:
 
     def close(self) -> None:
         """End all places."""
+        self._retell()
         for fleet in reversed(self._fleets()):
             fleet.close()
             for frame in fleet.ledger_frames():
                 self._folder.append_frame(frame)
+
+    def _renew(self, fleet: Fleet) -> None:
+        """Open new places for those that are lost; the numbers go on."""
+        fresh = fleet.renew(self._next)
+        self._next += len(fresh)
+        self._told += [place.info() for place in fresh]
+
+    def _retell(self) -> None:
+        """Say again what run.json has of the places: their clocks are known better now."""
+        known = {place.number: place for fleet in self._fleets() for place in fleet.places}
+        for told in self._told:
+            if told["number"] in known:
+                told.update(known[told["number"]].info())
 
     def _fleets(self) -> list[Fleet]:
         return list(self._open.values())
