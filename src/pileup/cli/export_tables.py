@@ -133,12 +133,12 @@ def _timeline(results: RunResults) -> Table:
 
 def _detached(results: RunResults) -> Table:
     rows = (
-        (case.name, *row)
+        (case.name, line.operation, *row)
         for case in results.cases
-        if (line := case.detached) is not None
+        for line in case.detached
         for row in zip(line.times, line.open, line.ended, strict=True)
     )
-    return Table("detached", {"case": TEXT, "time": WHOLE, "open": WHOLE, "ended": WHOLE}, rows)
+    return Table("detached", {"case": TEXT, "operation": TEXT, "time": WHOLE, "open": WHOLE, "ended": WHOLE}, rows)
 
 
 def _errors(results: RunResults) -> Table:

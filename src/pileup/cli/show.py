@@ -197,7 +197,7 @@ def _figures(cases: Iterable[CaseResult]) -> Table:
     )
     for case in cases:
         for operation in case.operations:
-            name = case.name if operation.iteration else f"  {operation.operation}"
+            name = case.name if operation.iteration else f"{'↳' if operation.detached else ' '} {operation.operation}"
             table.add_row(_plain(name), *_of_operation(operation))
     return table
 

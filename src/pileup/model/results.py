@@ -120,13 +120,16 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Detached:
-    """Operations of a case that outlive their iterations, in time. All tuples have one entry per look at them."""
+    """An operation of a case that outlives its iterations, in time. All tuples have one entry per second with news."""
 
+    operation: str
+    """Its name; empty while the run goes on: then all such operations of the case together."""
     times: tuple[int, ...]
+    """End of each second."""
     open: tuple[int, ...]
     """Under way then, over all places."""
     ended: tuple[int, ...]
-    """Ended since the look before, whatever their outcome."""
+    """Ended since the time before, whatever their outcome."""
 
     @property
     def most(self) -> int:
@@ -178,8 +181,8 @@ class CaseResult:
     """Which stay at a point it belongs to; -1: to none."""
     role: bool = False
     """Whether it lived beside others."""
-    detached: Detached | None = None
-    """Operations that outlive their iterations, None when there were none."""
+    detached: tuple[Detached, ...] = ()
+    """Operations that outlive their iterations, in time."""
 
     @property
     def iterations(self) -> OperationResult | None:

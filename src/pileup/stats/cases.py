@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
-from pileup.model.results import CaseResult, OperationResult
-from pileup.stats.detached import in_time, is_ledger
+from pileup.model.results import CaseResult, Detached, OperationResult
+from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
 from pileup.stats.evaluate import Part
 from pileup.stats.judge import CHECKS, not_passed
@@ -27,6 +27,8 @@ class CaseData:
     window: Window | None
     detached: dict[str, Window] = field(default_factory=dict)
     """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
+    lines: tuple[Detached, ...] = ()
+    """These in time, by the record; of a run that goes on the frames tell."""
     measured: Measured = field(init=False)
     ledger: list[Frame] = field(init=False)
     """Frames that tell of detached operations."""
@@ -83,7 +85,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         loop=int(info.get("loop") or 1),
         visit=data.visit,
         role=bool(info.get("role")),
-        detached=in_time(data.ledger),
+        detached=data.lines or so_far(data.ledger),
     )
 
 

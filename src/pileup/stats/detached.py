@@ -8,6 +8,7 @@ part of the load that began them would be the wrong time: they may all end after
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pileup.model.record import Frame
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SECOND = 10**9
+OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
 MOST = 3600
-"""Looks at a ledger that are kept for drawing."""
+"""Seconds that are kept for drawing."""
 
 
 def is_ledger(frame: Frame) -> bool:
@@ -51,25 +53,60 @@ def windows(connection: DuckDBPyConnection, wanted: dict[int, set[str]]) -> dict
     return found
 
 
-def in_time(frames: Sequence[Frame]) -> Detached | None:
-    """Return how many operations were open and had ended as time went on, summed over places; None without a ledger."""
+def in_time(connection: DuckDBPyConnection, wanted: dict[int, set[str]]) -> dict[int, tuple[Detached, ...]]:
+    """Return case -> how many of each operation were open and had ended as time went on, by the record.
+
+    Exact once the run has ended: an operation has its row when it ends.
+    """
+    found: dict[int, list[Detached]] = {}
+    cases = ", ".join(str(number) for number, names in wanted.items() if names)
+    if not cases:
+        return {}
+    rows = connection.execute(
+        f"""WITH mine AS (SELECT * FROM operations WHERE case_id IN ({cases}) AND parent <> 0 AND side = 'client'
+            AND phase IN ('ramp', 'warm-up', 'measure', 'cool-down'))
+        SELECT case_id, operation, second, sum(begun), sum(ended) FROM (
+            SELECT case_id, operation, start // {SECOND} AS second, 1 AS begun, 0 AS ended FROM mine
+            UNION ALL SELECT case_id, operation, "end" // {SECOND}, 0, 1 FROM mine)
+        GROUP BY ALL ORDER BY case_id, operation, second"""  # noqa: S608  numbers only
+    ).fetchall()
+    for (number, operation), group in groupby(rows, key=lambda row: (row[0], row[1])):
+        if operation in wanted[number]:
+            found.setdefault(number, []).append(_line(operation, [(row[2], int(row[3]), int(row[4])) for row in group]))
+    return {number: tuple(lines) for number, lines in found.items()}
+
+
+def _line(operation: str, seconds: list[tuple[int, int, int]]) -> Detached:
+    """Return the line of one operation out of second, begun, ended in it."""
+    level, looks = 0, []
+    for second, begun, ended in seconds:
+        level += begun - ended
+        looks.append(((second + 1) * SECOND, level, ended))
+    return _made(operation, looks)
+
+
+def so_far(frames: Sequence[Frame]) -> tuple[Detached, ...]:
+    """Return the same of a run that goes on, by the frames of its ledgers, all operations of a case together."""
     if not frames:
-        return None
-    ordered = sorted(frames, key=lambda frame: frame.time)
+        return ()
     places: dict[int, int] = {}
     looks: dict[int, tuple[int, int, int]] = {}
-    for frame in ordered:
+    for frame in sorted(frames, key=lambda frame: frame.time):
         places[frame.place] = frame.in_flight
         second = frame.time // SECOND
         before = looks.get(second, (0, 0, 0))[2]
         looks[second] = frame.time, sum(places.values()), before + _ended(frame)
-    kept = _thinned(list(looks.values()))
-    return Detached(tuple(each[0] for each in kept), tuple(each[1] for each in kept), tuple(each[2] for each in kept))
+    return (_made("", list(looks.values())),)
+
+
+def _made(operation: str, looks: list[tuple[int, int, int]]) -> Detached:
+    kept = _thinned(looks)
+    times, level, ended = (tuple(each[column] for each in kept) for column in range(3))
+    return Detached(operation, times, level, ended)
 
 
 def _ended(frame: Frame) -> int:
-    outcomes = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
-    return sum(getattr(row, name) for row in frame.rows for name in outcomes)
+    return sum(getattr(row, name) for row in frame.rows for name in OUTCOMES)
 
 
 def _thinned(looks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -79,10 +79,13 @@ def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnecti
     frames = _by_case(folder, info)
     told = info.get("cases", [])
     measured = windows(connection, told)
-    outliving = detached.windows(connection, {number: detached.operations_of(each) for number, each in frames.items()})
+    names = {number: detached.operations_of(each) for number, each in frames.items()}
+    outliving = detached.windows(connection, names)
+    lines = detached.in_time(connection, names) if info.get("ended") else {}
     return [
-        CaseData(case, frames.get(case["id"], []), measured.get(case["id"]), outliving.get(case["id"], {}))
+        CaseData(case, frames.get(number, []), measured.get(number), outliving.get(number, {}), lines.get(number, ()))
         for case in told
+        for number in (case["id"],)
     ]
 
 

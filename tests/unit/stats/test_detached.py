@@ -69,10 +69,16 @@ def test_their_rate_is_of_their_own_life(run):
 
 def test_what_was_open_is_told_in_time(run):
     (case,) = run().cases
-    assert case.detached.most == JOBS
-    assert sum(case.detached.ended) == JOBS
-    assert case.detached.open[-1] == 0
-    assert list(case.detached.times) == sorted(case.detached.times)
+    (line,) = case.detached
+    assert line.operation == "job"
+    assert line.most == JOBS
+    assert sum(line.ended) == JOBS
+    assert line.open[-1] == 0
+    assert list(line.times) == sorted(line.times)
+    at = dict(zip(line.times, line.open, strict=True))
+    assert at[BEGIN + 30 * SECOND] == JOBS - 19, (
+        "one ends each half second after 20 s, the last at the full second later"
+    )
 
 
 def test_the_load_is_not_mistaken_for_them(run):
@@ -91,9 +97,10 @@ def test_lost_and_unfinished_ones_are_seen(run):
     assert job.rate.value == pytest.approx(32 / 37.5)
 
 
-def test_several_places_add_up(tmp_path):
-    told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={})
+def test_frames_of_several_places_tell_of_a_run_that_goes_on(tmp_path):
+    told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={}, ended=None)
     both = [*ledger(jobs(), 0), *ledger(jobs(), 1)]
     folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=both)
     (case,) = results(folder).cases
-    assert (case.detached.most, sum(case.detached.ended)) == (2 * JOBS, 2 * JOBS)
+    (line,) = case.detached
+    assert (line.operation, line.most, sum(line.ended)) == ("", 2 * JOBS, 2 * JOBS)

@@ -504,10 +504,10 @@ def waiting(number: int, name: str, start: float) -> CaseResult:
     n = range(60)
     level = [max(0, min(i * 50, 900) - max(0, i - 20) * 24) for i in n]
     ended = [0 if i < 5 else 15 for i in n]
-    line = Detached(tuple(int(BEGIN + (start + i) * SECOND) for i in n), tuple(level), tuple(ended))
+    line = Detached("job", tuple(int(BEGIN + (start + i) * SECOND) for i in n), tuple(level), tuple(ended))
     counts = Counts(passed=820, lost=12, unfinished=18)
     job = replace(operation("job", False, counts, median=2e10, sigma=0.5, size=0), detached=True, seconds=55.0)
-    return replace(case, operations=(*case.operations, job), detached=line)
+    return replace(case, operations=(*case.operations, job), detached=(line,))
 
 
 def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> RunResults:

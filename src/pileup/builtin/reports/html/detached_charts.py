@@ -15,7 +15,7 @@ TABLE = "detached"
 def charts(table: Columns, length: float) -> list[Chart]:
     """Return the charts of the table `detached`, a line for each case."""
     cases = list(dict.fromkeys(table["case"]))
-    legend = tuple(Mark(case, color(number)) for number, case in enumerate(cases)) if len(cases) > 1 else ()
+    legend = tuple(Mark(case, color(number)) for number, case in enumerate(cases))
     tips = [alt.Tooltip("case:N"), alt.Tooltip("open:Q", format=","), alt.Tooltip("ended:Q", title="ended /s")]
     words = {"case": "case", "when": "time", "open": "open", "ended": "ended /s"}
     given: dict[str, Any] = {"table": TABLE, "legend": legend, "columns": words}

@@ -122,12 +122,13 @@ def detached(results: RunResults, axis: Clock) -> Columns:
     """Return how many operations that outlive their iterations were open, and ended per second, case by case."""
     columns: dict[str, list[Number]] = {name: [] for name in ("a", "b", "t", "open", "ended")}
     names: list[str] = []
-    found = [(case, case.detached) for case in results.cases if case.detached and case.detached.times]
+    found = [(case, line) for case in results.cases for line in case.detached if line.times]
     for case, line in found:
+        name = f"{label(case)} · {line.operation}" if line.operation else label(case)
         for part in buckets(len(line.times), max(2, ROWS // len(found))):
             end = axis.ms(line.times[part[-1]])
-            begin = axis.ms(line.times[part[0] - 1]) if part[0] else min(end, axis.ms(case.started or line.times[0]))
-            names.append(label(case))
+            begin = axis.ms(line.times[part[0] - 1]) if part[0] else max(0.0, end - 1000)
+            names.append(name)
             columns["a"].append(begin)
             columns["b"].append(end)
             columns["t"].append(end)
