@@ -125,10 +125,10 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data(here: Path, cr
     assert list((here / "tmp").iterdir()) == []
     assert len(list((here / "data" / "pileup").iterdir())) == 4, "data may be wanted"
     for told in ("setting level of target tuned is set back to 1", "the server of target se (pid", "is removed"):
-        assert f"{crashed.name} was killed: " in done.stderr
+        assert f"left by {crashed.name}: " in done.stderr
         assert told in done.stderr
     again = run(here, "run", "other.yaml", "--quiet")
-    assert "was killed" not in again.stderr
+    assert "left by" not in again.stderr
 
 
 def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path) -> None:

@@ -78,7 +78,7 @@ class Rails:
         if target is None or not steps:
             return
         name = case.test.target or ""
-        inside = self.inside(name, target)
+        inside = inside_of(self._plan, name, target)
         for step in steps:
             if problem := inside.problem_of_step(step):
                 raise TargetError(
@@ -92,20 +92,17 @@ class Rails:
             self._check_deleting(case, name, steps)
 
     def guarded(self, target: Target) -> Target:
-        """Return the same target for Python tests: what it writes and deletes is checked each time."""
+        """Return the same target for Python tests: what it writes and deletes is checked each time.
+
+        Where tests of the suite are pressed from other processes it is not known here what those have made.
+        """
         name = next((each for each in self._plan.suite.targets if self._targets.get(each) is target), "")
         if not isinstance(target, FileTarget) or not name:
             return target
         if name not in self._guarded:
-            self._guarded[name] = guarded(target, self.inside(name, target), self._made[name])
+            made = None if _pressed_elsewhere(self._plan) else self._made[name]
+            self._guarded[name] = guarded(target, inside_of(self._plan, name, target), made)
         return self._guarded[name]
-
-    def inside(self, name: str, target: Target) -> Inside:
-        """Return where on a target something may be changed."""
-        spec = self._plan.suite.targets[name]
-        private = spec.url is None and spec.launch is None
-        limit = "" if private else self._plan.suite.limits.inside or ""
-        return Inside(target.url, limit, target.client().protocol == "posix")
 
     def _check_deleting(self, case: Case, name: str, steps: list[Step]) -> None:
         for step in steps:
@@ -116,3 +113,22 @@ class Rails:
                     "names that a test of this run writes before",
                     "nothing else is deleted",
                 )
+
+
+def guarded_elsewhere(plan: Plan, name: str, target: Target) -> Target:
+    """Return a target for Python tests at another place: it changes nothing outside `limits.inside`."""
+    return guarded(target, inside_of(plan, name, target), None) if isinstance(target, FileTarget) else target
+
+
+def inside_of(plan: Plan, name: str, target: Target) -> Inside:
+    """Return where on a target something may be changed. A folder that pileup makes for the run alone is free."""
+    spec = plan.suite.targets[name]
+    private = spec.url is None and spec.launch is None
+    limit = "" if private else plan.suite.limits.inside or ""
+    return Inside(target.url, limit, target.client().protocol == "posix")
+
+
+def _pressed_elsewhere(plan: Plan) -> bool:
+    suite = plan.suite
+    alone = (suite.isolate == "process", suite.environment is not None, not suite.places.local)
+    return any(alone) or any(test.isolate == "process" or test.environment is not None for test in suite.tests)

@@ -9,29 +9,30 @@ from pileup.plugin import FileTarget, Refused
 from pileup.run.rails import Inside, Names, shown
 
 
-def guarded(target: FileTarget, inside: Inside, made: Names) -> FileTarget:
+def guarded(target: FileTarget, inside: Inside, made: Names | None) -> FileTarget:
     """Return a target of the same kind, options and connections that writes `inside` alone and deletes what is `made`.
 
-    What it writes joins `made`. A change that is not allowed raises Refused, and nothing is sent.
+    What it writes joins `made`; None: what was made is not known here, all that is inside may be deleted. A change
+    that is not allowed raises Refused, and nothing is sent.
     """
     cls = type(target)
 
     @functools.wraps(cls.write)
     def write(self: FileTarget, path: str, data: bytes) -> None:
         _check(inside, path, "write")
-        made.add_name(path)
+        _note(made, path)
         cls.write(self, path, data)
 
     @functools.wraps(cls.mkdir)
     def mkdir(self: FileTarget, path: str) -> None:
         _check(inside, path, "make")
-        made.add_name(path)
+        _note(made, path)
         cls.mkdir(self, path)
 
     @functools.wraps(cls.delete)
     def delete(self: FileTarget, path: str) -> None:
         _check(inside, path, "delete")
-        if not made.has(path):
+        if made is not None and not made.has(path):
             raise Refused(
                 f"{shown(path)} is not deleted: this run has not made it",
                 "a name that a test of this run has written",
@@ -44,6 +45,11 @@ def guarded(target: FileTarget, inside: Inside, made: Names) -> FileTarget:
     twin: FileTarget = object.__new__(kind)
     twin.__dict__.update(target.__dict__)
     return twin
+
+
+def _note(made: Names | None, path: str) -> None:
+    if made is not None:
+        made.add_name(path)
 
 
 def _check(inside: Inside, path: str, what: str) -> None:

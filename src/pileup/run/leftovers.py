@@ -73,7 +73,7 @@ def sweep(base: Path) -> list[str]:
         with suppress(PileupError, OSError):  # a folder that cannot be read now is looked at again at the next start
             folder = RunFolder.open(marker.parent)
             if not alive(folder):
-                told += [f"{folder.path.name} was killed: {each}" for each in put_right(folder, objects=False)]
+                told += [f"left by {folder.path.name}: {each}" for each in put_right(folder, objects=False)]
     return told
 
 

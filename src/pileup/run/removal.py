@@ -12,6 +12,7 @@ from pileup.model.plan import Plan
 from pileup.model.program import Keys, Step
 from pileup.plugin import Target
 from pileup.record import ErrorTail
+from pileup.run.guard import inside_of
 from pileup.run.rails import Inside
 
 LOAD: dict[str, Any] = {
@@ -31,7 +32,7 @@ def remove(plan: Plan, name: str, target: Target, program: dict[str, Any], timeo
 
     Nothing outside `limits.inside` is touched; one object that cannot be removed does not keep the others.
     """
-    inside = Inside(target.url, plan.suite.limits.inside or "", target.client().protocol == "posix")
+    inside = inside_of(plan, name, target)
     problems = [_remove(inside, target, step, timeout) for step in program["steps"]]
     return "; ".join(problem for problem in problems if problem)
 

@@ -12,7 +12,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Keys, Program, Step
 from pileup.plugin import FileTarget
 from pileup.record import RunFolder
-from pileup.run.guard import Rails
+from pileup.run.guard import Rails, guarded_elsewhere
 from pileup.run.rails import Inside, Names
 from pileup.run.servers import Supervisor
 from pileup.run.targets import Targets
@@ -204,3 +204,15 @@ def test_a_target_of_another_kind_is_handed_on_as_it_is(make: Make) -> None:
     foreign = PosixTarget("/tmp")
     assert rails.guarded(foreign) is foreign
     assert issubclass(PosixTarget, FileTarget)
+
+
+def test_at_other_places_the_limit_alone_holds(make: Make, tmp_path: Path) -> None:
+    _, targets, _ = make()
+    own = targets.get("se")
+    assert own is not None
+    target = guarded_elsewhere(targets._plan, "se", own)
+    assert isinstance(target, FileTarget)
+    (tmp_path / "data/pileup/theirs").touch()
+    target.delete("pileup/theirs")
+    with pytest.raises(Refused, match="pileup does not write that"):
+        target.write("x", b"")
