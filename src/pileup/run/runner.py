@@ -103,6 +103,8 @@ class Runner:
         fleets: Fleets | None = None
         try:
             info["targets"] = targets.open()
+            self._book.save()  # what a crash leaves is judged by it
+            self._book.save()
             monitors.start()
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
             fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"])
@@ -204,6 +206,8 @@ class Runner:
     def _carry(self, run: CaseRun) -> CaseEnded:
         """Carry a case or a role out, whatever happens."""
         case = run.case
+        if case.id in self._done:
+            self._clean_up([case.id])  # what the attempt that was broken off has made
         self._book.begin(case)
         self._done[case.id] = run
         outcome: CaseOutcome
