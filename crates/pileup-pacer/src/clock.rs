@@ -1,8 +1,10 @@
 //! The one clock of the project: nanoseconds since the epoch that never jump.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 static OFFSET: OnceLock<i64> = OnceLock::new();
+static SHIFT: AtomicI64 = AtomicI64::new(0);
 
 fn read(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -19,8 +21,7 @@ pub fn monotonic() -> i64 {
 
 /// Nanoseconds to add to the monotonic clock to get UTC: taken once in the life of the process, so that no step of the system's clock
 /// can bend an interval.
-#[must_use]
-pub fn offset() -> i64 {
+fn utc() -> i64 {
     *OFFSET.get_or_init(|| {
         // The narrowest of several brackets around the UTC clock: an interruption between the readings must not become an error for good.
         let bracket = |_| {
@@ -31,6 +32,18 @@ pub fn offset() -> i64 {
         };
         (0..16).map(bracket).min().map_or(0, |(_, offset)| offset)
     })
+}
+
+/// Nanoseconds to add to the monotonic clock to get the time of this process: UTC, moved by [`shift`].
+#[must_use]
+pub fn offset() -> i64 {
+    utc() + SHIFT.load(Ordering::Relaxed)
+}
+
+/// Move the clock of this process for good, by so many ns beyond what it was moved before. Who sleeps already keeps the instant that it was
+/// given by the old clock: for the time before a load, not for the middle of one.
+pub fn shift(ns: i64) {
+    SHIFT.fetch_add(ns, Ordering::Relaxed);
 }
 
 /// Nanoseconds since the epoch: the monotonic clock and [`offset`].

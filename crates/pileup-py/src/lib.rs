@@ -18,6 +18,12 @@ fn now() -> i64 {
     pileup_pacer::clock::now()
 }
 
+/// Move this process's clock for good.
+#[pyfunction]
+fn shift_clock(ns: i64) {
+    pileup_pacer::clock::shift(ns);
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let _ = pileup_pacer::clock::offset(); // taken now, not in the middle of a measurement
@@ -25,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCE_HASH", env!("PILEUP_SOURCE_HASH"))?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(now, module)?)?;
+    module.add_function(wrap_pyfunction!(shift_clock, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::adler32, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::known_content, module)?)?;

@@ -37,6 +37,8 @@ LOAD = {
     "name": "copy",
     "errors_in_a_row": None,
     "operations": None,
+    "segments": None,
+    "endless": False,
 }
 
 

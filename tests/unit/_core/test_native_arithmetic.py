@@ -27,6 +27,21 @@ def test_a_constant_rate_is_exact(load_of: Callable[..., str]) -> None:
     assert starts == [(number, number * S // 4, 3) for number in range(8)]
 
 
+def test_levels_follow_one_another(load_of: Callable[..., str]) -> None:
+    levels = [(4.0, 0, 0, S), (0.0, 0, 0, S), (2.0, 2 * S, S, S)]
+    segments = [dict(zip(("level", "ramp", "warm_up", "for"), level, strict=True)) for level in levels]
+    starts = schedule(load_of(kind="open", segments=segments), 100)
+    ramp = [(4, 2 * S, 1), (5, 2 * S + 1_414_213_562, 1)]
+    flat = [(6, 4 * S, 2), (7, 4 * S + S // 2, 2), (8, 5 * S, 3), (9, 5 * S + S // 2, 3)]
+    assert starts == [(number, number * S // 4, 3) for number in range(4)] + ramp + flat
+
+
+def test_an_endless_load_goes_on(load_of: Callable[..., str]) -> None:
+    with pytest.raises(ValueError, match="no end; expected"):
+        schedule(load_of(kind="open", rate=4.0), 1)
+    assert schedule(load_of(kind="open", rate=4.0, endless=True), 10**5)[-1] == (99_999, 99_999 * S // 4, 3)
+
+
 def test_a_limit_cuts(load_of: Callable[..., str]) -> None:
     assert schedule(load_of(kind="open", rate=4.0, for_=2 * S), 3) == [(0, 0, 3), (1, S // 4, 3), (2, S // 2, 3)]
     assert schedule(load_of(kind="open", rate=4.0, for_=2 * S), 0) == []
