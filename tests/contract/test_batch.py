@@ -27,7 +27,8 @@ def until(found: Callable[[], bool], within: float = 10.0) -> None:
 
 def ended(target: BatchTarget, count: int) -> list[Job]:
     """Follow the changes until so many jobs have ended."""
-    cursor, over = "", {}
+    cursor = ""
+    over: dict[str, Job] = {}
     end = time.monotonic() + 10
     while len(over) < count:
         assert time.monotonic() < end, over

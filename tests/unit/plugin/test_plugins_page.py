@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ from pileup.builtin.targets.posix import PosixTarget
 from pileup.model.exits import ExitCode
 from pileup.model.results import RunResults
 from pileup.plugin.registry import load
-from pileup.plugin.testing import run_once
+from pileup.plugin.testing import TestLedger, run_once
 
 PAGE = Path(__file__).parents[3] / "docs" / "plugins.md"
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,8 +47,33 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "mytargets.py",
         "mymonitors.py",
         "myreports.py",
+        "recalls.py",
     }
-    assert PAGE.read_text().count("```python") == 6
+    assert PAGE.read_text().count("```python") == 7
+
+
+class Tape:
+    """What the page's tests of recalls ask."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def ask_for(self, name: str) -> None:
+        self.asked.append(name)
+
+    def which_are_here(self, names: list[str]) -> dict[str, int]:
+        return {name: 7 for name in names if name in self.asked[:1]}
+
+
+def test_recalls_are_begun_by_one_and_ended_by_another(folder: Path) -> None:
+    tape: Any = Tape()
+    ledger = TestLedger()
+    recall, watch = (load("tests", f"./recalls.py:{name}", folder) for name in ("Recall", "Watch"))
+    for number in (0, 1):
+        assert run_once(recall, tape, number=number, ledger=ledger).passed
+    assert run_once(watch, tape, ledger=ledger).passed
+    assert [(ended.name, ended.key) for ended in ledger.ended] == [("recall", "/archive/0")]
+    assert ledger.keys("recall") == ["/archive/1"]
 
 
 def test_the_test_of_the_test_passes(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

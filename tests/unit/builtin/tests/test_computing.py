@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def rows(ledger: TestLedger) -> list[tuple[str, str, int, int, Outcome, str]]:
 def test_a_submission_opens_jobs_with_names_of_their_own(tmp_path: Path) -> None:
     ledger = TestLedger()
     with practice_batch(tmp_path, slots=0) as batch:
-        options = {"batch": 3, "prefix": "night", "user": "alice", "duration": "5 s"}
+        options: dict[str, Any] = {"batch": 3, "prefix": "night", "user": "alice", "duration": "5 s"}
         results = [run_once(ComputingSubmit, batch.target, number=n, ledger=ledger, **options) for n in (0, 0)]
         names = ledger.keys("job")
         (job,) = batch.target.status(names=names[:1])
@@ -202,6 +203,6 @@ def test_draining_gives_up_before_its_timeout() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"prefix": "a b"}, {"batch": 0}, {"duration": "3 MB"}])
-def test_wrong_options_are_refused(wrong: dict[str, object]) -> None:
+def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ComputingSubmit(**wrong)
