@@ -31,7 +31,5 @@ def charts(table: Columns, length: float) -> list[Chart]:
 def _lines(column: str, cases: list[str], interpolate: Any) -> list[Any]:
     scale = alt.Scale(domain=cases, range=[color(number) for number, _ in enumerate(cases)])
     y = alt.Y(f"{column}:Q", axis=alt.Axis(title=None, format="~s", tickCount=4), scale=alt.Scale(zero=True, nice=True))
-    fill, stroke = alt.Fill("case:N", scale=scale, legend=None), alt.Stroke("case:N", scale=scale, legend=None)
-    base = within(TABLE)
-    area = base.mark_area(opacity=0.13, interpolate=interpolate).encode(x=time_axis(), y=y.stack(None), fill=fill)
-    return [area, base.mark_line(interpolate=interpolate).encode(x=time_axis(), y=y, stroke=stroke)]
+    stroke = alt.Stroke("case:N", scale=scale, legend=None)
+    return [within(TABLE).mark_line(interpolate=interpolate).encode(x=time_axis(), y=y, stroke=stroke)]

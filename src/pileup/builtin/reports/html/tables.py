@@ -126,7 +126,7 @@ def detached(results: RunResults, axis: Clock) -> Columns:
     for case, line in found:
         name = f"{label(case)} · {line.operation}" if line.operation else label(case)
         for part in buckets(len(line.times), max(2, ROWS // len(found))):
-            end = axis.ms(line.times[part[-1]])
+            end = min(axis.window, axis.ms(line.times[part[-1]]))
             begin = axis.ms(line.times[part[0] - 1]) if part[0] else max(0.0, end - 1000)
             names.append(name)
             columns["a"].append(begin)
