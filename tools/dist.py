@@ -129,6 +129,8 @@ def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:
         sys.exit(f"make dist: the wheel has plug-ins that do not load\n{listed}")
     told = run(program, "run", "suite:first-run", "--quiet", "--out", scratch / "runs", cwd=scratch, **here)
     print(next(line for line in told.splitlines() if line.startswith("Verdict")))
+    run(program, "new", "test", "own", cwd=scratch, **here)
+    run(program, "run", "own.yaml", "--quiet", "--set", "length=1 s", cwd=scratch, **here)
 
 
 def main() -> int:

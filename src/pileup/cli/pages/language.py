@@ -53,7 +53,8 @@ CASE_WORDS = {
 CRITERION_WORDS = {
     "passed": "the check holds, in a scan at every point (or those of `at`)",
     "failed": "it does not hold",
-    "unknown": "too little was measured to say; a run that measured nothing cannot pass",
+    "unknown": "too little was measured, or it missed a time or a rate of which the generator was the limit",
+    "not checked": "it has no check (`coverage: none`)",
 }
 EXIT_WORDS = {
     ExitCode.PASSED: "everything passed",
@@ -64,7 +65,7 @@ EXIT_WORDS = {
     ExitCode.TARGET_UNREACHABLE: "a target could not be reached or started",
     ExitCode.STOPPED_BY_USER: "stopped by the user",
     ExitCode.STOPPED_BY_LIMIT: "stopped by a limit",
-    ExitCode.UNKNOWN: "the verdict is unknown: nothing was measured, or the generator was the limit",
+    ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or the generator was the limit",
     ExitCode.INTERNAL: "a fault of pileup itself",
 }
 UNIT_WORDS = {
