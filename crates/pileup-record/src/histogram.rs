@@ -12,6 +12,8 @@ const COOKIE: u32 = 0x1c84_9313;
 const HEADER: usize = 40;
 /// Bins in each doubling, which 3 digits need.
 const HALF: u64 = 1024;
+/// Bins that are kept as a list.
+const FEW: usize = 64;
 /// More counts than this are taken for damage.
 const MOST: u64 = 1 << 60;
 
@@ -33,9 +35,19 @@ fn wrong(what: impl fmt::Display) -> HistogramError {
     ))
 }
 
-/// Counts of times in ns, each kept to 3 digits; about 0.3 MB. Merging is exact.
-#[derive(Clone, PartialEq)]
-pub struct Histogram(Hdr<u64>);
+/// Counts of times in ns, each kept to 3 digits. Merging is exact.
+///
+/// It begins as a list of its bins, and takes the 0.3 MB of all bins when there are many: most cases of a suite of checks have one
+/// iteration, and taking, clearing and reading so much memory for it would be most of what pileup does for them.
+#[derive(Clone)]
+pub struct Histogram(Counts);
+
+#[derive(Clone)]
+enum Counts {
+    /// Index and count of each bin that is not empty, in order.
+    Few(Vec<(u64, u64)>),
+    Many(Box<Hdr<u64>>),
+}
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -49,15 +61,17 @@ impl fmt::Debug for Histogram {
     }
 }
 
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.bins().eq(other.bins())
+    }
+}
+
 impl Histogram {
     /// An empty one.
-    ///
-    /// # Panics
-    /// Never: the bounds are constants that hdrhistogram takes.
     #[must_use]
-    pub fn new() -> Self {
-        #[expect(clippy::unwrap_used, reason = "constant bounds, see the tests")]
-        Self(Hdr::new_with_bounds(1, LONGEST, DIGITS).unwrap())
+    pub const fn new() -> Self {
+        Self(Counts::Few(Vec::new()))
     }
 
     /// Read HDR V2 bytes.
@@ -73,15 +87,49 @@ impl Histogram {
     /// HDR V2 bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut data = Vec::new();
-        // Writing into a vector cannot fail, and the counts of a run stay far below 2^63.
-        let _ = V2Serializer::new().serialize(&self.0, &mut data);
-        data
+        match &self.0 {
+            Counts::Few(bins) => write(bins),
+            Counts::Many(counts) => {
+                let mut data = Vec::new();
+                // Writing into a vector cannot fail, and the counts of a run stay far below 2^63.
+                let _ = V2Serializer::new().serialize(counts, &mut data);
+                data
+            }
+        }
     }
 
     /// Count a time; negative ones as 0, those beyond the bounds as the longest.
     pub fn record(&mut self, value: i64, count: u64) {
-        self.0.saturating_record_n(u64::try_from(value).unwrap_or(0).min(LONGEST), count);
+        self.put(u64::try_from(value).unwrap_or(0).min(LONGEST), count);
+    }
+
+    /// Count a time within the bounds.
+    fn put(&mut self, value: u64, count: u64) {
+        let bins = match &mut self.0 {
+            Counts::Many(counts) => return counts.saturating_record_n(value, count),
+            Counts::Few(_) if count == 0 => return,
+            Counts::Few(bins) => bins,
+        };
+        let index = index(value);
+        match bins.binary_search_by_key(&index, |bin| bin.0) {
+            Ok(at) => bins[at].1 = bins[at].1.saturating_add(count),
+            Err(at) if bins.len() < FEW => bins.insert(at, (index, count)),
+            Err(_) => self.many().saturating_record_n(value, count),
+        }
+    }
+
+    /// Take the memory of all bins.
+    fn many(&mut self) -> &mut Hdr<u64> {
+        if let Counts::Few(bins) = &self.0 {
+            #[expect(clippy::unwrap_used, reason = "constant bounds that hdrhistogram takes, see the tests")]
+            let mut counts = Hdr::new_with_bounds(1, LONGEST, DIGITS).unwrap();
+            bins.iter().for_each(|(index, count)| counts.saturating_record_n(lowest(*index).unwrap_or(0), *count));
+            self.0 = Counts::Many(Box::new(counts));
+        }
+        match &mut self.0 {
+            Counts::Many(counts) => counts,
+            Counts::Few(_) => unreachable!("it has just been made"),
+        }
     }
 
     /// Add an encoded histogram; empty bytes add nothing.
@@ -101,43 +149,67 @@ impl Histogram {
                 .ok_or_else(|| wrong("counts beyond reason"))?;
         }
         for (value, count) in Bins::of(payload).flatten() {
-            self.0.saturating_record_n(value, count);
+            self.put(value, count);
         }
         Ok(())
     }
 
     /// Add another one.
     pub fn add(&mut self, other: &Self) {
-        let _ = self.0.add(&other.0); // fails for other bounds only
+        match &other.0 {
+            Counts::Few(bins) => bins.iter().for_each(|(index, count)| self.put(lowest(*index).unwrap_or(0), *count)),
+            Counts::Many(counts) => {
+                let _ = self.many().add(counts.as_ref()); // fails for other bounds only
+            }
+        }
     }
 
     /// Forget everything, keep the memory.
     pub fn reset(&mut self) {
-        self.0.reset();
+        match &mut self.0 {
+            Counts::Few(bins) => bins.clear(),
+            Counts::Many(counts) => counts.reset(),
+        }
     }
 
     /// How many times were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Counts::Few(bins) => bins.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count)),
+            Counts::Many(counts) => counts.len(),
+        }
     }
 
     /// The shortest, to 3 digits (lowest of its bin); 0 when empty.
     #[must_use]
     pub fn min(&self) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.min() }
+        match &self.0 {
+            Counts::Few(bins) => bins.first().map_or(0, |(index, _)| bounds(*index).0),
+            Counts::Many(counts) if counts.is_empty() => 0,
+            Counts::Many(counts) => counts.min(),
+        }
     }
 
     /// The longest, to 3 digits (highest of its bin); 0 when empty.
     #[must_use]
     pub fn max(&self) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.max() }
+        match &self.0 {
+            Counts::Few(bins) => bins.last().map_or(0, |(index, _)| bounds(*index).1),
+            Counts::Many(counts) if counts.is_empty() => 0,
+            Counts::Many(counts) => counts.max(),
+        }
     }
 
     /// The mean, each time taken as the middle of its bin; 0 when empty.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        if self.0.is_empty() { 0.0 } else { self.0.mean() }
+        #[expect(clippy::cast_precision_loss, reason = "times and counts stay below 2^53")]
+        let of =
+            |(lowest, highest, count): (u64, u64, u64)| (lowest + (highest - lowest).div_ceil(2)) as f64 * count as f64;
+        let total = self.count();
+        #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+        if total == 0 { 0.0 } else { self.bins().map(of).sum::<f64>() / total as f64 }
     }
 
     /// The smallest time (highest of its bin, never above `max`) that at least this share of all does not exceed; 0 when empty.
@@ -155,13 +227,13 @@ impl Histogram {
     /// The rank-th smallest (highest of its bin; 1 is the smallest); 0 when there are fewer or rank is 0.
     #[must_use]
     pub fn at_rank(&self, rank: u64) -> u64 {
-        let mut seen = 0;
+        let mut seen = 0u64;
         if rank == 0 {
             return 0;
         }
         self.bins()
             .find(|(_, _, count)| {
-                seen += count;
+                seen = seen.saturating_add(*count);
                 seen >= rank
             })
             .map_or(0, |(_, highest, _)| highest.min(self.max()))
@@ -171,17 +243,70 @@ impl Histogram {
     #[must_use]
     pub fn share_at(&self, value: u64) -> f64 {
         let below: u64 = self.bins().take_while(|(lowest, _, _)| *lowest <= value).map(|(_, _, count)| count).sum();
+        let count = self.count();
         #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-        if self.0.is_empty() { 0.0 } else { below as f64 / self.count() as f64 }
+        if count == 0 { 0.0 } else { below as f64 / count as f64 }
     }
 
     /// The bins that are not empty, in order: lowest value, highest value, count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.0.iter_recorded().map(|bin| {
-            let value = bin.value_iterated_to();
-            (self.0.lowest_equivalent(value), self.0.highest_equivalent(value), bin.count_since_last_iteration())
-        })
+        let (few, many) = match &self.0 {
+            Counts::Few(bins) => (Some(bins), None),
+            Counts::Many(counts) => (None, Some(counts)),
+        };
+        let few = few.into_iter().flatten().map(|(index, count)| {
+            let (lowest, highest) = bounds(*index);
+            (lowest, highest, *count)
+        });
+        let many = many.into_iter().flat_map(|counts| {
+            counts.iter_recorded().map(|bin| {
+                let value = bin.value_iterated_to();
+                (counts.lowest_equivalent(value), counts.highest_equivalent(value), bin.count_since_last_iteration())
+            })
+        });
+        few.chain(many)
     }
+}
+
+/// HDR V2 bytes of these bins, as hdrhistogram writes them: a header, then zigzag LEB128 numbers, a negative one for several empty bins.
+fn write(bins: &[(u64, u64)]) -> Vec<u8> {
+    let mut data = vec![0; HEADER];
+    let mut next = 0;
+    for (index, count) in bins {
+        match index - next {
+            0 => {}
+            1 => write_number(&mut data, 0),
+            empty => write_number(&mut data, -empty.cast_signed()),
+        }
+        write_number(&mut data, i64::try_from(*count).unwrap_or(i64::MAX));
+        next = index + 1;
+    }
+    if bins.is_empty() {
+        write_number(&mut data, 0);
+    }
+    let size = u32::try_from(data.len() - HEADER).unwrap_or_default();
+    for (at, word) in [(0, COOKIE), (4, size), (12, DIGITS.into())] {
+        data[at..at + 4].copy_from_slice(&word.to_be_bytes());
+    }
+    for (at, word) in [(16, 1), (24, LONGEST), (32, 1f64.to_bits())] {
+        data[at..at + 8].copy_from_slice(&word.to_be_bytes());
+    }
+    data
+}
+
+fn write_number(data: &mut Vec<u8>, number: i64) {
+    let mut bits = ((number << 1) ^ (number >> 63)).cast_unsigned();
+    for _ in 0..8 {
+        let part = (bits & 0x7f) as u8;
+        bits >>= 7;
+        if bits == 0 {
+            data.push(part);
+            return;
+        }
+        data.push(part | 0x80);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "eight bits are left")]
+    data.push(bits as u8);
 }
 
 /// Returns what follows the header.
@@ -267,6 +392,21 @@ fn lowest(index: u64) -> Option<u64> {
     Some((index % HALF + HALF) << doublings)
 }
 
+/// Index of the bin of a value within the bounds.
+fn index(value: u64) -> u64 {
+    if value < 2 * HALF {
+        return value;
+    }
+    let doublings = u64::from(value.ilog2() - HALF.ilog2());
+    doublings * HALF + (value >> doublings)
+}
+
+/// Lowest and highest value of a bin within the bounds.
+fn bounds(index: u64) -> (u64, u64) {
+    let low = lowest(index).unwrap_or(0);
+    (low, lowest(index + 1).unwrap_or(u64::MAX) - 1)
+}
+
 #[cfg(test)]
 mod tests {
     use hdrhistogram::serialization::Deserializer;
@@ -344,7 +484,31 @@ mod tests {
             values.iter().for_each(|(value, count)| histogram.record(*value as i64, *count));
             let data = histogram.encode();
             let theirs: Hdr<u64> = Deserializer::new().deserialize(&mut std::io::Cursor::new(&data)).unwrap();
-            prop_assert_eq!(&Histogram::decode(&data).unwrap().0, &theirs);
+            histogram.many();
+            let Counts::Many(ours) = &histogram.0 else { panic!("it has all bins") };
+            prop_assert_eq!(ours.as_ref(), &theirs);
+            prop_assert_eq!(&Histogram::decode(&data).unwrap(), &histogram);
+        }
+
+        #[test]
+        fn few_bins_tell_the_same_as_all(values in prop::collection::vec((0..=LONGEST, 1..1u64 << 40), 0..FEW), share in 0.0..=1.0f64) {
+            let mut few = Histogram::new();
+            values.iter().for_each(|(value, count)| few.record(*value as i64, *count));
+            let mut many = few.clone();
+            many.many();
+            prop_assert!(matches!((&few.0, &many.0), (Counts::Few(_), Counts::Many(_))));
+            prop_assert_eq!(few.encode(), many.encode());
+            prop_assert_eq!(&few, &many);
+            prop_assert_eq!((few.count(), few.min(), few.max()), (many.count(), many.min(), many.max()));
+            prop_assert_eq!((few.quantile(share), few.share_at(5000)), (many.quantile(share), many.share_at(5000)));
+            let Counts::Many(theirs) = &many.0 else { panic!("it has all bins") };
+            let mean = if theirs.is_empty() { 0.0 } else { theirs.mean() };
+            prop_assert!((few.mean() - mean).abs() <= 1e-9 * mean, "{} {}", few.mean(), mean);
+            let mut sums = [few.clone(), many.clone()];
+            sums[0].add(&many);
+            sums[1].add(&few);
+            prop_assert_eq!(&sums[0], &sums[1]);
+            prop_assert_eq!(sums[0].count(), 2 * few.count());
         }
 
         #[test]
