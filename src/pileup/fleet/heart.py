@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
+from pileup.model.errors import RecordError
 from pileup.model.record import SampleRow
 from pileup.record import RunFolder
 
@@ -42,7 +44,8 @@ class Heart:
             for place in self._places():
                 place.beat()
             if count % SAMPLED == 1:
-                self._folder.append_samples([row for place in self._places() for row in place.sample()])
+                with suppress(RecordError):  # a full disk is noticed where it ends the run
+                    self._folder.append_samples([row for place in self._places() for row in place.sample()])
 
     def close(self) -> None:
         """End the beat."""

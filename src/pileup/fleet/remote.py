@@ -8,6 +8,7 @@ import pickle
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,7 +22,7 @@ from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Reports
 from pileup.fleet.wire import Message, WireError, unpack_frames
-from pileup.model.errors import TargetError
+from pileup.model.errors import RecordError, TargetError
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
 
@@ -317,13 +318,15 @@ class RemotePlace:
         with self.changed:
             self.lost = reason
             told = f"place {self.number} ({self.name}) was lost: {reason}"
-            self._folder.event("place", told, state="lost", place=self.number)
+            with suppress(RecordError):  # a full disk is noticed where it ends the run
+                self._folder.event("place", told, state="lost", place=self.number)
             underway = self._board.underway() if self._board else None
             for part in self._parts.values():
                 if part.news.over:
                     continue
                 if part.begun:
-                    part.news.frames += self._loss.of(part.order, part.begun, underway, told)
+                    with suppress(RecordError):
+                        part.news.frames += self._loss.of(part.order, part.begun, underway, told)
                     if not self._loss.anything(part.order.case):
                         part.news.mistake = f"set-up failed: {told}"
                 part.lost, part.news.reason = True, told

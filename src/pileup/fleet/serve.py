@@ -29,6 +29,8 @@ from pileup.record.output import LARGEST_CASE
 
 BEAT = 10**9
 """Interval of frames, ns."""
+FIRST = 250_000_000
+"""Until the first frame from another host, ns: it alone tells what is under way there, should the host be lost."""
 SLICE = 200_000_000
 """Interval, ns, at which rows are brought into the table: what a test that ends its process takes with it."""
 
@@ -143,7 +145,7 @@ class Server:
                 received = now()
                 self._send("pong", {"sent": message["sent"], "received": received, "answered": now()})
             case "shift":
-                shift_clock(message["by"])
+                _native.shift_clock(message["by"])
             case "open":
                 self._open(message)
             case "prepare":
@@ -201,7 +203,7 @@ class Server:
 
     def _beat(self, number: int, part: LocalPart, start: int) -> None:
         """Tell of a load each second until it is over."""
-        due, over = start + BEAT, False
+        due, over = start + (BEAT if self._shipper is None else FIRST), False
         while not over:
             while not (over := part.wait(max(0, min(SLICE, due - now())) / 1e9)) and now() < due:
                 self._flush()
@@ -268,12 +270,6 @@ class Server:
         for child in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
                 child.kill()
-
-
-def shift_clock(by: int) -> None:
-    """Move the clock of this process by so many ns, for good."""
-    if hasattr(_native, "shift_clock"):
-        _native.shift_clock(by)
 
 
 def _no_test(client: int) -> Test:

@@ -11,8 +11,9 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+from pileup._core import _native
 from pileup.fleet.capture import routed
-from pileup.fleet.serve import Builder, Send, Server, Wire, shift_clock
+from pileup.fleet.serve import Builder, Send, Server, Wire
 from pileup.fleet.wire import Message, receive
 from pileup.model.plan import Plan
 from pileup.plugin import Target, Test
@@ -70,7 +71,7 @@ def _unpack(scratch: Path, files: dict[str, bytes]) -> Path:
 def serve(source: int, sink: int, shift: int = 0, again: bool = False) -> None:
     """Be a place for the parent at two descriptors; return when it ends this. `shift` moves the clock, ns."""
     if shift:
-        shift_clock(shift)
+        _native.shift_clock(shift)
     wire = Wire(source, sink)
     agents: list[Agent] = []
 
