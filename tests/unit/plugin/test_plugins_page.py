@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -18,6 +19,7 @@ from pileup.model.exits import ExitCode
 from pileup.model.results import RunResults
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
+from tests.servers.launched import launched
 
 PAGE = Path(__file__).parents[3] / "docs" / "plugins.md"
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,8 +50,9 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "mymonitors.py",
         "myreports.py",
         "recalls.py",
+        "myserver.py",
     }
-    assert PAGE.read_text().count("```python") == 7
+    assert PAGE.read_text().count("```python") == 8
 
 
 class Tape:
@@ -105,6 +108,16 @@ def test_the_target(folder: Path) -> None:
     assert cls("http://host/api", version="2").client().settings == {"url": "http://host/api/v2"}
     with pytest.raises(Exception, match="cannot be reached"):
         cls("http://127.0.0.1:1").probe()
+
+
+def test_the_server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    cls = load("targets", "./myserver.py:Pages", folder)
+    where = tmp_path_factory.mktemp("server")
+    with launched(cls.launcher({"greeting": "good day"}, where), where) as url, urlopen(url) as answer:
+        assert answer.read() == b"good day"
+    target = cls(str(where))
+    target.change("greeting", "hello")
+    assert target.setting("greeting") == "hello"
 
 
 def test_the_monitor(folder: Path) -> None:
