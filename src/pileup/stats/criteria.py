@@ -155,8 +155,8 @@ def _together(check: Check, several: Sequence[Judged]) -> Judged:
     """Return the verdict over points: the worst, with the figure that decides, and a reason that names the points."""
     if len(several) == 1:
         (only,) = several
-        where = f"at {only.point}: " if only.point and only.reason else ""
-        return Judged(only.verdict, only.figure, where + only.reason)
+        where = f"at {only.point}" if only.point else ""
+        return Judged(only.verdict, only.figure, ": ".join(word for word in (where, only.reason) if word))
     verdict = min((each.verdict for each in several), key=_WORST.index)
     worst = [each for each in several if each.verdict == verdict]
     deciding = _farthest(check, worst)

@@ -25,6 +25,8 @@ STOPPED = {
     "limit": ExitCode.STOPPED_BY_LIMIT,
     "internal": ExitCode.INTERNAL,
 }
+COOLDOWN = "cooldown"
+"""What the time to rest is a sample of, where a suite has a cooldown."""
 OF_CASE = {
     FAILED: ExitCode.CASE_FAILED,
     ERROR: ExitCode.CASE_FAILED,
@@ -53,7 +55,7 @@ def results(folder: RunFolder) -> RunResults:
         data = _cases(folder, info, connection)
         found_limits = limit.limits(data)
         limited = frozenset(found.case for found in found_limits if found.generator)
-        monitors = frozenset(str(monitor.get("name", "")) for monitor in info.get("monitors", []))
+        monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         judge = criteria.Criteria(data, series, connection, limited, monitors, found_points)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)

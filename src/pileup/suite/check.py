@@ -91,7 +91,10 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
     names = _Names(
         frozenset(draft.names("tests")),
         tuple(draft.names("tests")[:COMPARED]),
-        tuple(monitor_name(part.spec) for part in draft.monitors),
+        (
+            *(monitor_name(part.spec) for part in draft.monitors),
+            *(["cooldown"] if "cooldown" in draft.tree.entries else []),
+        ),
         frozenset(part.spec.name for part in draft.tests if _is_native(part.spec, folder)),
     )
     for test in draft.tests:

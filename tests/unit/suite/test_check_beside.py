@@ -74,3 +74,10 @@ def test_a_cooldown_without_its_monitor_is_a_fault(faults: Callable[..., list[st
     found = faults(HEAD + TESTS + "cooldown: {until: last(node.load1) < 1, at_most: 1 min}\n")
     assert len(found) == 1
     assert "`until`" in found[0]
+
+
+def test_a_criterion_may_speak_of_the_time_to_rest(plan: Callable[..., Plan], faults: Callable[..., list[str]]) -> None:
+    words = "criteria: [{id: C, says: It rests soon, check: max(cooldown.time_to_idle) < 1 min}]\n"
+    cooldown = "monitors: [{use: node}]\ncooldown: {until: last(node.load1) < 1, at_most: 1 min}\n"
+    assert plan(HEAD + TESTS + cooldown + words).suite.criteria[0].check == "max(cooldown.time_to_idle) < 1 min"
+    assert "no test or monitor 'cooldown'" in faults(HEAD + TESTS + words)[0]
