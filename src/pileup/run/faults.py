@@ -16,7 +16,7 @@ class Faults:
     """The faults of a run.
 
     One that names tests (`during`) happens in every load of theirs, one that names none in the first sustained load of
-    the run alone. Its time counts from `begin`. Methods may be called from any thread.
+    the run alone, roles apart. Its time counts from `begin`. Methods may be called from any thread.
     """
 
     def __init__(self, plan: Plan, supervisor: Supervisor, folder: RunFolder) -> None:
@@ -64,7 +64,8 @@ class Faults:
     def _meant(self, number: int, spec: FaultSpec, test: str) -> bool:
         if spec.during:
             return test in spec.during
-        return number not in self._begun and self._plan.suite.test(test).load.sustained
+        found = self._plan.suite.test(test)
+        return number not in self._begun and found.load.sustained and not found.with_
 
 
 def words_of(spec: FaultSpec) -> str:

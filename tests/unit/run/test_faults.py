@@ -21,6 +21,7 @@ targets: {{se: {{kind: practice-storage, launch: {{}}}}}}
 tests:
   - {{name: once, use: storage.list, options: {{folder: ""}}}}
   - {{name: held, use: storage.list, options: {{folder: ""}}, load: {{clients: 1, for: 1 s}}}}
+  - {{name: role, use: storage.list, options: {{folder: ""}}, with: [held], load: {{clients: 1}}}}
   - {{name: more, use: storage.list, options: {{folder: ""}}, load: {{clients: 1, for: 1 s}}}}
 faults:
   - {fault}
@@ -77,7 +78,7 @@ def test_a_restart_happens_at_its_time_and_is_told(make: Make, folder: RunFolder
 
 def test_without_during_it_happens_once_under_the_first_sustained_load(make: Make, folder: RunFolder) -> None:
     faults = make("{at: 0 s, do: command, run: 'true'}")
-    for test in ("once", "more", "held", "more"):
+    for test in ("once", "role", "more", "held", "more"):
         faults.begin(test)
         if test == "more" and not told(folder):
             until(done(folder))
