@@ -48,12 +48,15 @@ def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
     plan = reload(info, given or {})
     done = _done(folder, plan)
     objects = _objects(folder, plan)
-    again = _again(plan, done, objects, info)
+    gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
+    again = _again(plan, done, objects, gone)
     if not again and info["state"] == "ended":
         raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
     told = [str(each) for each in leftovers.put_right(folder, objects=False, given=given)]
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
+    for number in [number for number in left if plan.case(number).test.target in gone]:
+        folder.journal("objects", "gone", of=left.pop(number), case=plan.case(number).name)
     return Earlier(folder, plan, info, {number: done[number] for number in done if number not in again}, left, told)
 
 
@@ -80,7 +83,7 @@ class _Made:
 
     entry: int
     state: str
-    """made, removed, kept (as the suite wishes) or left (it could not be removed)."""
+    """made, removed, kept (as the suite wishes), left (it could not be removed), gone (with what held it)."""
 
 
 def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
@@ -94,25 +97,28 @@ def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
     return found
 
 
-def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], info: dict[str, Any]) -> set[int]:
-    """Return the cases to be done: those without an outcome, what they need of data that went, and their roles."""
+def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], gone: set[str]) -> set[int]:
+    """Return the cases to be done: those without an outcome, what they need of data that went, and their roles.
+
+    A role that was broken off when its loads had ended just then is done again beside the last of them. `gone` are
+    targets whose private server or folder held the data.
+    """
     again = {case.id for case in plan.cases if case.id not in done}
-    gone = {told["name"] for told in info["targets"] if told.get("private")}
     roles = [case for case in plan.cases if case.role]
-    waiting = list(again)
-    while waiting:
-        case = plan.case(waiting.pop())
-        more = {each for each in case.after if _lost_data(plan.case(each), objects, gone)}
-        more |= {role.id for role in roles if case.id in role.beside}
-        waiting += more - again
-        again |= more
+    size = 0
+    while size < len(again):
+        size = len(again)
+        for case in [plan.case(number) for number in again]:
+            again |= {each for each in case.after if _lost_data(plan.case(each), objects, gone)}
+        again |= {role.id for role in roles if again & set(role.beside)}
+        again |= {role.beside[-1] for role in roles if role.id in again and not again & set(role.beside)}
     return again
 
 
 def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
     """Whether what a case made was removed, or went with the private server or folder that held it."""
     made = objects.get(case.id)
-    return made is not None and (made.state == "removed" or case.test.target in gone)
+    return made is not None and (made.state in ("removed", "gone") or case.test.target in gone)
 
 
 def _make_ready(info: dict[str, Any], again: set[int], known: dict[int, dict[str, Any]], places: int) -> None:

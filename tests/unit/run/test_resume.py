@@ -35,7 +35,6 @@ class Broken:
         self.plan = load(self.file, values)
         self.folder = RunFolder.create(base / "runs", "t", 1)
         self.info = first_info(self.plan, 1)
-        self.info["targets"] = [{"name": "se", "private": False}, {"name": "own", "private": True}]
         self.info["places"] = [{"number": 0, "name": "local"}]
         self.folder.save(self.info)
 
@@ -87,6 +86,12 @@ def test_what_a_role_needs_is_made_again_too(tmp_path: Path) -> None:
     broken.makes("fill-own")
     broken.ends("fill", "fill-own", "read-own")
     assert again(broken.take_up()) == ["fill-own", "read", "noise"]
+
+
+def test_a_role_that_was_broken_off_after_its_loads_is_done_again_beside_the_last(broken: Broken) -> None:
+    broken.ends("fill", "fill-own", "read", "read-own")
+    broken.begins("noise")
+    assert again(broken.take_up()) == ["read-own", "noise"]
 
 
 def test_data_that_was_cleaned_up_is_made_again_where_it_is_needed(broken: Broken) -> None:
