@@ -20,8 +20,8 @@ class ComputingPoll(Test):
     One iteration asks until there is no more news. It ends `queue` and begins `run` when a job has begun to run, and
     ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it tells
     none: then the interval of the polls is the error of both. A job that failed or was cancelled is a failed operation.
-    It sees the jobs of all submitters of its place. With `counts`, the numbers of jobs queued and running in the whole
-    system are samples `queued` and `running`.
+    It ends jobs of all submitters of its own place; with N places a load of `once` becomes `{times: N, clients: N}`.
+    With `counts`, the numbers of jobs queued and running in the whole system are samples `queued` and `running`.
 
     As a role beside submitters: `{name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 1 s}}`.
     With `drain`, one iteration goes on until no job is open any more, and fails when its timeout is near:
