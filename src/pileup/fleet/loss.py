@@ -103,16 +103,18 @@ class Loss:
         told = self._told.get(case)
         return told is not None and bool(told.tallies)
 
-    def of(self, order: Order, begun: int, underway: Sequence[Underway] | None, reason: str) -> list[Frame]:
+    def of(self, order: Order, begun: int, share: int | None, underway: Sequence[Underway], reason: str) -> list[Frame]:
         """Return the last frame of a case: rows that were written and not told, and what is lost.
 
-        `underway` is what is known to have been under way, None when only the last frame says.
+        `underway` is what is known to have been under way. Where nothing is, as many count as lost as the last frame
+        had under way: what has begun since nobody knows, what has ended since made room for it. `share` is how many
+        iterations were the place's in all, None when there was no such bound.
         """
         told = self._told.setdefault(order.case, Told())
-        rows, later = self._untold(order.case, told)
-        known = [each for each in underway or () if each.case == order.case]
+        rows, ended = self._untold(order.case, told)
+        known = [each for each in underway if each.case == order.case]
         if not known:
-            count = max(0, told.in_flight - later)
+            count = told.in_flight if share is None else min(told.in_flight, max(0, share - ended))
             known = [Underway(0, told.time or begun, told.time or begun, order.case, 0)] * count
         name = next((key[0] for key in told.tallies if key[1]), ITERATION)
         for phase, lost in _by_phase(known, order, begun).items():
@@ -134,21 +136,16 @@ class Loss:
         return frames
 
     def _untold(self, case: int, told: Told) -> tuple[list[FrameRow], int]:
-        """Return what the table of the place has beyond its frames, and how many of the last frame's iterations
-        have ended since.
-        """
+        """Return what the table of the place has beyond its frames, and how many iterations it has in all."""
         found: dict[Key, Tally] = {}
-        later = 0
         try:
             for rows, texts in chunks(TableReader(self._folder.operations_path(self._place), ROW)):
-                own = rows[rows["case"] == case]
-                _count(own, texts, found)
-                ended = (own["parent"] == 0) & (own["start"] <= told.time) & (own["end"] > told.time)
-                later += int(np.count_nonzero(ended))
+                _count(rows[rows["case"] == case], texts, found)
         except (OSError, RecordError):
             return [], 0
         rest = {key: tally.rest(told.tallies.get(key, Tally())) for key, tally in found.items()}
-        return [_row(key, each) for key, each in rest.items() if any(each.values())], later
+        ended = sum(tally.sums[name] for key, tally in found.items() if key[1] for name in COUNTERS)
+        return [_row(key, each) for key, each in rest.items() if any(each.values())], ended
 
     def _record(self, order: Order, name: str, phase: int, lost: list[Underway], reason: str) -> None:
         """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""

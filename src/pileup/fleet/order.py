@@ -52,6 +52,15 @@ class Order:
         """Return the phase of an iteration that was due so many ns after the beginning of the load."""
         return _phase_at(self.load, elapsed) if self.phase is None else self.phase
 
+    def share(self, shard: int, shards: int) -> int | None:
+        """Return how many iterations a shard has in all, None when no number bounds them."""
+        load = self.load
+        times = 1 if load.kind == "once" else load.times
+        if times is None:
+            return None
+        sharing = min(shards, load.clients or 1) if load.kind != "open" else shards
+        return len(range(shard, times, sharing)) if shard < sharing else 0
+
     def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
         """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
         load = self.load

@@ -49,7 +49,7 @@ class News:
 class RemotePart:
     """The part of one load that another process presses."""
 
-    def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink) -> None:
+    def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink, shard: tuple[int, int]) -> None:
         self.order = order
         self.output = output
         self.news = News()
@@ -57,6 +57,8 @@ class RemotePart:
         self.begun = 0
         """When it was to begin, ns since the epoch; 0 before."""
         self.lost = False
+        self.share = order.share(*shard)
+        """How many iterations are its part, None when no number bounds the load."""
         self._place = place
         self._changed = place.changed
 
@@ -218,7 +220,7 @@ class RemotePlace:
 
     def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> RemotePart:
         """Have the place make its part of a load: shard (number from 0, of how many)."""
-        part = RemotePart(self, next(self._numbers), order, output)
+        part = RemotePart(self, next(self._numbers), order, output, shard)
         with self.changed:
             self._parts[part.number] = part
         plain = {"part": part.number, "shard": shard[0], "shards": shard[1]}
@@ -320,13 +322,13 @@ class RemotePlace:
             told = f"place {self.number} ({self.name}) was lost: {reason}"
             with suppress(RecordError):  # a full disk is noticed where it ends the run
                 self._folder.event("place", told, state="lost", place=self.number)
-            underway = self._board.underway() if self._board else None
+            underway = self._board.underway() if self._board else []
             for part in self._parts.values():
                 if part.news.over:
                     continue
                 if part.begun:
                     with suppress(RecordError):
-                        part.news.frames += self._loss.of(part.order, part.begun, underway, told)
+                        part.news.frames += self._loss.of(part.order, part.begun, part.share, underway, told)
                     if not self._loss.anything(part.order.case):
                         part.news.mistake = f"set-up failed: {told}"
                 part.lost, part.news.reason = True, told

@@ -17,6 +17,7 @@ from pileup.fleet.serve import Builder, Send, Server, Wire
 from pileup.fleet.wire import Message, receive
 from pileup.model.plan import Plan
 from pileup.plugin import Target, Test
+from pileup.run.guard import guarded_elsewhere
 from pileup.suite import instances
 
 
@@ -44,7 +45,8 @@ class Agent(Builder):
     def _target(self, name: str | None) -> Target | None:
         if name is None or name not in self._urls:
             return None
-        return instances.make_target(self._plan, name, self._urls[name])
+        target = instances.make_target(self._plan, name, self._urls[name])
+        return guarded_elsewhere(self._plan, name, target)
 
     def take(self, message: Message, send: Send) -> None:
         """Take a message that is not about loads."""
