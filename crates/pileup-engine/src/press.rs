@@ -51,7 +51,7 @@ pub struct Press {
     begun: OnceLock<i64>,
     /// An early stop before anything began.
     stopped: Mutex<Option<String>>,
-    /// Rung when a native worker has ended.
+    /// Rung when a native worker has ended, or the turnstile is there.
     bell: Condvar,
     /// Native workers begun, and ended.
     begun_workers: AtomicU32,
@@ -119,11 +119,16 @@ impl Press {
 
     /// The way of threads and event loops to their starts.
     pub(crate) fn turnstile(&self) -> &Turnstile {
-        self.turnstile.get_or_init(|| {
+        if let Some(turnstile) = self.turnstile.get() {
+            return turnstile;
+        }
+        let turnstile = self.turnstile.get_or_init(|| {
             let shard = Arc::new(Shard::new(Arc::clone(&self.load), Arc::clone(&self.recorder), self.begin()));
             self.adopt(&shard);
             Turnstile::new(shard)
-        })
+        });
+        self.ring(); // who waits for the end already does so at the turnstile from now on
+        turnstile
     }
 
     fn shards(&self) -> Vec<Arc<Shard>> {
@@ -242,10 +247,10 @@ impl Press {
     fn sleep(&self, time: Duration) {
         match self.turnstile.get() {
             Some(turnstile) => turnstile.wait_over(time),
-            // native workers ring when they end; in between they are looked after at intervals
+            // native workers ring when they end, a turnstile when it is made; in between they are looked after at intervals
             None => {
                 let stopped = lock(&self.stopped);
-                if !self.over() {
+                if !self.over() && self.turnstile.get().is_none() {
                     drop(self.bell.wait_timeout(stopped, time.min(LOOK)).unwrap_or_else(PoisonError::into_inner));
                 }
             }
@@ -258,6 +263,11 @@ impl Press {
 
     pub(crate) fn worker_ended(&self) {
         self.ended_workers.fetch_add(1, Ordering::AcqRel);
+        self.ring();
+    }
+
+    /// Wake who waits and knows of no turnstile; the lock lets nobody fall asleep between looking and waiting.
+    fn ring(&self) {
         drop(lock(&self.stopped));
         self.bell.notify_all();
     }

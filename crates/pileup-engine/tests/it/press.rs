@@ -263,6 +263,24 @@ fn a_client_that_is_ready_earlier_than_the_one_who_keeps_the_time_is_on_time() {
     assert_eq!(count(&finish(&press), Outcome::Passed, true), 20);
 }
 
+#[test]
+fn who_waits_before_anything_has_begun_hears_of_the_end_at_once() {
+    let bench = Bench::new("hears");
+    let begin = Instant::now();
+    for _ in 0..20 {
+        let press = bench.press(r#"{"kind": "once"}"#);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| press.wait(Duration::from_secs(10)));
+            std::thread::sleep(Duration::from_millis(2)); // the waiter sleeps by now
+            assert_eq!(press.spawn(), Some(0));
+            let start = press.next(0).unwrap();
+            press.finish(&start, &Ended { end: pileup_pacer::clock::now(), ..Ended::default() });
+            assert!(waiter.join().unwrap());
+        });
+    }
+    assert!(begin.elapsed() < Duration::from_millis(600), "not at the next look each time: {:?}", begin.elapsed());
+}
+
 /// Counts what it does, 5 ms each, on a thread of its own.
 struct Slow(Arc<AtomicU32>);
 impl Factory for Slow {
