@@ -113,6 +113,8 @@ def progress(case: CaseState) -> str:
         if value := recent.quantile(share):
             parts.append(f"{name} {format_time(value)}")
     parts.append(f"{tally.in_flight} in flight")
+    if tally.open:
+        parts.append(f"{tally.open} open")
     phase = PHASES[Phase(tally.phase)] if tally.parts else "preparing"
     return f"{phase}: {', '.join(parts)}{totals(case, '; ')}"
 

@@ -125,6 +125,8 @@ def _rates(case: CaseState, recent: Part, width: int) -> Text:
     if recent.bytes:
         line += Text(f"{format_bandwidth(recent.bandwidth)}  ", style="bold")
     line += Text(f"in flight {format_count(tally.in_flight)}  clients {format_count(tally.clients)}  ")
+    if tally.open:
+        line += Text(f"open {format_count(tally.open)}  ", style="bold")
     return _with_spark(line, case.rates, width)
 
 

@@ -43,6 +43,8 @@ class CaseState:
         seconds: dict[int, CaseTally] = {}
         for frame in frames:
             self.tally.take(frame)
+            if frame.nanoseconds == 0:
+                continue
             seconds.setdefault(frame.time // 10**9, CaseTally()).take(frame)
         for together in seconds.values():
             recent = together.recent()

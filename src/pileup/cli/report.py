@@ -16,7 +16,7 @@ import click
     default="html",
     show_default=True,
     metavar="NAME",
-    help="html, junit, json, or another of `pileup list reports`.",
+    help="html, junit, json, xml, or another of `pileup list reports`.",
 )
 @click.option(
     "--out",

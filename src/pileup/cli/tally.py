@@ -88,10 +88,15 @@ class CaseTally:
     parts: dict[int, Part] = field(default_factory=dict)
     places: dict[int, Frame] = field(default_factory=dict)
     """Newest frame of each place."""
+    outliving: dict[int, int] = field(default_factory=dict)
+    """Operations that outlive their iterations and are open, by place."""
     _recent: deque[Frame] = field(default_factory=deque)
 
     def take(self, frame: Frame) -> None:
-        """Add a frame."""
+        """Add a frame. One of no length is a ledger's: it tells of operations that hold no client."""
+        if frame.nanoseconds == 0:
+            self.outliving[frame.place] = frame.in_flight
+            return
         self.phase = max(self.phase, frame.phase)
         self._part(frame.phase).add_starts(frame)
         for phase in {row.phase for row in frame.rows}:
@@ -129,6 +134,11 @@ class CaseTally:
     def in_flight(self) -> int:
         """Iterations under way, over all places."""
         return sum(frame.in_flight for frame in self.places.values())
+
+    @property
+    def open(self) -> int:
+        """Operations that outlive their iterations and have not ended, over all places."""
+        return sum(self.outliving.values())
 
     @property
     def clients(self) -> int:

@@ -390,3 +390,12 @@ def test_in_the_cool_down_the_measured_part_still_stands_with_what_was_missed() 
     tally.take(Frame(10**9, 10**9, 0, 1, Phase.MEASURE, 8, 0, 0, 1, 0, b"", (row,)))
     tally.take(Frame(2 * 10**9, 10**9, 0, 1, Phase.COOLDOWN, 0, 5, 0, 1, 0, b"", ()))
     assert (tally.so_far().counts["passed"], tally.so_far().missed) == (7, 5)
+
+
+def test_what_outlives_its_iterations_is_counted_apart() -> None:
+    tally = CaseTally()
+    tally.take(Frame(10**9, 10**9, 0, 1, Phase.RAMP, 8, 0, 3, 4, 0, b"", ()))
+    for place, still in ((0, 70), (1, 30), (0, 60)):
+        tally.take(Frame(10**9, 0, place, 1, Phase.MEASURE, 0, 0, still, 0, 0, b"", ()))
+    assert (tally.open, tally.in_flight, tally.clients, tally.phase) == (90, 3, 4, Phase.RAMP)
+    assert tally.recent().nanoseconds == 10**9

@@ -29,11 +29,12 @@ def test_html_is_written_into_the_run_folder(run: Path) -> None:
     assert (run / "report.html").read_text().count('class="chart') >= 6
 
 
-@pytest.mark.parametrize(("kind", "name"), [("junit", "junit.xml"), ("json", "results.json")])
+@pytest.mark.parametrize(("kind", "name"), [("junit", "junit.xml"), ("json", "results.json"), ("xml", "report.xml")])
 def test_a_folder_gets_the_file_under_its_usual_name(run: Path, kind: str, name: str, tmp_path: Path) -> None:
     assert report(run, "--to", kind, "--out", tmp_path).stdout.strip() == str(tmp_path / name)
     data = (tmp_path / name).read_bytes()
-    assert ElementTree.fromstring(data).tag == "testsuites" if kind == "junit" else json.loads(data)["cases"]
+    tags = {"junit": "testsuites", "xml": "pileup"}
+    assert ElementTree.fromstring(data).tag == tags[kind] if kind in tags else json.loads(data)["cases"]
 
 
 def test_a_dash_is_stdout(run: Path) -> None:
