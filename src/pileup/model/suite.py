@@ -329,7 +329,9 @@ class FaultSpec(Part):
     do: Literal["restart", "kill", "pause", "continue", "command"] = Field(
         description="what: the first four act on a server that pileup launched, `command` runs what `run` says"
     )
-    target: str | None = Field(None, description="name of the target whose server it is")
+    target: str | None = Field(
+        None, description="name of the target whose server it is, or NAME.PROCESS for one of its processes"
+    )
     signal: Literal["TERM", "KILL", "INT", "HUP", "QUIT", "ABRT"] = Field(
         "TERM", description="signal by which restart ends the server"
     )

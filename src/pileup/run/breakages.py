@@ -27,7 +27,8 @@ GRACE = 5.0
 class Breakage:
     """`begin` when the load begins; `ask_to_end` and `end` when it has ended."""
 
-    def __init__(self, spec: FaultSpec, test: str, supervisor: Supervisor, folder: RunFolder) -> None:
+    def __init__(self, number: int, spec: FaultSpec, test: str, supervisor: Supervisor, folder: RunFolder) -> None:
+        self._number = number
         self._spec = spec
         self._test = test
         self._supervisor = supervisor
@@ -57,7 +58,8 @@ class Breakage:
             return
         begin = now()
         mark = uuid4().hex
-        about = {"target": self._spec.target, "do": self._spec.do, "test": self._test, "mark": mark}
+        spec = self._spec
+        about = {"fault": self._number, "target": spec.target, "do": spec.do, "test": self._test, "mark": mark}
         try:
             entry = self._folder.journal("fault", "begun", **about)
             self._acts()[self._spec.do](mark)
@@ -92,15 +94,16 @@ class Breakage:
 
     def _pause(self, _mark: str) -> None:
         """Without a time it lasts until another fault continues it, at most as long as the load."""
+        begin = time.monotonic()
         self._supervisor.pause(self._name)
         try:
-            self._wait_paused()
+            self._wait_paused(begin)
         finally:
             self._supervisor.go_on(self._name)
 
-    def _wait_paused(self) -> None:
+    def _wait_paused(self, begin: float) -> None:
         if self._spec.for_ is not None:
-            self._over.wait(self._spec.for_ / 1e9)
+            self._over.wait(max(0.0, begin + self._spec.for_ / 1e9 - time.monotonic()))
             return
         while self._supervisor.paused(self._name) and not self._over.wait(0.05):
             pass

@@ -118,12 +118,14 @@ class Server:
                 if each.pause is None:
                     about = {"target": self.name, "process": each.daemon.name, **self._known(each.identity)}
                     each.pause = self._journal.journal("pause", "begun", **about)
+                each.popen.send_signal(signal.SIGSTOP)  # at once: finding the others takes a while
                 processes.send(processes.session(each.identity, self._mark), signal.SIGSTOP)
 
     def go_on(self, process: str) -> None:
         """Continue the sessions of what is meant."""
         with self._lock:
             for each in self.chosen(process):
+                each.popen.send_signal(signal.SIGCONT)
                 processes.send(processes.session(each.identity, self._mark), signal.SIGCONT)
                 self._close_pause(each)
 

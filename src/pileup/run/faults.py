@@ -26,6 +26,12 @@ class Faults:
         self._lock = threading.Lock()
         self._begun: set[int] = set()
         """Places in the suite's list of those whose load has begun at least once."""
+        self._earlier = {
+            int(entry["fault"]): str(entry["test"])
+            for entry in folder.journal_entries()
+            if entry.get("what") == "fault" and "fault" in entry
+        }
+        """Those that happened in an earlier session of this run, and under which test."""
         self._under_way: dict[str, list[Breakage]] = {}
         self.problems: list[str] = []
         """What should have happened and did not, or not as the suite says."""
@@ -36,7 +42,8 @@ class Faults:
             meant = [number for number, spec in enumerate(self._plan.suite.faults) if self._meant(number, spec, test)]
             self._begun.update(meant)
             breakages = [
-                Breakage(self._plan.suite.faults[number], test, self._supervisor, self._folder) for number in meant
+                Breakage(number, self._plan.suite.faults[number], test, self._supervisor, self._folder)
+                for number in meant
             ]
             self._under_way.setdefault(test, []).extend(breakages)
         for each in breakages:
@@ -57,7 +64,7 @@ class Faults:
         for test in list(self._under_way):
             self.end(test)
         for number, spec in enumerate(self._plan.suite.faults):
-            if number not in self._begun:
+            if number not in self._begun and number not in self._earlier:
                 whose = " or ".join(spec.during) or "a sustained load"
                 self.problems.append(f"{words_of(spec)} did not happen: the load of {whose} never began")
 
@@ -65,7 +72,8 @@ class Faults:
         if spec.during:
             return test in spec.during
         found = self._plan.suite.test(test)
-        return number not in self._begun and found.load.sustained and not found.with_
+        mine = self._earlier.get(number, test) == test
+        return mine and number not in self._begun and found.load.sustained and not found.with_
 
 
 def words_of(spec: FaultSpec) -> str:

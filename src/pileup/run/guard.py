@@ -82,14 +82,14 @@ class Rails:
         for step in steps:
             if problem := inside.problem_of_step(step):
                 raise TargetError(
-                    f"case {case.name} would {step.method or step.verb} on target {name}: {problem}",
+                    f"it would {step.method or step.verb} on target {name}: {problem}",
                     f"names inside {inside.inside}, the `limits.inside` of the suite",
                 )
         for step in steps:
             if not deletes(step):
                 self._made[name].add(step.keys)
         if programs[0] is not None:
-            self._check_deleting(case, name, steps)
+            self._check_deleting(name, steps)
 
     def guarded(self, target: Target) -> Target:
         """Return the same target for Python tests: what it writes and deletes is checked each time.
@@ -104,12 +104,12 @@ class Rails:
             self._guarded[name] = guarded(target, inside_of(self._plan, name, target), made)
         return self._guarded[name]
 
-    def _check_deleting(self, case: Case, name: str, steps: list[Step]) -> None:
+    def _check_deleting(self, name: str, steps: list[Step]) -> None:
         for step in steps:
             foreign = self._made[name].missing(step.keys) if deletes(step) else None
             if foreign is not None:
                 raise TargetError(
-                    f"case {case.name} would delete {shown(foreign)} on target {name}, which this run has not made",
+                    f"it would delete {shown(foreign)} on target {name}, which this run has not made",
                     "names that a test of this run writes before",
                     "nothing else is deleted",
                 )

@@ -91,7 +91,7 @@ class Inside:
 def _base(url: str) -> str:
     if "://" not in url:
         return str(Path(url).expanduser().absolute())
-    return unquote(urlsplit(url).path)
+    return unquote(urlsplit(url).path).rstrip("/")
 
 
 def _decodings(text: str) -> Iterator[str | None]:

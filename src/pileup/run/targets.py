@@ -33,7 +33,7 @@ class Targets:
 
     def _used(self, name: str) -> bool:
         """Whether a test is for it, the scan sets something of it, or a fault is done to it."""
-        faults = any(fault.target == name for fault in self._plan.suite.faults)
+        faults = any((fault.target or "").partition(".")[0] == name for fault in self._plan.suite.faults)
         return faults or any(case.test.target == name or name in case.settings for case in self._plan.cases)
 
     def open(self) -> list[dict[str, Any]]:

@@ -92,7 +92,10 @@ def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnecti
 
 
 def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:
-    """Return the one code of a run. A run that measured nothing, or has not ended, is unknown: it cannot pass."""
+    """Return the one code of a run.
+
+    A run that measured nothing, has not ended, or without a fault that it should have had is unknown: it cannot pass.
+    """
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
     codes += [OF_CRITERION[criterion.verdict] for criterion in judged if criterion.verdict in OF_CRITERION]
     stopped = str(info.get("stopped") or "")
@@ -100,7 +103,7 @@ def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequenc
         codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
     if not codes and not any(operation.counts.ended for case in cases for operation in case.operations):
         codes.append(ExitCode.UNKNOWN)
-    if info.get("ended") is None:
+    if info.get("ended") is None or info.get("fault_problems"):
         codes.append(ExitCode.UNKNOWN)
     return combine(codes)
 
@@ -121,6 +124,7 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
         notes.append(f"Stopped: {info['stopped']}")
     if info.get("ended") is None:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
+    notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
     if info.get("debug_build"):
         notes.append("The engine is a debug build: its figures are not to be trusted.")
     if cases and not any(operation.counts.ended for case in cases for operation in case.operations):

@@ -27,7 +27,7 @@ def check(draft: Draft, folder: Path, faults: Faults) -> None:
     _check_after(draft, faults)
     PluginRules(draft, folder, faults).check()
     _check_checks(draft, folder, faults)
-    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), faults).check()
+    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
 
 
 def _check_title(draft: Draft, faults: Faults) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pileup.model import check as checks
-from pileup.model.suite import FaultSpec, TestSpec
+from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
+from pileup.plugin import Daemon
+from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.faults import Faults, near, parts, shown
 from pileup.suite.tree import Mapping, Sequence, where
@@ -12,9 +16,10 @@ from pileup.suite.tree import Mapping, Sequence, where
 class BesideRules:
     """Checks roles, faults and the cooldown of a draft."""
 
-    def __init__(self, draft: Draft, monitors: tuple[str, ...], faults: Faults) -> None:
+    def __init__(self, draft: Draft, monitors: tuple[str, ...], folder: Path, faults: Faults) -> None:
         self._draft = draft
         self._monitors = monitors
+        self._folder = folder
         self._faults = faults
         self._tests = {part.spec.name: part for part in draft.tests}
         self._names = draft.names("tests")
@@ -68,18 +73,30 @@ class BesideRules:
 
     def _check_fault(self, fault: FaultSpec, node: Mapping) -> None:
         targets = self._draft.targets
-        if fault.target is not None and fault.target not in self._draft.names("targets"):
+        name, _, process = (fault.target or "").partition(".")
+        if fault.target is not None and name not in self._draft.names("targets"):
             at = where(node, ("target",))
-            self._faults.add(at, f"there is no target {shown(fault.target)}", near(fault.target, targets))
-        elif fault.target in targets and fault.do != "command" and targets[fault.target].spec.launch is None:
-            told = f"pileup did not launch target {shown(fault.target)} and cannot {fault.do} it"
+            self._faults.add(at, f"there is no target {shown(name)}", near(name, targets))
+        elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
+            told = f"pileup did not launch target {shown(name)} and cannot {fault.do} it"
             self._faults.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")
+        elif process and name in targets and process not in (known := self._processes(targets[name].spec)):
+            told = f"the server of target {shown(name)} has no process {shown(process)}"
+            self._faults.add(where(node, ("target",)), told, near(process, known))
         for number, name in enumerate(fault.during):
             if name not in self._names:
                 at = where(node, ("during", number))
                 self._faults.add(at, f"there is no test {shown(name)}", near(name, self._names))
-        if not fault.during and not any(part.spec.load.sustained for part in self._draft.tests):
+        if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
             self._faults.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
+
+    def _processes(self, spec: TargetSpec) -> list[str]:
+        """Return the names of the processes of a launched server; none where its settings are wrong, told elsewhere."""
+        try:
+            launcher = instances.class_of_target(spec.kind, self._folder).launcher(spec.launch or {}, self._folder)
+        except Exception:
+            return []
+        return [each.name for each in (launcher.processes if launcher else ()) if isinstance(each, Daemon)]
 
     def _check_cooldown(self) -> None:
         suite, node = self._draft.suite, self._draft.tree.entries.get("cooldown")

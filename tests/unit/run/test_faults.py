@@ -190,3 +190,21 @@ def test_a_fault_on_what_is_not_launched_is_told(make: Make, folder: RunFolder, 
     until(done(folder))
     faults.end("held")
     assert "target se has no server of pileup's" in faults.problems[0]
+
+
+def test_another_session_does_again_what_is_pressed_again_and_nothing_else(make: Make, folder: RunFolder) -> None:
+    fault = "{at: 0 s, do: command, run: 'true'}"
+    first = make(fault)
+    first.begin("held")
+    until(done(folder))
+    first.end("held")
+    second = make(fault)
+    second.begin("more")
+    second.end("more")
+    second.close()
+    assert second.problems == []
+    assert told(folder) == [("command", "held", "done")]
+    third = make(fault)
+    third.begin("held")
+    until(lambda: len(told(folder)) == 2)
+    third.end("held")

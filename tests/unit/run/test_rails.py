@@ -129,7 +129,7 @@ def test_a_program_that_leaves_is_refused_and_told(make: Make, tmp_path: Path) -
     with pytest.raises(TargetError) as problem:
         rails.check(case, targets.get("se"), Program((Step("write", "write", Keys("f", 3)),)))
     assert str(problem.value) == (
-        f"case list would write on target se: 'f000000' is {tmp_path}/data/f000000, outside {tmp_path}/data/pileup; "
+        f"it would write on target se: 'f000000' is {tmp_path}/data/f000000, outside {tmp_path}/data/pileup; "
         f"expected names inside {tmp_path}/data/pileup, the `limits.inside` of the suite"
     )
 

@@ -55,6 +55,7 @@ def test_a_role_that_its_main_needs_by_way_of_others_is_a_fault(faults: Callable
         "{at: 1 s, do: kill, target: se, for: 1 s, during: [b]}",
         "{at: 1 s, do: pause, target: se, for: 1 s}",
         "{at: 1 s, do: continue, target: se}",
+        "{at: 1 s, do: kill, target: se.server}",
         "{at: 1 s, do: command, run: ls}",
         "{at: 1 s, do: command, run: ls, target: site}",
     ],
@@ -81,3 +82,14 @@ def test_a_criterion_may_speak_of_the_time_to_rest(plan: Callable[..., Plan], fa
     cooldown = "monitors: [{use: node}]\ncooldown: {until: last(node.load1) < 1, at_most: 1 min}\n"
     assert plan(HEAD + TESTS + cooldown + words).suite.criteria[0].check == "max(cooldown.time_to_idle) < 1 min"
     assert "no test or monitor 'cooldown'" in faults(HEAD + TESTS + words)[0]
+
+
+def test_a_fault_of_a_process_that_the_server_has_not(faults: Callable[..., list[str]]) -> None:
+    found = faults(HEAD + TESTS + "faults: [{at: 1 s, do: kill, target: se.data_base}]\n")
+    assert found[0].endswith("the server of target 'se' has no process 'data_base'; expected 'server'")
+
+
+def test_a_fault_under_a_role_alone_has_no_load(faults: Callable[..., list[str]]) -> None:
+    tests = TESTS.replace("load: {clients: 1, for: 10 s}", "").replace("after: [a], load", "with: [a], load")
+    found = faults(HEAD + tests.replace("noop, }", "noop}") + "faults: [{at: 1 s, do: restart, target: se}]\n")
+    assert "no test has a sustained load for this fault" in found[0]
