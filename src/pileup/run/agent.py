@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,12 @@ from pileup._core import _native
 from pileup.fleet.capture import routed
 from pileup.fleet.serve import Builder, Send, Server, Wire
 from pileup.fleet.wire import Message, receive
+from pileup.model.errors import PileupError
 from pileup.model.plan import Plan
+from pileup.model.record import Sample
 from pileup.plugin import Target, Test
 from pileup.run.guard import guarded_elsewhere
+from pileup.run.sampling import Sampler, Watch
 from pileup.suite import instances
 
 
@@ -34,6 +38,8 @@ class Agent(Builder):
             if message["table"]:
                 message.fields["table"] = str(self._scratch / "operations.table")
         self._plan = plan
+        self._end = threading.Event()
+        self._samplers: list[Sampler] = []
 
     def test(self, case: int) -> Callable[[int], Test]:
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
@@ -49,10 +55,33 @@ class Agent(Builder):
         return guarded_elsewhere(self._plan, name, target)
 
     def take(self, message: Message, send: Send) -> None:
-        """Take a message that is not about loads."""
+        """Take a message that is not about loads: begin to sample a monitor of the suite."""
+        if message.kind != "watch":
+            return
+        spec = self._plan.suite.monitors[message["monitor"]]
+        name = spec.name or spec.use
+
+        def keep(moment: int, samples: list[Sample]) -> None:
+            rows = [[moment, name, each.metric, each.value, each.unit, each.labels] for each in samples]
+            send("samples", {"rows": rows})
+
+        def tell(text: str) -> None:
+            send("note", {"text": text})
+
+        try:
+            watch = Watch(name, instances.make_monitor(self._plan, spec), spec.every)
+        except (PileupError, ValueError) as problem:
+            tell(f"monitor {name}: {problem}")
+            return
+        sampler = Sampler(watch, keep, tell, self._end)
+        self._samplers.append(sampler)
+        sampler.thread.start()
 
     def close(self) -> None:
-        """Remove what was made for this place."""
+        """End the monitors, and remove what was made for this place."""
+        self._end.set()
+        for sampler in self._samplers:
+            sampler.thread.join(2)
         if self._scratch is not None:
             rmtree(self._scratch, ignore_errors=True)
 

@@ -4,50 +4,51 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import partial
 
-from pileup._core._native import now
+from pileup.model.errors import RecordError
+from pileup.model.plan import Plan
 from pileup.model.record import Sample, SampleRow
-from pileup.plugin import Monitor
 from pileup.record import RunFolder
+from pileup.run.far_monitors import FarHost
+from pileup.run.sampling import Sampler, Watch
 
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """A monitor with its name in the run and its interval in ns."""
-
-    name: str
-    monitor: Monitor
-    every: int
-    host: str | None = None
-    """Where it is measured; None: here."""
+__all__ = ["MonitorClock", "Watch"]
 
 
 class MonitorClock:
-    """Samples on absolute ticks; a monitor that takes longer than its interval skips ticks and says so once."""
+    """Samples on absolute ticks; a monitor that takes longer than its interval skips ticks and says so once.
 
-    def __init__(self, watches: list[Watch], folder: RunFolder) -> None:
-        self._watches = watches
+    Monitors with a host are sampled there; for these the plan is needed, and they stand in the order of its monitors.
+    """
+
+    def __init__(self, watches: list[Watch], folder: RunFolder, plan: Plan | None = None) -> None:
         self._folder = folder
         self._host = socket.gethostname()
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
         self._end = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._run, args=(watch,), name=f"monitor {watch.name}", daemon=True)
-            for watch in watches
+        here = [watch for watch in watches if watch.host is None]
+        samplers = [Sampler(watch, partial(self._take, watch.name), self._tell, self._end) for watch in here]
+        self._threads = [sampler.thread for sampler in samplers]
+        hosts = dict.fromkeys(watch.host for watch in watches if watch.host)
+        self._far = [
+            FarHost(host, plan, [at for at, watch in enumerate(watches) if watch.host == host], self._keep, self._tell)
+            for host in hosts
+            if plan is not None
         ]
 
     def start(self) -> None:
         """Begin to sample."""
         for thread in self._threads:
             thread.start()
+        for host in self._far:
+            host.start()
 
     def add(self, monitor: str, moment: int, sample: Sample) -> None:
         """Keep a number that came from elsewhere, such as a test that reported it."""
-        with self._lock:
-            self._rows.append(SampleRow(moment, monitor, self._host, sample))
+        self._keep([SampleRow(moment, monitor, self._host, sample)])
 
     def write(self) -> None:
         """Bring what was sampled so far into the record."""
@@ -62,35 +63,17 @@ class MonitorClock:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(2)
+        for host in self._far:
+            host.stop()
         self.write()
 
-    def _run(self, watch: Watch) -> None:
-        try:
-            watch.monitor.open()
-        except Exception as problem:
-            self._folder.event("monitor", f"monitor {watch.name} cannot measure here: {problem}")
-            return
-        problems: set[str] = set()
-        begin, tick, skipped = time.monotonic_ns(), 0, 0
-        while not self._end.is_set():
-            self._sample(watch, problems)
-            following = max(tick + 1, -(-(time.monotonic_ns() - begin) // watch.every))
-            skipped += following - tick - 1
-            tick = following
-            self._end.wait(max(0, begin + tick * watch.every - time.monotonic_ns()) / 1e9)
-        if skipped:
-            self._folder.event("monitor", f"monitor {watch.name} was too slow for its interval {skipped} times")
-        watch.monitor.close()
+    def _take(self, monitor: str, moment: int, samples: list[Sample]) -> None:
+        self._keep([SampleRow(moment, monitor, self._host, sample) for sample in samples])
 
-    def _sample(self, watch: Watch, problems: set[str]) -> None:
-        moment = now()
-        try:
-            rows = [SampleRow(moment, watch.name, self._host, sample) for sample in watch.monitor.sample()]
-        except Exception as problem:
-            text = f"monitor {watch.name}: {type(problem).__name__}: {problem}"
-            if text not in problems and len(problems) < 20:
-                problems.add(text)
-                self._folder.event("monitor", text)
-            return
+    def _keep(self, rows: list[SampleRow]) -> None:
         with self._lock:
             self._rows.extend(rows)
+
+    def _tell(self, text: str) -> None:
+        with suppress(RecordError):  # a full disk is noticed where it ends the run
+            self._folder.event("monitor", text)

@@ -99,7 +99,7 @@ class Runner:
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
         faults = Faults(plan, supervisor, folder)
-        monitors = MonitorClock(self._watches(), folder)
+        monitors = MonitorClock(self._watches(), folder, plan)
         fleets: Fleets | None = None
         try:
             info["targets"] = targets.open()

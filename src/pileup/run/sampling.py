@@ -1,0 +1,74 @@
+"""One monitor sampled on absolute ticks, here or at a place of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pileup._core._native import now
+from pileup.model.record import Sample
+from pileup.plugin import Monitor
+
+MOST_PROBLEMS = 20
+"""Different mistakes of a monitor that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A monitor with its name in the run and its interval in ns."""
+
+    name: str
+    monitor: Monitor
+    every: int
+    host: str | None = None
+    """Where it is measured, as `ssh://user@host:port`; None: here."""
+
+
+class Sampler:
+    """Samples one monitor until `end`; `take` gets a time (ns) and its samples, `tell` what goes wrong."""
+
+    def __init__(
+        self,
+        watch: Watch,
+        take: Callable[[int, list[Sample]], None],
+        tell: Callable[[str], None],
+        end: threading.Event,
+    ) -> None:
+        self._watch = watch
+        self._take = take
+        self._tell = tell
+        self._end = end
+        self._problems: set[str] = set()
+        self.thread = threading.Thread(target=self._run, name=f"monitor {watch.name}", daemon=True)
+
+    def _run(self) -> None:
+        watch = self._watch
+        try:
+            watch.monitor.open()
+        except Exception as problem:
+            self._tell(f"monitor {watch.name} cannot measure here: {problem}")
+            return
+        begin, tick, skipped = time.monotonic_ns(), 0, 0
+        while not self._end.is_set():
+            self._sample()
+            following = max(tick + 1, -(-(time.monotonic_ns() - begin) // watch.every))
+            skipped += following - tick - 1
+            tick = following
+            self._end.wait(max(0, begin + tick * watch.every - time.monotonic_ns()) / 1e9)
+        if skipped:
+            self._tell(f"monitor {watch.name} was too slow for its interval {skipped} times")
+        watch.monitor.close()
+
+    def _sample(self) -> None:
+        moment = now()
+        try:
+            samples = list(self._watch.monitor.sample())
+        except Exception as problem:
+            text = f"monitor {self._watch.name}: {type(problem).__name__}: {problem}"
+            if text not in self._problems and len(self._problems) < MOST_PROBLEMS:
+                self._problems.add(text)
+                self._tell(text)
+            return
+        self._take(moment, samples)
