@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pileup.builtin.reports.html import tables, text
 from pileup.builtin.reports.html.monitor_charts import groups, panels
-from pileup.builtin.reports.html.series import buckets, log_ticks, mean, scaled, short
+from pileup.builtin.reports.html.series import buckets, linear_ticks, log_ticks, mean, scaled, short
 from pileup.builtin.reports.html.shapes import amount_scale
 from pileup.model.results import Figure, Interval
 from tests.unit.builtin.reports import synthetic
@@ -171,3 +171,11 @@ def test_more_metrics_than_room_are_counted() -> None:
 def test_figures_in_words(figure: Figure | None, value: str, interval: str) -> None:
     shown = text.show(figure)
     assert (shown.value, shown.interval) == (value, interval)
+
+
+def test_a_narrow_range_has_ticks_too() -> None:
+    assert linear_ticks(10.2, 15.5) == [11, 12, 13, 14, 15]
+    assert linear_ticks(0.0102, 0.0103) == pytest.approx([0.0102, 0.01022, 0.01024, 0.01026, 0.01028, 0.0103])
+    assert linear_ticks(5, 5) == []
+    for low, high in ((10.2, 11), (10.2, 40), (1e-3, 1.1e-3), (9.99, 10.01)):
+        assert len([tick for tick in linear_ticks(low, high) if low <= tick <= high]) >= 3

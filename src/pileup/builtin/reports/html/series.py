@@ -68,6 +68,17 @@ def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
     return [float(f"{tick:.6g}") for tick in found[::thin]]
 
 
+def linear_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return evenly spaced round ticks within [low, high]: for a range so narrow that 1-2-5 ticks would miss it."""
+    if not (0 < low < high and math.isfinite(high)):
+        return []
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [float(f"{number * step:.6g}") for number in range(first, last + 1)]
+
+
 def scaled(unit: str, size: float) -> tuple[float, str]:
     """Return divisor and name of the unit in which numbers up to `size` are easy to read."""
     steps = {"B": (1024.0, ("B", "KiB", "MiB", "GiB", "TiB")), "B/s": (1000.0, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"))}

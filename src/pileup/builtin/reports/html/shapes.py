@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.series import log_ticks
+from pileup.builtin.reports.html.series import linear_ticks, log_ticks
 
 INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
@@ -190,7 +190,8 @@ def with_marks(spec: dict[str, Any], bands: list[dict[str, Any]], rules: list[di
 
 def free_log_time(values: list[float]) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) that follow what is on show of `values`, all above zero."""
-    ticks = log_ticks(min(values) / 2, max(values) * 2, 40)
+    low, high = min(values), max(values)
+    ticks = log_ticks(low / 2, high * 2, 40) if high > 4 * low else linear_ticks(low * 0.9, high * 1.1)
     axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=4)
     return alt.Scale(type="log", nice=False, padding=5), axis
 
@@ -245,6 +246,8 @@ TIME_LABEL = (
 def log_time(values: list[float], most: int = 7) -> tuple[alt.Scale, alt.Axis]:
     """Return scale and axis (log, ms) for durations from the least to the largest of `values`, all above zero."""
     low, high = min(values) / 1.15, max(values) * 1.15
-    ticks = log_ticks(low, high, most) or [low]
+    ticks = log_ticks(low, high, most)
+    if len(ticks) < 2:
+        ticks = linear_ticks(low, high, 4) or [low]
     axis = alt.Axis(values=ticks, labelExpr=TIME_LABEL, title=None, labelOverlap="greedy", labelSeparation=6)
     return alt.Scale(type="log", domain=[low, high], nice=False, clamp=True), axis
