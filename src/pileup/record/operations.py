@@ -207,9 +207,12 @@ def _register_names(connection: DuckDBPyConnection, info: dict[str, Any]) -> Non
         if rows:
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
     connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
-    cases = [[case["id"], case["name"], case.get("test", ""), case.get("target")] for case in info.get("cases", [])]
+    cases = [(case["id"], case["name"], case.get("test", ""), case.get("target")) for case in info.get("cases", [])]
     if cases:
-        connection.executemany("INSERT INTO _cases VALUES (?, ?, ?, ?)", cases)
+        columns = (np.array(column, dtype=object) for column in zip(*cases, strict=True))
+        connection.register("_known", dict(zip(("id", "name", "test", "target"), columns, strict=True)))
+        connection.execute("INSERT INTO _cases SELECT id, name, test, target FROM _known")
+        connection.unregister("_known")
 
 
 def word_of_phase(phase: Phase) -> str:
