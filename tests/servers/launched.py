@@ -7,12 +7,22 @@ from pathlib import Path
 from pileup.plugin import Launcher
 from pileup.run.servers import Supervisor
 
+NAME = "target"
+
 
 @contextlib.contextmanager
-def launched(launcher: Launcher, folder: Path, name: str = "target") -> Iterator[str]:
-    """Yield the url of a server; it is ended in order, by pid, with whatever it has started."""
+def supervised(launcher: Launcher, folder: Path) -> Iterator[Supervisor]:
+    """Yield the supervisor of a server called NAME; it is ended in order, by pid, with whatever it has started."""
     supervisor = Supervisor()
     try:
-        yield supervisor.launch(name, launcher, folder)
+        supervisor.launch(NAME, launcher, folder)
+        yield supervisor
     finally:
         supervisor.end_all()
+
+
+@contextlib.contextmanager
+def launched(launcher: Launcher, folder: Path) -> Iterator[str]:
+    """Yield the url of a server."""
+    with supervised(launcher, folder) as supervisor:
+        yield supervisor.url(NAME)

@@ -1,20 +1,40 @@
-"""An sshd of our own on the loopback: temporary keys and configuration, a free port, ended by its pid."""
+"""An sshd of our own on the loopback: temporary keys and configuration, launched as a suite's server is."""
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from pileup.plugin import Accepts, Daemon, File, Launcher
+from tests.servers.launched import NAME, supervised
+
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
+SERVER = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+PidFile none
+AuthorizedKeysFile {folder}/user.pub
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+"""
+CLIENT = """
+IdentityFile {folder}/user
+IdentitiesOnly yes
+IdentityAgent none
+UserKnownHostsFile {folder}/known_hosts
+GlobalKnownHostsFile /dev/null
+StrictHostKeyChecking yes
+"""
 
 
 @dataclass(frozen=True)
@@ -26,43 +46,21 @@ class Sshd:
     pid: int
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def make_key(path: Path) -> str:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
     return path.with_suffix(".pub").read_text()
 
 
-def configure(folder: Path, port: int) -> str:
-    """Write everything both sides need; return the ssh command."""
-    host_key, public = make_key(folder / "host"), make_key(folder / "user")
-    (folder / "authorized_keys").write_text(public)
-    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}")
-    (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
-        f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
-        "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
+def launcher(folder: Path) -> Launcher:
+    """Return how to start it; keys are made at once."""
+    host, _ = make_key(folder / "host"), make_key(folder / "user")
+    files = (
+        File("sshd_config", SERVER),
+        File("ssh_config", CLIENT),
+        File("known_hosts", "[127.0.0.1]:{port} " + host),
     )
-    (folder / "ssh_config").write_text(
-        f"IdentityFile {folder}/user\nIdentitiesOnly yes\nIdentityAgent none\n"
-        f"UserKnownHostsFile {folder}/known_hosts\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n"
-    )
-    return f"ssh -F {folder}/ssh_config"
-
-
-def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + 20
-    while time.monotonic() < until and process.poll() is None:
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail(f"sshd does not begin: {log.read_text()[-500:]}")
+    command = (SSHD, "-D", "-e", "-f", "{folder}/sshd_config")
+    return Launcher((Daemon(command, Accepts()),), url="{user}@127.0.0.1:{port}", files=files)
 
 
 @pytest.fixture(scope="session")
@@ -71,16 +69,8 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     if not Path(SSHD).exists() or shutil.which("ssh") is None:
         pytest.skip("sshd is not installed (Debian package openssh-server)")
     folder = tmp_path_factory.mktemp("sshd")
-    port = free_port()
-    command = configure(folder, port)
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd as root wants it for its separated half
-    log = folder / "log"
-    with log.open("wb") as file:
-        process = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=file)
-        try:
-            await_port(port, process, log)
-            yield Sshd(f"{getpass.getuser()}@127.0.0.1:{port}", command, process.pid)
-        finally:
-            process.terminate()
-            process.wait(10)
+    with supervised(launcher(folder), folder) as supervisor:
+        (pid,) = supervisor.pids(NAME)
+        yield Sshd(supervisor.url(NAME), f"ssh -F {folder}/ssh_config", pid)
