@@ -20,8 +20,8 @@ class ThreadExecutor(PythonExecutor):
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin to give threads to clients as they are wanted."""
-        self._begin(self._spawn, "spawner")
+        """Begin to give threads to clients as they are wanted; the only client of a check has the first one itself."""
+        self._begin(self._spawn if self.desk.order.load.sustained else self._spawn_one, "spawner")
 
     def close(self) -> None:
         """Wait a moment for the threads that have nothing to do any more."""
@@ -36,6 +36,10 @@ class ThreadExecutor(PythonExecutor):
     def _spawn(self) -> None:
         while (client := self.press.spawn()) is not None:
             self._begin(self._serve, f"client {client}", client)
+
+    def _spawn_one(self) -> None:
+        if (client := self.press.spawn()) is not None:
+            self._serve(client)
 
     def _serve(self, client: int) -> None:
         seat = self.press.seat(client)
