@@ -69,6 +69,7 @@ class Distribution:
     counts: tuple[int, ...]
     ecdf: tuple[tuple[float, float], ...]
     box: tuple[float, float, float, float, float]
+    mean_interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ class Event:
     """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
 
     kind: str
-    """"fault", "setting", "cooldown", "place", "server": drawn on charts; others are listed alone."""
+    """"fault", "setting", "cooldown", "place", "server", "pause": drawn on charts; others are listed alone."""
     text: str
     begin: int
     end: int

@@ -1,11 +1,13 @@
-"""What happened to the run, as results tell it: faults, settings, cooldowns, lost places, servers, and notes."""
+"""What happened to the run, as results tell it: faults, settings, cooldowns, lost places, servers, pauses, notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pileup.model.results import Event
+from pileup.model.units import format_time
 
 MOST = 5000
 """Events that results hold: the first."""
@@ -15,10 +17,24 @@ ABOUT = ("target", "place", "monitor", "visit")
 """Fields that say what an event is about, the first that there is."""
 
 
-def events(found: Iterable[dict[str, Any]]) -> tuple[Event, ...]:
-    """Return events of the record in the order of time."""
-    kept = [_event(each) for each in found if each.get("kind") not in LEFT_OUT]
+def events(found: Iterable[dict[str, Any]], sessions: Sequence[dict[str, Any]] = ()) -> tuple[Event, ...]:
+    """Return events of the record in the order of time, and the pauses between the sessions of a run."""
+    known = list(found)
+    kept = [_event(each) for each in known if each.get("kind") not in LEFT_OUT]
+    kept += _pauses(sorted(_time(each.get("time"), 0) for each in known), sessions)
     return tuple(sorted(kept, key=lambda event: event.begin)[:MOST])
+
+
+def _pauses(times: Sequence[int], sessions: Sequence[dict[str, Any]]) -> Iterator[Event]:
+    """Yield when nothing ran because a run was stopped, or had crashed, and was taken up again later.
+
+    A crash tells no end: then the last event before the next session stands for it.
+    """
+    for before, after in pairwise(sessions):
+        begin = _time(after.get("started"), 0)
+        last = [time for time in times if time < begin][-1:] or [begin]
+        end = _time(before.get("ended"), last[0])
+        yield Event("pause", f"taken up again after {format_time(max(0, begin - end))}", min(begin, end), begin)
 
 
 def _event(each: dict[str, Any]) -> Event:

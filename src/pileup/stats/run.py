@@ -71,7 +71,7 @@ def results(folder: RunFolder) -> RunResults:
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
         notes=tuple(_notes(info, cases)),
-        events=events(folder.events()),
+        events=events(folder.events(), info.get("sessions") or ()),
         points=found_points,
         comparisons=points.comparisons(found_points, cases, limited),
     )

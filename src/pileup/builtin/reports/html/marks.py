@@ -23,6 +23,7 @@ KINDS = {
     "server": ("server ended", "var(--c3)"),
     "setting": ("setting changed", "var(--accent)"),
     "cooldown": ("cooldown", "var(--c6)"),
+    "pause": ("not running", "var(--none)"),
 }
 """Kind -> its name in a legend and its colour."""
 
