@@ -185,8 +185,10 @@ class Server:
             popen = self._open(daemon, words, path)
         except (OSError, ValueError, KeyError) as problem:
             self._close("server", "failed", intent, problem=str(problem))
+            user = self.filling.user
+            hint = f"user {user} must be able to enter {self._folder}: --out DIR elsewhere" if user else ""
             raise TargetError(
-                f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here"
+                f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here", hint
             ) from problem
         identity = Identity.of(popen.pid) or Identity(popen.pid, 0.0)
         entry = self._journal.journal("server", "started", of=intent, **self._known(identity), **about)

@@ -117,9 +117,15 @@ class Supervisor:
         server.end()
 
     def end_all(self) -> None:
-        """End the servers, the last one first."""
+        """End the servers, the last one first. What goes wrong with one keeps none of the others, and is raised then."""
+        problems = []
         for name in reversed(list(self._servers)):
-            self.end(name)
+            try:
+                self.end(name)
+            except Exception as problem:
+                problems.append(problem)
+        if problems:
+            raise problems[0]
 
     def _find(self, name: str) -> tuple[Server, str]:
         """Return a server and the name of the process that is meant, empty for all of them."""

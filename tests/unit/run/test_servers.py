@@ -1,9 +1,11 @@
 """Launched servers: readiness of every kind, order, restart, pause, kill; what they said; and that none is left."""
 
 import os
+import pwd
 import re
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -315,3 +317,46 @@ def test_without_a_run_nothing_is_noted(tmp_path: Path) -> None:
     supervisor.end_all()
     assert not runs(pid)
     assert sorted(path.name for path in (tmp_path / "se").iterdir()) == ["server.log"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a server as another user")
+def test_a_server_of_another_user_owns_its_folders(supervisor: Supervisor, tmp_path: Path) -> None:
+    shell = (
+        "/bin/sh",
+        "-c",
+        "touch mine; echo ready at $(id -u); exec sleep 60",
+    )  # pileup's Python may be closed to it
+    with tempfile.TemporaryDirectory() as base:
+        Path(base).chmod(0o755)
+        files = (File("etc/x.conf", "{user}"), File("spool"))
+        stack = Launcher((Daemon(shell, Line(URL)),), files=files, user="nobody")
+        folder = Path(base) / "se"
+        nobody = pwd.getpwnam("nobody").pw_uid
+        assert supervisor.launch("se", stack, folder) == str(nobody)
+        assert {path.stat().st_uid for path in (folder, folder / "mine", folder / "spool", folder / "etc/x.conf")} == {
+            nobody
+        }
+        assert (folder / "etc/x.conf").read_text() == "nobody"
+        supervisor.end_all()
+    (tmp_path / "closed").mkdir(mode=0o700)
+    with pytest.raises(TargetError, match="user nobody must be able to enter"):
+        supervisor.launch("se", stack, tmp_path / "closed" / "se")
+
+
+def test_one_that_cannot_be_ended_does_not_keep_the_others(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        supervisor.launch(name, launcher(READY), tmp_path / name)
+    (first,) = supervisor.pids("a")
+    server = supervisor._servers["b"]
+    end = server.end
+
+    def fails() -> None:
+        end()
+        raise OSError("no")
+
+    monkeypatch.setattr(server, "end", fails)
+    with pytest.raises(OSError, match="no"):
+        supervisor.end_all()
+    assert not runs(first)
