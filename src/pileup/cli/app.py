@@ -30,12 +30,13 @@ COMMANDS = {
     "show": "pileup.cli.show",
     "report": "pileup.cli.report",
     "export": "pileup.cli.export",
+    "compare": "pileup.cli.compare",
     "practice": "pileup.cli.practice",
     "place": "pileup.cli.place",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "compare merge verify relay trace push pull history serve watch probe"
+LATER = "merge verify relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

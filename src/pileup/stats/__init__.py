@@ -3,12 +3,25 @@
 May import `record`, `model`, `_core`.
 """
 
+from pileup.stats.compare import compare_runs
 from pileup.stats.distribution import quantiles_of
 from pileup.stats.errors import first_error
 from pileup.stats.evaluate import amount, words
 from pileup.stats.idle import holds
 from pileup.stats.judge import judge_case
-from pileup.stats.plain import to_json
+from pileup.stats.plain import plain, to_json
 from pileup.stats.run import exit_code, results
 
-__all__ = ["amount", "exit_code", "first_error", "holds", "judge_case", "quantiles_of", "results", "to_json", "words"]
+__all__ = [
+    "amount",
+    "compare_runs",
+    "exit_code",
+    "first_error",
+    "holds",
+    "judge_case",
+    "plain",
+    "quantiles_of",
+    "results",
+    "to_json",
+    "words",
+]

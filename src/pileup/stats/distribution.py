@@ -80,6 +80,7 @@ def distribution(histogram: Histogram) -> Distribution | None:
         counts=counts,
         ecdf=_ecdf(histogram, found),
         box=(box[0], box[1], box[2], box[3], box[4]),
+        mean_interval=mean(histogram).interval,
     )
 
 

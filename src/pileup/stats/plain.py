@@ -20,6 +20,11 @@ def to_json(results: RunResults) -> dict[str, Any]:
     return plain
 
 
+def plain(value: Any) -> Any:
+    """Return anything that results are made of as plain data."""
+    return _plain(value)
+
+
 def _plain(value: Any) -> Any:
     kind = type(value)
     if kind in SIMPLE:

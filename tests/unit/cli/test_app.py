@@ -52,7 +52,7 @@ def test_the_list_of_commands_shows_whole_sentences(capsys: pytest.CaptureFixtur
     ("arguments", "told"),
     [
         (["vaildate"], "No such command 'vaildate'"),
-        (["compare", "a"], "`pileup compare` is reserved: not yet built"),
+        (["relay", "a"], "`pileup relay` is reserved: not yet built"),
         (["validate"], "Missing argument 'SUITE'"),
         (["validate", "--colour", "x"], "No such option"),
         (["validate", "nothing.yaml"], "there is no file 'nothing.yaml'"),

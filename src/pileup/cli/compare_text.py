@@ -1,0 +1,135 @@
+"""A comparison of runs on the screen: readable at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Against, Contrast, RunComparison
+from pileup.model.results import Figure
+from pileup.model.units import format_fraction
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+COLOURS = {WORSE: "red", BETTER: "green", TOO_FEW: "dim"}
+LONGEST = 60
+"""Characters of a setting that are shown."""
+MOST_LINES = 6
+"""Lines of the suite that are shown of each side."""
+
+
+def print_comparison(found: RunComparison, console: Console) -> None:
+    """Print each side against the baseline: verdict, warnings, what differs, then the metrics of each test."""
+    from rich.text import Text
+
+    console.print(Text("Baseline: ", "bold").append(found.baseline.name))
+    for against in found.against:
+        console.print(Text("Against:  ", "bold").append(against.candidate.name))
+        console.print(_summary(against, found.smallest))
+        for warning in against.warnings:
+            console.print(Text(warning, "yellow"))
+        for line in _differs(against):
+            console.print(Text(line, "dim"))
+        console.print()
+        console.print(_table(against.contrasts, found.smallest))
+        console.print()
+
+
+def _summary(against: Against, smallest: float) -> Text:
+    from rich.text import Text
+
+    worse, better = len(against.worse), len(against.better)
+    style = COLOURS[WORSE] if worse else COLOURS[BETTER] if better else ""
+    told = [f"{number} {word}" for number, word in ((worse, WORSE), (better, BETTER)) if number]
+    rest = len(against.contrasts) - worse - better
+    told.append(f"{rest} without a difference of {format_fraction(smallest)} or more shown")
+    return Text("Verdict:  ", "bold").append(", ".join(told), style)
+
+
+def _differs(against: Against) -> Iterable[str]:
+    for each in against.differs:
+        if each.what == "suite":
+            yield from (f"suite - {line.strip()}" for line in each.baseline.splitlines()[:MOST_LINES])
+            yield from (f"suite + {line.strip()}" for line in each.candidate.splitlines()[:MOST_LINES])
+        else:
+            yield f"{each.what}: {_short(each.baseline)} -> {_short(each.candidate)}"
+
+
+def _short(text: str) -> str:
+    return (text if len(text) <= LONGEST else text[: LONGEST - 3] + "...") or "(none)"
+
+
+def _table(contrasts: Iterable[Contrast], smallest: float) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    for title, right in (("", False), ("Baseline", True), ("Now", True), ("Change", True), ("Verdict", False)):
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    for name, group in groupby(contrasts, key=lambda each: each.name):
+        members = [each for each in group if _says_something(each)]
+        if not members:
+            continue
+        table.add_row(Text(name, "bold"))
+        for each in members:
+            figures = (plain_words(each.baseline), plain_words(each.candidate), change_words(each))
+            table.add_row(Text("  " + each.metric), *map(Text, figures), verdict_text(each, smallest))
+    return table
+
+
+def _says_something(found: Contrast) -> bool:
+    return found.baseline.value is not None or found.candidate.value is not None
+
+
+def plain_words(figure: Figure) -> str:
+    """Return a figure without its interval."""
+    from pileup.stats import amount
+
+    if figure.value is None:
+        return TOO_FEW
+    return amount(figure.value, figure.dimension)
+
+
+def change_words(found: Contrast) -> str:
+    """Return the relative change with its interval, the absolute one where there is none: `-1.2 % (-3.0 to +0.5)`."""
+    relative = found.relative
+    if relative.value is not None and (relative.interval or not found.difference.interval):
+        return _with_interval(relative, lambda value: f"{value * 100:+.1f}", " %")
+    return _with_interval(found.difference, lambda value: _signed(value, found.difference.dimension), "")
+
+
+def _with_interval(figure: Figure, words: Callable[[float], str], unit: str) -> str:
+    if figure.value is None:
+        return "-"
+    value = words(figure.value) + unit
+    if figure.interval is None:
+        return value
+    return f"{value} ({words(figure.interval.low)} to {words(figure.interval.high)})"
+
+
+def _signed(value: float, dimension: str) -> str:
+    from pileup.stats import amount
+
+    return ("+" if value > 0 else "") + amount(value, dimension)
+
+
+def verdict_words(found: Contrast, smallest: float) -> str:
+    """Return the verdict of one contrast for people."""
+    if found.verdict == ALIKE and found.alike:
+        return f"the same within {format_fraction(smallest)}"
+    if found.verdict in (BETTER, WORSE) and not found.matters:
+        return f"slightly {found.verdict}"
+    return found.verdict
+
+
+def verdict_text(found: Contrast, smallest: float) -> Text:
+    """Return the verdict with its colour."""
+    from rich.text import Text
+
+    style = COLOURS.get(found.verdict, "") if found.matters or found.verdict == TOO_FEW else ""
+    return Text(verdict_words(found, smallest), style)

@@ -1,0 +1,109 @@
+"""Runs compared with a baseline: what the statistics of `pileup compare` give and its outputs take.
+
+Units as in `model/results.py`: durations in nanoseconds, rates per second, sizes in bytes, shares as fractions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pileup.model.results import Figure
+
+BETTER, WORSE, ALIKE, TOO_FEW = "better", "worse", "no difference shown", "too few"
+"""Verdicts of a contrast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run, or several runs taken together, on one side of a comparison."""
+
+    name: str
+    """The folder's name; of several runs: that of the first, and how many more."""
+    runs: tuple[str, ...]
+    """Paths of the run folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One metric of one operation, against the baseline."""
+
+    test: str
+    point: str
+    """Where in the scan, in words; empty without one."""
+    operation: str
+    """Empty: the iterations."""
+    metric: str
+    """"rate", "throughput", "mean", "p50", "p90", "p99", "not passed"."""
+    dimension: str
+    higher_is_better: bool
+    baseline: Figure
+    candidate: Figure
+    difference: Figure
+    """Candidate less baseline."""
+    relative: Figure
+    """Ratio of candidate to baseline less one, as a fraction; no value where the baseline may be zero."""
+    p: float | None
+    """How probable such a difference is by chance; None where an interval is missing."""
+    adjusted: float | None
+    """The same adjusted for all that this comparison looks at (Holm)."""
+    verdict: str
+    """"better", "worse", "no difference shown" (by `adjusted`, at 5 %), or "too few"."""
+    matters: bool
+    """Whether the difference is shown and at least as large as the smallest that matters."""
+    alike: bool
+    """Whether the whole interval of the ratio lies within the smallest difference that matters."""
+    over_runs: bool
+    """Whether the interval tells how repeats vary; else how a single case varies within itself."""
+
+    @property
+    def name(self) -> str:
+        """What is compared, in words: `copy[se.threads=4]`, with `, open` for an operation."""
+        place = f"[{self.point}]" if self.point else ""
+        return f"{self.test}{place}" + (f", {self.operation}" if self.operation else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """Something about the runs that is not the same on both sides."""
+
+    what: str
+    baseline: str
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """One side compared with the baseline."""
+
+    candidate: Side
+    contrasts: tuple[Contrast, ...]
+    differs: tuple[Differs, ...]
+    warnings: tuple[str, ...]
+    """Why these may not be comparable, or what their intervals do not hold."""
+
+    @property
+    def worse(self) -> tuple[Contrast, ...]:
+        """What is shown to be worse by as much as matters."""
+        return tuple(each for each in self.contrasts if each.verdict == WORSE and each.matters)
+
+    @property
+    def better(self) -> tuple[Contrast, ...]:
+        """What is shown to be better by as much as matters."""
+        return tuple(each for each in self.contrasts if each.verdict == BETTER and each.matters)
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Several runs, each compared with the first."""
+
+    baseline: Side
+    smallest: float
+    """The smallest relative difference that matters, as a fraction."""
+    against: tuple[Against, ...]
+
+    @property
+    def verdict(self) -> str:
+        """What is worse on any side decides: "worse", "better" or "no difference shown"."""
+        if any(each.worse for each in self.against):
+            return WORSE
+        return BETTER if any(each.better for each in self.against) else ALIKE
