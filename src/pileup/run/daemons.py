@@ -186,7 +186,7 @@ class Server:
         except (OSError, ValueError, KeyError) as problem:
             self._close("server", "failed", intent, problem=str(problem))
             user = self.filling.user
-            hint = f"user {user} must be able to enter {self._folder}: --out DIR elsewhere" if user else ""
+            hint = f"it is run as user {user}, who must be able to reach it" if user else ""
             raise TargetError(
                 f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here", hint
             ) from problem

@@ -117,7 +117,7 @@ class Supervisor:
         server.end()
 
     def end_all(self) -> None:
-        """End the servers, the last one first. What goes wrong with one keeps none of the others, and is raised then."""
+        """End the servers, the last one first. What goes wrong with one keeps none of the others and is raised then."""
         problems = []
         for name in reversed(list(self._servers)):
             try:

@@ -321,11 +321,7 @@ def test_without_a_run_nothing_is_noted(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a server as another user")
 def test_a_server_of_another_user_owns_its_folders(supervisor: Supervisor, tmp_path: Path) -> None:
-    shell = (
-        "/bin/sh",
-        "-c",
-        "touch mine; echo ready at $(id -u); exec sleep 60",
-    )  # pileup's Python may be closed to it
+    shell = ("/bin/sh", "-c", "touch mine; echo ready at $(id -u); exec sleep 60")
     with tempfile.TemporaryDirectory() as base:
         Path(base).chmod(0o755)
         files = (File("etc/x.conf", "{user}"), File("spool"))
@@ -339,8 +335,11 @@ def test_a_server_of_another_user_owns_its_folders(supervisor: Supervisor, tmp_p
         assert (folder / "etc/x.conf").read_text() == "nobody"
         supervisor.end_all()
     (tmp_path / "closed").mkdir(mode=0o700)
-    with pytest.raises(TargetError, match="user nobody must be able to enter"):
-        supervisor.launch("se", stack, tmp_path / "closed" / "se")
+    (tmp_path / "closed" / "program").write_text("#!/bin/sh\n")
+    (tmp_path / "closed" / "program").chmod(0o755)
+    closed = Launcher((Daemon((str(tmp_path / "closed" / "program"),), Line(URL)),), user="nobody")
+    with pytest.raises(TargetError, match="it is run as user nobody, who must be able to reach it"):
+        supervisor.launch("closed", closed, tmp_path / "se")
 
 
 def test_one_that_cannot_be_ended_does_not_keep_the_others(
