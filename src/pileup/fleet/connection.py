@@ -74,7 +74,7 @@ class Connection:
         os.set_blocking(self._pipe("stdin").fileno(), False)
         self._threads = [
             threading.Thread(target=target, name=f"{start.name} {name}", daemon=True)
-            for name, target in (("wire", self._read_all), ("stderr", self._read_stderr))
+            for name, target in (("stderr", self._read_stderr), ("wire", self._read_all))
         ]
         for thread in self._threads:
             thread.start()
@@ -220,6 +220,7 @@ class Connection:
             reason = f"it said what it should not: {problem}"
         finally:
             self.lose(reason or self._why())
+            stream.close()
 
     def _skip_banner(self, stream: BinaryIO) -> bool:
         """Read up to the hello of a place; what a login shell prints comes before."""
@@ -245,11 +246,11 @@ class Connection:
             self._take(message)
 
     def _read_stderr(self) -> None:
-        stream = self._pipe("stderr")
-        while data := os.read(stream.fileno(), 65536):
-            self._said.append(data[-KEPT:])
-            while len(self._said) > 1 and sum(map(len, self._said)) - len(self._said[0]) > KEPT:
-                self._said.popleft()
+        with self._pipe("stderr") as stream:
+            while data := os.read(stream.fileno(), 65536):
+                self._said.append(data[-KEPT:])
+                while len(self._said) > 1 and sum(map(len, self._said)) - len(self._said[0]) > KEPT:
+                    self._said.popleft()
 
     def _why(self) -> str:
         """Return how the process ended, with the last of what it wrote to its stderr."""
@@ -257,7 +258,7 @@ class Connection:
             code = self._process.wait(2)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"
-        self._threads[1].join(1)
+        self._threads[0].join(1)
         ended = f"it ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
         said = _essence(b"".join(self._said).decode(errors="replace"))
         return ended + (f" and said: {said}" if said else "")

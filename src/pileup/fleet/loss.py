@@ -17,6 +17,8 @@ from pileup.record import RunFolder
 from pileup.record.operations import ROW, chunks
 from pileup.record.tables import Rows, TableReader, TableWriter
 
+DETACHED = "detached"
+"""Name of operations of which only their number was known."""
 Key = tuple[str, bool, int]
 """Operation, whether it is an iteration, phase."""
 COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
@@ -119,7 +121,7 @@ class Loss:
         name = next((key[0] for key in told.tallies if key[1]), ITERATION)
         for phase, lost in _by_phase(known, order, begun).items():
             rows.append(_row((name, True, phase), {"lost": len(lost)}))
-            self._record(order, name, phase, lost, reason)
+            self._record(order.case, order.target, (name, True, phase), lost, reason)
         nanoseconds = max(1, now() - (told.time or begun))
         frame = _frame(self._place, order.case, nanoseconds, rows, told.phase)
         told.take(frame)
@@ -130,10 +132,18 @@ class Loss:
         frames = []
         for case, told in self._told.items():
             if told.detached:
-                row = _row(("detached", False, Phase.MEASURE), {"lost": told.detached})
+                name = next((key[0] for key in told.tallies if not key[1]), DETACHED)
+                row = _row((name, False, Phase.MEASURE), {"lost": told.detached})
+                known = [Underway(0, told.time or now(), told.time or now(), case, 0)] * told.detached
+                self._record(case, 0, (name, False, Phase.MEASURE), known, reason)
                 frames.append(_frame(self._place, case, 0, [row], Phase.MEASURE))
                 told.detached = 0
         return frames
+
+    def close(self) -> None:
+        """End the table of what is lost."""
+        if self._writer is not None:
+            self._writer.close()
 
     def _untold(self, case: int, told: Told) -> tuple[list[FrameRow], int]:
         """Return what the table of the place has beyond its frames, and how many iterations it has in all."""
@@ -147,7 +157,7 @@ class Loss:
         ended = sum(tally.sums[name] for key, tally in found.items() if key[1] for name in COUNTERS)
         return [_row(key, each) for key, each in rest.items() if any(each.values())], ended
 
-    def _record(self, order: Order, name: str, phase: int, lost: list[Underway], reason: str) -> None:
+    def _record(self, case: int, target: int, key: Key, lost: list[Underway], reason: str) -> None:
         """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""
         if self._writer is None:
             self._writer = TableWriter(self._folder.lost_path(self._place), "operations", ROW, self._place)
@@ -158,10 +168,10 @@ class Loss:
             rows[at]["client"] = each.client
             rows[at]["intended"], rows[at]["start"] = each.intended, each.start
         rows["end"] = np.maximum(now(), rows["start"])
-        rows["case"], rows["target"], rows["place"] = order.case, order.target, self._place
+        rows["case"], rows["target"], rows["place"] = case, target, self._place
         rows["operation"], rows["error"] = 1, 2
-        rows["phase"], rows["outcome"] = phase, Outcome.LOST
-        self._writer.append(rows, [name.encode(), reason.encode(errors="replace")], ("key", "error", "operation"))
+        rows["phase"], rows["outcome"] = key[2], Outcome.LOST
+        self._writer.append(rows, [key[0].encode(), reason.encode(errors="replace")], ("key", "error", "operation"))
 
 
 def _count(rows: Rows, texts: dict[int, str], found: dict[Key, Tally]) -> None:

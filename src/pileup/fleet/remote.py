@@ -259,6 +259,7 @@ class RemotePlace:
     def close(self) -> None:
         """End the place in order; detached operations that are open are unfinished."""
         self._connection.close()
+        self._loss.close()
         if self._board:
             self._board.close()
             self._board = None
