@@ -34,7 +34,10 @@ KEPT = 4 << 10
 
 
 class Connection:
-    """A place as its messages: `take` gets each, in a thread of the connection; `gone` gets why it was lost, once."""
+    """A place as its messages: `take` gets each, in a thread of the connection; `gone` gets why it was lost, once.
+
+    One that never says hello is told by `greet` alone.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class Connection:
         self._answered = threading.Condition()
         self._answers: dict[str, Message] = {}
         self._said: deque[bytes] = deque()
-        self._closing = False
+        self._closing = self._greeted = False
         self._heard = time.monotonic()
         self._cpu = -1.0
         try:
@@ -102,7 +105,7 @@ class Connection:
             told = f"place {self.start.name} has pileup {version} (protocol {protocol})"
             wanted = f"{VERSION} (protocol {PROTOCOL}) as here"
             raise TargetError(told, wanted, f"install it there: pip install pileup=={VERSION}")
-        self.host = hello.text("host")[:200]
+        self.host, self._greeted = hello.text("host")[:200], True
 
     def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> bool:
         """Send a message; False when the place is lost. One that takes nothing for SILENCE is."""
@@ -201,7 +204,7 @@ class Connection:
         with self._answered:
             self._answered.notify_all()
         self.ended.set()
-        if not self._closing:
+        if self._greeted and not self._closing:
             self._gone(reason)
 
     def _kill(self) -> None:
