@@ -172,6 +172,28 @@ class Load(Part):
             return sum(stage.ramp + stage.warm_up + stage.for_ for stage in self.stages)
         return None if self.for_ is None else self.ramp + self.warm_up + self.for_
 
+    @property
+    def asked(self) -> float | None:
+        """Iterations begun per second that an open load asks for, in the mean over what is measured."""
+        if not self.stages or self.kind != "open":
+            return self.pace
+        pressed = [stage for stage in self.stages if stage.level]
+        time = sum(stage.for_ for stage in pressed)
+        return sum(stage.level * stage.for_ for stage in pressed) / time if time else 0.0
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """What is measured of a load of stages: (begin, end), ns after the begin of the first; pauses are left out."""
+        found: list[tuple[int, int]] = []
+        time = 0
+        for stage in self.stages or ():
+            begin, time = time + stage.ramp + stage.warm_up, time + stage.ramp + stage.warm_up + stage.for_
+            if stage.level and found and found[-1][1] == begin:
+                found[-1] = (found[-1][0], time)
+            elif stage.level:
+                found.append((begin, time))
+        return [(begin - found[0][0], end - found[0][0]) for begin, end in found]
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         others = {"times", "clients", "rate", "every", "stages"} & self.model_fields_set

@@ -20,11 +20,18 @@ class Window:
     begin: int
     end: int
     done: dict[tuple[str, bool], tuple[float, float]] = field(default_factory=dict)
+    parts: tuple[tuple[int, int], ...] = ()
+    """What is measured in between, (begin, end) each, when that is not all: ramps between stages are left out."""
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Its parts, one when there is no other."""
+        return self.parts or ((self.begin, self.end),)
 
     @property
     def seconds(self) -> float:
         """Its length."""
-        return (self.end - self.begin) / 1e9
+        return sum(end - begin for begin, end in self.spans) / 1e9
 
 
 def windows(connection: DuckDBPyConnection, cases: list[dict[str, Any]]) -> dict[int, Window]:
@@ -33,11 +40,19 @@ def windows(connection: DuckDBPyConnection, cases: list[dict[str, Any]]) -> dict
         """SELECT case_id, min(intended), max("end") FROM operations
         WHERE parent = 0 AND phase = 'measure' AND side = 'client' GROUP BY case_id"""
     ).fetchall()
-    wanted = {int(case["id"]): case.get("for") for case in cases}
-    found = {number: Window(begin, _end(begin, end, wanted.get(number))) for number, begin, end in rows}
+    told = {int(case["id"]): case for case in cases}
+    found = {number: _window(begin, end, told.get(number, {})) for number, begin, end in rows}
     if found:
         _fill(connection, found)
     return found
+
+
+def _window(begin: int, end: int, case: dict[str, Any]) -> Window:
+    """Return the measured time of a case, from its first start to its last end, as far as its load says no other."""
+    spans = case.get("spans") or []
+    stop = _end(begin, end, spans[-1][1] if spans else case.get("for"))
+    parts = tuple((begin + first, min(begin + last, stop)) for first, last in spans if begin + first < stop)
+    return Window(begin, stop, parts=parts if len(parts) > 1 else ())
 
 
 def _end(begin: int, end: int, wanted: int | None) -> int:
@@ -48,7 +63,8 @@ def _end(begin: int, end: int, wanted: int | None) -> int:
 
 
 def _fill(connection: DuckDBPyConnection, found: dict[int, Window]) -> None:
-    values = ", ".join(f"({number}, {window.begin}, {window.end})" for number, window in found.items())
+    spans = [(number, *span) for number, window in found.items() for span in window.spans]
+    values = ", ".join(map(str, spans))
     share = """CASE WHEN o."end" = o.start THEN (o.start BETWEEN w.begin AND w.stop)::DOUBLE
         ELSE greatest(0, least(o."end", w.stop) - greatest(o.start, w.begin)) / (o."end" - o.start) END"""
     rows = connection.execute(

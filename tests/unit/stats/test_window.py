@@ -11,8 +11,8 @@ SECOND = 10**9
 T0 = 1_795_000_000 * SECOND
 
 
-def found(tmp_path, spans, wanted=None):
-    """`spans`: (start, end, phase) in seconds since T0, 100 bytes each."""
+def found(tmp_path, spans, wanted=None, parts=()):
+    """`spans`: (start, end, phase) in seconds since T0, 100 bytes each; `parts`: what the load's stages measure."""
     folder = RunFolder.create(tmp_path, "x", T0)
     folder.save({"cases": [{"id": 1, "name": "c"}]})
     rows = np.zeros(len(spans), ROW)
@@ -25,7 +25,7 @@ def found(tmp_path, spans, wanted=None):
     writer.append(rows, [b"copy"], ("operation",))
     writer.close()
     with folder.operations().connect() as connection:
-        window = windows(connection, [{"id": 1, "for": wanted}]).get(1)
+        window = windows(connection, [{"id": 1, "for": wanted, "spans": parts}]).get(1)
     return window and (window.seconds, *window.done["copy", True])
 
 
@@ -63,3 +63,15 @@ def test_instants_count_whole(tmp_path):
 @pytest.mark.parametrize("phase", [0, 1, 2, 5])
 def test_other_phases_are_not_measured(tmp_path, phase):
     assert found(tmp_path, [(0, 1, phase)]) is None
+
+
+def test_ramps_between_stages_are_not_measured(tmp_path):
+    parts = [(0, 2 * SECOND), (5 * SECOND, 6 * SECOND)]
+    spans = [(0, 1, 3), (1, 3, 3), (3, 4, 1), (4.5, 5.5, 1), (5.5, 6, 3)]
+    assert found(tmp_path, spans, parts=parts) == (3.0, 3.0, 300.0)
+
+
+def test_stages_that_were_stopped_end_with_the_last(tmp_path):
+    parts = [(0, 2 * SECOND), (5 * SECOND, 15 * SECOND), (20 * SECOND, 30 * SECOND)]
+    assert found(tmp_path, [(0, 1, 3), (6, 7, 3)], parts=parts) == (4.0, 2.0, 200.0)
+    assert found(tmp_path / "first", [(0, 1, 3)], parts=parts) == (1.0, 1.0, 100.0)
