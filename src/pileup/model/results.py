@@ -297,11 +297,12 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The points of a scan compared in one metric of one test."""
+    """The points of a scan compared in one metric of one test, or in what a monitor saw."""
 
     test: str
+    """Name of the test, or of the monitor."""
     operation: str
-    """Empty: the iterations."""
+    """Empty: the iterations. Of a monitor its metric with labels and host."""
     metric: str
     """"rate", "throughput", "mean", "p50", "p90", "p99", "not passed"."""
     dimension: str
@@ -313,6 +314,10 @@ class Comparison:
     effects: tuple[Effect, ...]
     """Of every axis with several values, where there are several such axes."""
     notes: tuple[str, ...] = ()
+    monitor: bool = False
+    """Whether these are samples: of a monitor, or numbers that a test reported under its name."""
+    unit: str = ""
+    """Unit of samples that have no dimension."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,16 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """What is compared: a metric of an operation (empty: of the iterations) of a test, or of a monitor."""
+
+    test: str
+    operation: str
+    metric: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """What one point (or one value of an axis) has in each repeat, and the step of these numbers."""
 
@@ -81,27 +91,41 @@ def _of_test(
     test: str, group: Sequence[tuple[int, CaseResult]], found: Sequence[Point], limited: frozenset[str]
 ) -> Iterable[Comparison]:
     blocks = sorted({(case.loop, case.repeat) for _, case in group})
-    repeats = tuple(f"{repeat}~{loop}" if loop > 1 else f"{repeat}" for loop, repeat in blocks)
     notes = tuple(_notes(group, limited))
     for operation, metric in _asked(group):
         cells = _cells(group, operation, metric)
         if len({place for place, _ in cells}) > 1:
-            rows = [_row(cells, point.number, blocks) for point in found]
-            yield Comparison(
-                test=test,
-                operation=operation,
-                metric=metric.name,
-                dimension=metric.dimension,
-                repeats=repeats,
-                points=tuple(_figure(place, row, metric.dimension) for place, row in enumerate(rows)),
-                differences=tuple(differences(rows, metric.dimension)),
-                effects=tuple(effects(found, rows, metric.dimension)),
-                notes=notes,
-            )
+            rows = [row(cells, point.number, blocks) for point in found]
+            yield compared(Head(test, operation, metric.name, metric.dimension), rows, found, blocks, notes=notes)
 
 
-def _figure(place: int, row: Row, dimension: str) -> PointFigure:
-    return PointFigure(place, paired.mean(row.values, dimension, row.step), row.values)
+def compared(
+    head: Head,
+    rows: Sequence[Row],
+    found: Sequence[Point],
+    blocks: Sequence[Block],
+    *,
+    unit: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Comparison:
+    """Return rows, one per point, compared. `unit` is given for samples alone: theirs where it is no known one."""
+    return Comparison(
+        test=head.test,
+        operation=head.operation,
+        metric=head.metric,
+        dimension=head.dimension,
+        repeats=tuple(f"{repeat}~{loop}" if loop > 1 else f"{repeat}" for loop, repeat in blocks),
+        points=tuple(_figure(place, each, head.dimension) for place, each in enumerate(rows)),
+        differences=tuple(differences(rows, head.dimension)),
+        effects=tuple(effects(found, rows, head.dimension)),
+        notes=notes,
+        monitor=unit is not None,
+        unit=unit or "",
+    )
+
+
+def _figure(place: int, found: Row, dimension: str) -> PointFigure:
+    return PointFigure(place, paired.mean(found.values, dimension, found.step), found.values)
 
 
 def _cells(group: Sequence[tuple[int, CaseResult]], operation: str, metric: Metric) -> Cells:
@@ -146,7 +170,8 @@ def _operation(case: CaseResult, operation: str) -> OperationResult | None:
     return next(wanted, None)
 
 
-def _row(cells: Cells, point: int, blocks: Sequence[Block]) -> Row:
+def row(cells: Cells, point: int, blocks: Sequence[Block]) -> Row:
+    """Return what a point has in each block."""
     found = [cells.get((point, block)) for block in blocks]
     steps = [cell[1] for cell in found if cell]
     return Row(tuple(cell[0] if cell else None for cell in found), max(steps, default=0.0))

@@ -15,6 +15,7 @@ from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
 from pileup.stats.events import events
 from pileup.stats.monitors import whole_series
+from pileup.stats.observed import observed
 from pileup.stats.window import windows
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def results(folder: RunFolder) -> RunResults:
         notes=tuple(_notes(info, cases)),
         events=events(folder.events(), info.get("sessions") or ()),
         points=found_points,
-        comparisons=points.comparisons(found_points, cases, limited),
+        comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, series),
     )
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pileup.model.record import Sample, SampleRow
 from pileup.stats import results, to_json
 from tests.unit.stats import scans
 
@@ -36,8 +37,9 @@ def test_points_are_named_in_the_order_of_the_scan(found):
 
 
 def test_every_metric_with_something_in_it_is_compared(found):
-    assert [each.metric for each in found.comparisons] == ["rate", "throughput", "mean", "p50", "p90"]
-    assert {each.test for each in found.comparisons} == {"copy"}
+    of_tests = [each for each in found.comparisons if not each.monitor]
+    assert [each.metric for each in of_tests] == ["rate", "throughput", "mean", "p50", "p90"]
+    assert {each.test for each in of_tests} == {"copy"}
     assert comparison(found, "p50").repeats == ("1", "2", "3")
 
 
@@ -183,3 +185,27 @@ def test_all_of_it_is_plain_data(found):
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["comparisons"][0]["differences"][0]["relative"]["dimension"] == "fraction"
     assert plain["cases"][0]["point"] == {"se.threads": "4", "copy.buffer": "64 KiB"}
+
+
+def test_what_monitors_saw_is_compared_at_points(found):
+    load, rest = [each for each in found.comparisons if each.monitor][::-1]
+    assert (load.test, load.operation, load.metric, load.dimension) == ("node", "load1", "mean", "")
+    assert [each.figure.value for each in load.points] == [4, 4, 16, 16]
+    assert [each.verdict for each in load.differences] == ["no difference shown", "larger", "larger"]
+    assert load.differences[1].relative.value == pytest.approx(3)
+    assert (rest.test, rest.operation, rest.dimension) == ("cooldown", "time_to_idle", "time")
+    assert [each.figure.value for each in rest.points] == [1e9, 1e9, 4e9, 4e9]
+
+
+def test_samples_between_visits_belong_to_no_point(tmp_path):
+    folder = scans.scan(tmp_path, duration, repeats=2)
+    between = scans.START + 5 * scans.SECOND + scans.LONG + scans.SECOND * 9 // 10
+    rows = [
+        SampleRow(between, "node", "h", Sample("load1", 1e9)),
+        SampleRow(between, "node", "h", Sample("quiet", 0.0)),
+    ]
+    folder.append_samples(rows)
+    folder.close()
+    found = [each for each in results(folder).comparisons if each.test == "node"]
+    assert [each.operation for each in found] == ["load1"]
+    assert found[0].points[0].figure.value == 4

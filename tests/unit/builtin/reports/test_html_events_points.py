@@ -127,3 +127,17 @@ def test_charts_of_many_cases_show_the_longest_behind_their_lines() -> None:
     drawn = charts(many())
     assert len(drawn.data["cases"]["a"]) == 200
     assert "cases" not in [chart.id for chart in drawn.all()]
+
+
+def test_what_monitors_saw_is_a_table_with_a_column_for_each_point() -> None:
+    full = synthetic.scanned()
+    first = full.comparisons[0]
+    seen = replace(first, test="node", operation="load1", metric="mean", dimension="", monitor=True)
+    rest = replace(seen, test="cooldown", operation="time_to_idle", unit="odd")
+    found = points.watched(replace(full, comparisons=(*full.comparisons, seen, rest)))
+    assert [(each.name, each.opened) for each in found] == [("cooldown", True), ("node", False)]
+    assert found[0].lines[0].name == "time_to_idle, odd"
+    assert found[1].headings[0] == "4, 64 KiB"
+    assert [cell.tone for cell in found[1].lines[0].cells] == ["none", *["some"] * 5], "more may be good or bad"
+    groups, _ = points.groups(replace(full, comparisons=(*full.comparisons, seen)))
+    assert [group.test for group in groups] == ["copy"]

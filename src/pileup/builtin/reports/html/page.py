@@ -69,6 +69,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "opened": _opened(results),
         "more_cases": max(0, len(results.cases) - cases.MOST),
         "told_cases": min(len(results.cases), cases.MOST),
+        "watched": points.watched(results),
         "fold_cases": _fold(results),
         "events": marks.listed(results, drawn.axis.begin),
         "more_events": max(0, len(results.events) - marks.LISTED),

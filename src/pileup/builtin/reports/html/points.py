@@ -20,6 +20,8 @@ INSTEAD = {"p50": "mean"}
 """What is drawn where a metric is missing."""
 TESTS = 8
 """Tests with charts, at most."""
+COLUMNS = 24
+"""Points in the table of a monitor, at most."""
 ROWS = 400
 """Points in one table, at most."""
 
@@ -31,7 +33,7 @@ class Cell:
     value: Shown
     gap: Shown
     tone: str
-    """"good", "bad", or "none" where no difference is shown."""
+    """"good", "bad", "some" (it differs), or "none" where no difference is shown."""
     said: str
     """The verdict with its probability, for the pointer."""
 
@@ -69,10 +71,39 @@ class Group:
     """A check beside loads: of less interest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What one monitor saw, or a test reported: a row for each metric, a column for each point."""
+
+    name: str
+    headings: tuple[str, ...]
+    lines: tuple[Line, ...]
+    opened: bool
+    """Whether it is of more interest than the usual monitors."""
+
+
+def watched(results: RunResults) -> list[Watched]:
+    """Return what was observed beside the tests at each point, monitor by monitor."""
+    usual = {str(monitor.get("name", "")) for monitor in results.run.get("monitors") or []}
+    found: dict[str, list[Comparison]] = {}
+    for each in results.comparisons:
+        if each.monitor:
+            found.setdefault(each.test, []).append(each)
+    shown = results.points[:COLUMNS]
+    headings = tuple(", ".join(point.values.values()) for point in shown)
+
+    def line(each: Comparison) -> Line:
+        cells = tuple(_point(each, point.number) for point in shown)
+        return Line(f"{each.operation}, {each.unit}" if each.unit else each.operation, cells)
+
+    made = [Watched(name, headings, tuple(map(line, all_of)), name not in usual) for name, all_of in found.items()]
+    return sorted(made, key=lambda each: not each.opened)
+
+
 def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
     """Return what is told of each test of a scan, and the tables that its charts draw; nothing without a scan."""
     found: dict[str, dict[str, dict[str, Comparison]]] = {}
-    for each in results.comparisons:
+    for each in (each for each in results.comparisons if not each.monitor):
         found.setdefault(each.test, {}).setdefault(each.operation, {})[each.metric] = each
     data: dict[str, Columns] = {}
     made = []
@@ -125,7 +156,7 @@ def _table(results: RunResults, name: str, metrics: dict[str, Comparison]) -> Ta
 def _point(comparison: Comparison, place: int) -> Cell:
     figure = next((each.figure for each in comparison.points if each.point == place), None)
     gap = next((each for each in comparison.differences if each.point == place), None)
-    return _cell(figure, gap, comparison.metric)
+    return _cell(figure, gap, "" if comparison.monitor else comparison.metric)
 
 
 def _cell(figure: Figure | None, gap: Difference | None, metric: str) -> Cell:
@@ -134,6 +165,8 @@ def _cell(figure: Figure | None, gap: Difference | None, metric: str) -> Cell:
     known = gap.relative if gap.relative.value is not None else gap.difference
     better = (gap.verdict == "larger") == (metric in MORE_IS_BETTER)
     tone = ("good" if better else "bad") if gap.verdict in ("larger", "smaller") else "none"
+    if not metric and tone != "none":
+        tone = "some"  # whether more of it is better is not known
     chance = "" if gap.adjusted is None else f", p = {gap.adjusted:.2g} among all points"
     return Cell(show(figure), show(known, signed=True), tone, gap.verdict + chance)
 

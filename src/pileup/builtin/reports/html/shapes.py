@@ -152,7 +152,7 @@ def backdrop() -> tuple[dict[str, Any], ...]:
     names = (
         in_window("cases")
         .transform_calculate(mid="(min(datum.b, last) + max(datum.a, first)) / 2", room=room)
-        .transform_filter("datum.room >= 4 && datum.lane === 0")
+        .transform_filter("(datum.room >= 8 || length(datum.case) <= datum.room) && datum.lane === 0")
         .transform_calculate(label=label)
         .mark_text(baseline="bottom", dy=-3)
         .encode(x=time_axis("mid"), y=alt.value(0), text="label:N")
