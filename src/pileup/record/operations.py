@@ -21,9 +21,9 @@ from pileup.record.tables import ROWS, Rows, TableReader
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-CHUNK = 250_000
+CHUNK = 50_000
 """Rows handled at once."""
-MEMORY = "256MB"
+MEMORY = "128MB"
 """What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
 KEPT = 70_000
 """Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
