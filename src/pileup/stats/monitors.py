@@ -13,6 +13,7 @@ from pileup.model.record import SampleRow
 from pileup.model.results import Series
 
 MOST_DRAWN = 2000
+Arrays = tuple[NDArray[np.int64], NDArray[np.float64]]
 VISIT = "visit="
 """Label of what is measured once per visit to a point."""
 
@@ -28,16 +29,23 @@ class Whole:
     host: str
     times: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
+    _arrays: tuple[int, Arrays] | None = field(default=None, repr=False, compare=False)
 
     def between(self, begin: int | None, end: int | None) -> NDArray[np.float64]:
-        """Return the values from `begin` to `end` (ns since the epoch), all of them without bounds."""
-        times: NDArray[np.int64] = np.array(self.times, dtype=np.int64)
-        values: NDArray[np.float64] = np.array(self.values, dtype=float)
-        inside = np.isfinite(values)
-        if begin is not None and end is not None:
-            inside &= (times >= begin) & (times <= end)
-        kept: NDArray[np.float64] = values[inside]
-        return kept
+        """Return the values from `begin` to `end` (ns since the epoch), all without bounds, in order of time."""
+        times, values = self._finite()
+        if begin is None or end is None:
+            return values
+        return values[np.searchsorted(times, begin, "left") : np.searchsorted(times, end, "right")]
+
+    def _finite(self) -> Arrays:
+        """Return times and values of what is finite as arrays in order of time; kept, for many spans are asked for."""
+        if self._arrays is None or self._arrays[0] != len(self.times):
+            times, values = np.array(self.times, dtype=np.int64), np.array(self.values, dtype=float)
+            inside = np.isfinite(values)
+            order = np.argsort(times[inside], kind="stable")
+            self._arrays = len(self.times), (times[inside][order], values[inside][order])
+        return self._arrays[1]
 
     @property
     def key(self) -> tuple[str, str]:
