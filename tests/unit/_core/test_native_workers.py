@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pileup._core._native import PracticeStorage, Press
+from pileup._core._native import PracticeStorage, Press, now
 from pileup.model.program import Content, Keys, Program, Step
 from pileup.model.record import Outcome
 
@@ -53,6 +53,41 @@ def test_an_open_load_starts_at_its_instants(bench: Any) -> None:
     press = bench.press(kind="open", rate=1000.0, for_=50_000_000)
     run(press, spec("noop"), program(NOOP))
     bench.check_instants(press, bench.table().rows, step=10**6, count=50)
+
+
+MS = 10**6
+LEVELS = [(2, 0, 100), (1, 50, 100), (2, 0, 50)]
+
+
+def test_clients_of_two_shards_come_and_go_with_the_level(bench: Any) -> None:
+    segments = [{"level": level, "ramp": ramp * MS, "warm_up": 0, "for": for_ * MS} for level, ramp, for_ in LEVELS]
+    start = now() + 50 * MS
+    load = {"kind": "closed", "segments": segments, "start": start, "shards": 2, "think": {"fixed": MS}}
+    presses = [bench.press(shard=shard, **load) for shard in (0, 1)]
+    for press in presses:
+        press.native(spec("noop"), program(NOOP))
+    assert all(press.wait(20) for press in presses)
+    rows = bench.table().rows
+    at = (rows["intended"] - start) / MS
+    assert set(rows["client"]) == {0, 1}
+    assert at.min() >= 0 and at.max() < 300
+    second = at[rows["client"] == 1]
+    assert not ((second >= 150) & (second < 250)).any(), (
+        "the level falls to 1 from 100 to 150 ms and is 2 again at 250 ms"
+    )
+    assert (second < 150).any() and (second >= 250).any()
+    assert set(rows["phase"][(at >= 100) & (at < 150)]) == {1}
+    assert set(rows["phase"][(at < 100) | (at >= 150)]) == {3}
+
+
+def test_an_endless_load_goes_on_until_it_is_stopped(bench: Any) -> None:
+    press = bench.press(kind="closed", clients=2, endless=True, think={"fixed": MS})
+    press.native(spec("noop"), program(NOOP))
+    assert not press.wait(0.05)
+    press.stop(False)
+    assert press.wait(20)
+    assert (press.reason, press.frame()["clients"]) == ("stopped", 2)
+    assert set(bench.table().rows["outcome"]) == {0}
 
 
 def test_posix_writes_and_verifies(bench: Any, tmp_path: Path) -> None:
