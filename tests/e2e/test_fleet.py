@@ -63,6 +63,12 @@ title: Long
 tests:
   - {name: press, use: "./press.py:Press", load: {clients: 8, for: 6 s, think: {fixed: 5 ms}}}
 """
+OPEN = """
+pileup: 1
+title: Open
+tests:
+  - {name: press, use: "./press.py:Press", load: {rate: 80, for: 5 s}}
+"""
 PRESS = '''
 """A test that takes its time."""
 import time
@@ -82,6 +88,7 @@ def suite(tmp_path: Path) -> Path:
     (tmp_path / "suite.yaml").write_text(SUITE)
     (tmp_path / "own.py").write_text(OWN.replace("import helper\n", HELPER).replace("helper.nap", "nap"))
     (tmp_path / "long.yaml").write_text(LONG)
+    (tmp_path / "open.yaml").write_text(OPEN)
     (tmp_path / "press.py").write_text(PRESS)
     return tmp_path
 
@@ -188,10 +195,10 @@ def the_output_and_the_numbers_came_home(run: RunFolder) -> None:
 
 @contextlib.contextmanager
 def pressing(
-    folder: Path, fleet: str, **environment: str
+    folder: Path, fleet: str, suite: str = "long.yaml", **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
     """Run the long suite; give its process and the places that it has started, once they press."""
-    command = [sys.executable, "-m", "pileup", "run", "long.yaml", "--quiet", "--fleet", fleet, "--out", "runs"]
+    command = [sys.executable, "-m", "pileup", "run", suite, "--quiet", "--fleet", fleet, "--out", "runs"]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     ) as run:
@@ -225,6 +232,17 @@ def test_a_killed_place_is_counted_as_lost_and_the_others_go_on(suite: Path) -> 
     assert case["outcome"] == "passed"
     assert "place 2 (process 2) was lost" in case["reason"]
     same_histograms(record)
+
+
+def test_what_was_due_at_a_lost_place_is_lost_or_missed(suite: Path) -> None:
+    with pressing(suite, "processes:2", "open.yaml") as (run, places):
+        places[0].kill()
+        record = ended(run, suite)
+    ended_at = sum(sum(outcomes) for outcomes in in_frames(record).values())
+    missed = {place: sum(frame.missed for frame in record.frames() if frame.place == place) for place in (1, 2)}
+    assert in_frames(record) == in_log(record)
+    assert ended_at + sum(missed.values()) == 400
+    assert missed[1] > 40
 
 
 def test_a_place_that_only_stands_still_does_not_hold_the_run(suite: Path) -> None:

@@ -56,6 +56,9 @@ class Part(Protocol):
     def close(self) -> None:
         """Let the clients go once it is over."""
 
+    def settle(self) -> None:
+        """Count what a lost place has left, once the load is over everywhere."""
+
     def abandon(self) -> None:
         """Give it up, whether it has begun or not."""
 
@@ -115,8 +118,13 @@ class Pressing:
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when the load is over everywhere."""
-        if len(self._parts) == 1:
-            return self._parts[0].wait(seconds)
+        over = self._parts[0].wait(seconds) if len(self._parts) == 1 else self._wait_for_all(seconds)
+        if over:
+            for part in self._parts:
+                part.settle()
+        return over
+
+    def _wait_for_all(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
         for part in self._parts:
             while not part.wait(max(0.0, min(SLICE, until - time.monotonic()))):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from pileup._core._native import Histogram, now
+from pileup._core._native import Histogram, now, schedule
 from pileup.fleet.board import Underway
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
@@ -19,6 +19,8 @@ from pileup.record.tables import Rows, TableReader, TableWriter
 
 DETACHED = "detached"
 """Name of operations of which only their number was known."""
+MOST_DUE = 1_000_000
+"""Iterations of a lost share that are looked through for what was due; of larger ones nothing is said."""
 Key = tuple[str, bool, int]
 """Operation, whether it is an iteration, phase."""
 COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
@@ -67,6 +69,7 @@ class Told:
     time: int = 0
     in_flight: int = 0
     detached: int = 0
+    missed: int = 0
     phase: int = Phase.MEASURE
 
     def take(self, frame: Frame) -> None:
@@ -77,6 +80,11 @@ class Told:
             self.detached = frame.in_flight
         else:
             self.time, self.in_flight, self.phase = frame.time, frame.in_flight, frame.phase
+            self.missed += frame.missed
+
+    def iterations(self) -> int:
+        """Return how many iterations were told, however they ended."""
+        return sum(tally.sums[name] for key, tally in self.tallies.items() if key[1] for name in COUNTERS)
 
 
 class Loss:
@@ -126,6 +134,20 @@ class Loss:
         frame = _frame(self._place, order.case, nanoseconds, rows, told.phase)
         told.take(frame)
         return [frame]
+
+    def missed(self, order: Order, begun: int, shard: tuple[int, int]) -> list[Frame]:
+        """Return a frame of what was due at the place until now and not begun; none when the load is not open."""
+        if order.load.kind != "open":
+            return []
+        told = self._told.setdefault(order.case, Told())
+        due = schedule(order.to_native(self._place, *shard, begun), MOST_DUE)
+        until = now() - begun
+        left = sum(at <= until for _, at, _ in due) - told.iterations() - told.missed
+        if left <= 0 or len(due) == MOST_DUE:
+            return []
+        frame = _frame(self._place, order.case, max(1, now() - told.time), [], told.phase)
+        told.missed += left
+        return [replace(frame, missed=left)]
 
     def of_ledger(self, reason: str) -> list[Frame]:
         """Return frames of the detached operations that were open at the place: they are lost."""

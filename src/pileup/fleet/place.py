@@ -104,6 +104,9 @@ class LocalPart:
         """Return what Python tests reported since the last call."""
         return self._executor.reported() if self._executor else []
 
+    def settle(self) -> None:
+        """Do nothing: this process is never lost to itself."""
+
     def abandon(self) -> None:
         """Give it up, whether it has begun or not."""
         if self.begun:

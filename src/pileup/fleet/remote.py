@@ -56,7 +56,8 @@ class RemotePart:
         self.number = number
         self.begun = 0
         """When it was to begin, ns since the epoch; 0 before."""
-        self.lost = False
+        self.lost = self.settled = False
+        self.shard = shard
         self.share = order.share(*shard)
         """How many iterations are its part, None when no number bounds the load."""
         self._place = place
@@ -127,6 +128,12 @@ class RemotePart:
         with self._changed:
             taken, self.news.reported = self.news.reported, []
         return taken
+
+    def settle(self) -> None:
+        """Count what was due at a lost place until now, and not begun, as missed; once the others are over."""
+        if self.lost and not self.settled:
+            self.settled = True
+            self.news.frames += self._place.missed(self)
 
     def abandon(self) -> None:
         """Give it up, whether it has begun or not."""
@@ -234,6 +241,11 @@ class RemotePlace:
     def lose(self, reason: str) -> None:
         """Give the place up."""
         self._connection.lose(reason)
+
+    def missed(self, part: RemotePart) -> list[Frame]:
+        """Return a frame of what was due in a lost part of an open load, and not begun."""
+        with self.changed:
+            return self._loss.missed(part.order, part.begun, part.shard) if part.begun else []
 
     def forget(self, number: int) -> None:
         """Forget a load that is over."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pileup._core._native import Histogram
+from pileup._core._native import Histogram, now
 from pileup.fleet.board import Underway
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order
@@ -115,3 +115,15 @@ def test_detached_operations_of_the_place_are_lost(folder: RunFolder, loss: Loss
     assert (told.nanoseconds, sum(row.lost for row in told.rows), told.in_flight) == (0, 12, 0)
     assert len(lost_rows(folder)) == 12
     assert loss.of_ledger("gone") == []
+
+
+def test_what_was_due_of_an_open_load_and_never_begun_is_missed(folder: RunFolder, loss: Loss) -> None:
+    begun = now() - 4 * SECOND
+    order = Order(1, "case", Load.model_validate({"rate": 10, "for": 60 * SECOND}), SECOND, seed=1)
+    loss.take([frame(passed=7, in_flight=2)])
+    (last,) = loss.of(order, begun, None, (), "gone")
+    assert sum(row.lost for row in last.rows) == 2
+    (told,) = loss.missed(order, begun, (0, 2))
+    assert told.missed in (20 + 1 - 9, 20 + 2 - 9)
+    assert told.nanoseconds > 0
+    assert loss.missed(ORDER, begun, (0, 2)) == [], "a closed load misses nothing"
