@@ -59,7 +59,9 @@ class Commands(click.Group):
         """List the commands with their first sentence whole."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in found if command and not command.hidden])
+            formatter.write_dl(
+                [(name, command.get_short_help_str(200)) for name, command in found if command and not command.hidden]
+            )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
