@@ -43,18 +43,23 @@ class Offset:
         self.corrected = 0
         """Nanoseconds that the clock of the place was moved by, in all, by our wish."""
 
-    def add(self, sent: int, received: int, answered: int, returned: int) -> None:
-        """Take the four times of a ping, ns."""
-        self._pings.append(estimate(sent, received, answered, returned))
+    def add(self, sent: int, received: int, answered: int, returned: int, corrected: int | None = None) -> None:
+        """Take the four times of a ping, ns. `corrected` is what `corrected` was when it was sent: the clock of the
+        place may have been moved since.
+        """
+        moved = 0 if corrected is None else self.corrected - corrected
+        self._pings.append(estimate(sent, received + moved, answered + moved, returned))
 
     def best(self, moment: int) -> Estimate | None:
         """Return the estimate with the smallest error at `moment`; None before any ping."""
-        return min(self._pings, key=lambda ping: ping.error_at(moment), default=None)
+        return min(tuple(self._pings), key=lambda ping: ping.error_at(moment), default=None)
 
     def correct(self, by: int) -> None:
         """Note that the place moves its clock by so many ns: what was measured before is moved as well."""
         self.corrected += by
-        self._pings = deque((Estimate(each.time, each.offset + by, each.error) for each in self._pings), maxlen=WINDOW)
+        self._pings = deque(
+            (Estimate(each.time, each.offset + by, each.error) for each in tuple(self._pings)), maxlen=WINDOW
+        )
 
     def original(self, moment: int) -> tuple[int, int]:
         """Return offset and error, ns, of the clock that the place came with; (0, 0) before any ping."""

@@ -140,13 +140,16 @@ class Connection:
 
     def ping(self) -> None:
         """Ask for the time there; the answer is taken when it comes."""
-        self.send("ping", {"sent": now()})
+        self.send("ping", self._time())
+
+    def _time(self) -> dict[str, int]:
+        return {"corrected": self.offset.corrected, "sent": now()}
 
     def synchronise(self) -> None:
         """Measure the offset of its clock well, and have it moved to ours. Raises TargetError when it is lost."""
         for _ in range(2):
             for _ in range(BURST):
-                self.ask("ping", {"sent": now()}, "pong")
+                self.ask("ping", self._time(), "pong")
             self.align()
 
     def align(self) -> None:
@@ -240,7 +243,7 @@ class Connection:
     def _hear(self, message: Message, returned: int) -> None:
         if message.kind == "pong":
             sent, received, answered = (message.number(name) for name in ("sent", "received", "answered"))
-            self.offset.add(sent, received, answered, returned)
+            self.offset.add(sent, received, answered, returned, message.number("corrected"))
         if message.kind in {"hello", "pong", "opened", "closed"} or message.kind.startswith("answer-"):
             with self._answered:
                 self._answers[message.kind] = message

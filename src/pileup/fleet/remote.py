@@ -56,7 +56,7 @@ class RemotePart:
         self.number = number
         self.begun = 0
         """When it was to begin, ns since the epoch; 0 before."""
-        self.lost = self.settled = False
+        self.lost = self.settled = self.abandoned = False
         self.shard = shard
         self.share = order.share(*shard)
         """How many iterations are its part, None when no number bounds the load."""
@@ -137,9 +137,11 @@ class RemotePart:
 
     def abandon(self) -> None:
         """Give it up, whether it has begun or not."""
-        if self.begun:
+        self.abandoned = True
+        if self.begun and not self.news.over:
             self.stop(True)
-        self.close()
+        else:
+            self.close()
 
     def close(self) -> None:
         """Forget the load."""
@@ -318,6 +320,8 @@ class RemotePlace:
             case "over":
                 news.reason, news.mistake = message.text("reason"), message.text("mistake")
                 news.over = True
+                if part.abandoned:
+                    self._parts.pop(part.number, None)
             case _:
                 raise WireError(f"a message is {message.kind!r}"[:100], "one that a place sends")
 
@@ -342,8 +346,8 @@ class RemotePlace:
                 if part.begun:
                     with suppress(RecordError):
                         part.news.frames += self._loss.of(part.order, part.begun, part.share, underway, told)
-                    if not self._loss.anything(part.order.case):
-                        part.news.mistake = f"set-up failed: {told}"
+                if not self._loss.anything(part.order.case):
+                    part.news.mistake = f"set-up failed: {told}"
                 part.lost, part.news.reason = True, told
                 part.news.over = True
             self._ledger += self._loss.of_ledger(told)

@@ -143,7 +143,7 @@ class Server:
         match message.kind:
             case "ping":
                 received = now()
-                self._send("pong", {"sent": message["sent"], "received": received, "answered": now()})
+                self._send("pong", {**message.fields, "received": received, "answered": now()})
             case "shift":
                 _native.shift_clock(message["by"])
             case "open":

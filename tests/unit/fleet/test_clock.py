@@ -69,3 +69,13 @@ def test_a_correction_moves_what_was_measured_and_the_original_stays_known() -> 
 def test_without_a_ping_nothing_is_known() -> None:
     assert Offset().best(0) is None
     assert Offset().original(0) == (0, 0)
+
+
+def test_a_ping_that_was_under_way_while_the_clock_was_moved_counts_as_moved() -> None:
+    offset = Offset()
+    before = offset.corrected
+    offset.correct(-HOUR)
+    offset.add(*ping(0, 10_000, 10_000, HOUR), corrected=before)
+    best = offset.best(0)
+    assert best is not None
+    assert best.offset == 0

@@ -1,4 +1,4 @@
-"""A place in a real process: its clock, its end, what it refuses."""
+"""What every place in another process promises: its clock is set right, its end is told, nonsense is refused."""
 
 from collections.abc import Iterator
 from pathlib import Path
