@@ -76,7 +76,8 @@ def blocks_of(ends: Floats, values: Floats) -> Blocks:
 
     ones = np.ones(len(values))
     below = {share: total((values <= limit).astype(float)) for share, limit in limits.items()}
-    return Blocks(total(ones), total(ones), total(values), below, number)
+    counts = total(ones)
+    return Blocks(counts, counts, total(values), counts, counts, below, number)
 
 
 def figures(ends: Floats, values: Floats) -> dict[str, tuple[float, Interval | None]]:

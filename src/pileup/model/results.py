@@ -91,6 +91,8 @@ class OperationResult:
     service: Distribution | None
     detached: bool = False
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
+    not_passed: Figure = Figure(None, "fraction")
+    """Share of what was due that did not pass; what was missed was due."""
 
 
 @dataclass(frozen=True, slots=True)

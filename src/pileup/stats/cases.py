@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
-from pileup.model.results import CaseResult, Detached, OperationResult
+from pileup.model.results import CaseResult, Counts, Detached, Figure, OperationResult
+from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
 from pileup.stats.evaluate import Part
+from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
 from pileup.stats.timeline import timeline
@@ -29,6 +31,8 @@ class CaseData:
     """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
     lines: tuple[Detached, ...] = ()
     """These in time, by the record; of a run that goes on the frames tell."""
+    dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
+    """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
     measured: Measured = field(init=False)
     ledger: list[Frame] = field(init=False)
     """Frames that tell of detached operations."""
@@ -53,7 +57,7 @@ class CaseData:
     @property
     def part(self) -> Part:
         """What a check needs of it, but for single rows."""
-        return Part(self.measured, self.window, self.frames, None, self.detached)
+        return Part(self.measured, self.window, self.frames, None, self.detached, self.dependence)
 
     @property
     def is_check(self) -> bool:
@@ -113,10 +117,19 @@ def _operation(data: CaseData, tally: Tally) -> OperationResult:
         throughput=part.throughput(tally),
         bytes=tally.bytes,
         calls=tally.calls,
-        response=distribution(tally.response),
-        service=distribution(tally.service),
+        response=distribution(tally.response, part.known(tally)),
+        service=distribution(tally.service, part.known(tally)),
         detached=part.is_detached(tally),
+        not_passed=_not_passed(counts, part.known(tally)),
     )
+
+
+def _not_passed(counts: Counts, known: Dependence | None) -> Figure:
+    due = counts.ended + counts.missed
+    if due == 0:
+        return Figure(None, "fraction", None, 0, "nothing measured")
+    count, factor = due - counts.passed, known.not_passed if known else 1.0
+    return Figure(count / due, "fraction", wilson(count / factor, due / factor), due)
 
 
 def _notes(data: CaseData) -> list[str]:

@@ -17,7 +17,7 @@ from pileup.model.results import CaseResult, Figure, Interval, OperationResult, 
 from pileup.stats import effects, paired
 from pileup.stats.alike import differs, warnings
 from pileup.stats.distribution import TOO_FEW as NOT_ENOUGH
-from pileup.stats.intervals import LEVEL, wilson
+from pileup.stats.intervals import LEVEL
 from pileup.stats.points import CHANCE, DIGITS, FEWEST, name_of
 
 Key = tuple[str, str, str]
@@ -218,13 +218,6 @@ def _due(found: OperationResult) -> int:
     return found.counts.ended + found.counts.missed
 
 
-def _not_passed(found: OperationResult) -> Figure:
-    """Share of what was due that did not pass; what was missed was due."""
-    due = _due(found)
-    count = due - found.counts.passed
-    return Figure(count / due if due else None, "fraction", wilson(count, due), due)
-
-
 METRICS = (
     Metric("rate", "rate", True, lambda found: found.rate),
     Metric("throughput", "bandwidth", True, lambda found: found.throughput),
@@ -232,6 +225,6 @@ METRICS = (
     Metric("p50", "time", False, _quantile(0.5)),
     Metric("p90", "time", False, _quantile(0.9)),
     Metric("p99", "time", False, _quantile(0.99)),
-    Metric("not passed", "fraction", False, _not_passed),
+    Metric("not passed", "fraction", False, lambda found: found.not_passed),
 )
 """All that is compared, and which direction is better."""

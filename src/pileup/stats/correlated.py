@@ -17,7 +17,7 @@ How often they cover the truth is measured by `benchmarks/coverage.py`; docs/com
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from pileup.model.results import Interval
 from pileup.stats import student
-from pileup.stats.intervals import LEVEL, TAIL, Z
-from pileup.stats.intervals import _binomial as binomial
+from pileup.stats.intervals import LEVEL, TAIL, Z, binomial
 
 Floats = NDArray[np.float64]
 WINDOW = 8.0
@@ -43,10 +42,14 @@ class Blocks:
     """A case in blocks of equal length, one after another: arrays with one entry per block."""
 
     ended: Floats
-    """How many ended, whatever their outcome."""
+    """How many of those to be measured ended, whatever their outcome."""
     passed: Floats
     sums: Floats
     """Sum of the values of what passed."""
+    counted: Floats
+    """How many passed, also of those that began before the measured time."""
+    moved: Floats
+    """Their bytes."""
     below: Mapping[float, Floats]
     """Share -> how many of what passed lie at or below that quantile of the whole."""
     timed: int
@@ -82,6 +85,8 @@ class Dependence:
     """The same of the share that did not pass."""
     count: float | None = None
     """Half of the interval of how many passed in the measured time."""
+    moved: float | None = None
+    """Half of the interval of their bytes."""
 
     def factor(self, share: float) -> float:
         """Return the inflation for any quantile: of the next known one above it."""
@@ -120,7 +125,8 @@ def dependence(blocks: Blocks) -> Dependence | None:
         error=error * found.factor / Z,
         factors=_factors(blocks, n),
         not_passed=_factor(blocks.ended - blocks.passed, blocks.ended, ended),
-        count=_count(blocks.passed[: blocks.timed]),
+        count=_half(blocks.counted[: blocks.timed], 1.0),
+        moved=_half(blocks.moved[: blocks.timed], float(blocks.moved.sum() / max(1.0, blocks.counted.sum()))),
     )
 
 
@@ -163,11 +169,12 @@ def _factor(hits: Floats, of: Floats, n: float) -> float:
     return max(1.0, found.variance / (n * share * (1 - share)) * (found.factor / Z) ** 2)
 
 
-def _count(passed: Floats) -> float | None:
-    if len(passed) < 2:
+def _half(amounts: Floats, step: float) -> float | None:
+    """Return half of the interval of a sum of amounts that come in steps."""
+    if len(amounts) < 2:
         return None
-    found = spread(passed - passed.mean())
-    return found.factor * math.sqrt(found.variance + STEPS)
+    found = spread(amounts)
+    return found.factor * math.sqrt(found.variance + STEPS * step**2)
 
 
 def ranks(share: float, n: int, factor: float) -> tuple[int, int] | None:
@@ -196,3 +203,17 @@ def _rank(first: int, below: Floats, level: float) -> float:
 def mean_interval(mean: float, found: Dependence) -> Interval:
     """Return the interval of a mean that cannot be below zero."""
     return Interval(max(0.0, mean + found.mean[0]), mean + found.mean[1], LEVEL)
+
+
+def pooled_factor(share: float, parts: Sequence[tuple[int, Dependence | None]]) -> float:
+    """Return the inflation for a quantile of several cases together: n of each, and what is known of it."""
+    effective = sum(n / (found.factor(share) if found else 1.0) for n, found in parts)
+    return sum(n for n, _ in parts) / effective if effective else 1.0
+
+
+def pooled_error(parts: Sequence[tuple[int, Dependence | None]]) -> float | None:
+    """Return the standard error of the mean of several cases together; None where it is not known of one of them."""
+    n = sum(count for count, _ in parts)
+    if n == 0 or any(found is None for count, found in parts if count):
+        return None
+    return math.hypot(*(count * found.error for count, found in parts if found)) / n

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from pileup._core._native import Histogram
 from pileup.model.results import Distribution, Figure, Interval
+from pileup.stats import correlated
+from pileup.stats.correlated import Dependence
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -17,6 +19,7 @@ BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
 MOST_BINS = 60
 MOST_POINTS = 300
 TOO_FEW = "too few"
+DEPENDENT = "too few that are independent for an interval"
 
 Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 """Lowest values, highest values, counts."""
@@ -36,20 +39,28 @@ def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
     return [min(histogram.quantile(share), histogram.max) if histogram.count else None for share in shares]
 
 
-def quantile(histogram: Histogram, share: float) -> Figure:
-    """Return a quantile (ns) with its interval; no value where n cannot carry it."""
+def quantile(histogram: Histogram, share: float, factor: float = 1.0) -> Figure:
+    """Return a quantile (ns) with its interval; no value where n cannot carry it.
+
+    `factor` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
+    interval where n could carry the quantile only if they were independent.
+    """
     n = histogram.count
-    ranks = quantile_ranks(share, n)
-    if ranks is None:
+    if quantile_ranks(share, n) is None:
         return Figure(None, "time", None, n, TOO_FEW)
-    low, high = (float(histogram.at_rank(rank)) for rank in ranks)
     value = float(min(histogram.quantile(share), histogram.max))
+    ranks = correlated.ranks(share, n, factor)
+    if ranks is None:
+        return Figure(value, "time", None, n, DEPENDENT)
+    low, high = (float(histogram.at_rank(rank)) for rank in ranks)
     return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
 
 
-def mean(histogram: Histogram) -> Figure:
-    """Return the mean (ns); its interval takes the values as independent."""
+def mean(histogram: Histogram, dependence: Dependence | None = None) -> Figure:
+    """Return the mean (ns); where nothing is known of dependence its interval takes the values as independent."""
     n = histogram.count
+    if dependence is not None and n > 1:
+        return Figure(histogram.mean, "time", correlated.mean_interval(histogram.mean, dependence), n)
     if n == 0:
         return Figure(None, "time", None, 0, "nothing measured")
     middle = histogram.mean
@@ -61,8 +72,12 @@ def mean(histogram: Histogram) -> Figure:
     return Figure(middle, "time", Interval(max(0.0, middle - half), middle + half, LEVEL), n)
 
 
-def distribution(histogram: Histogram) -> Distribution | None:
-    """Return the distribution that a histogram holds, None for an empty one."""
+def distribution(histogram: Histogram, dependence: Dependence | None = None) -> Distribution | None:
+    """Return the distribution that a histogram holds, None for an empty one.
+
+    `dependence`: how its values depend on their neighbours, where that is known.
+    """
+    known = dependence or Dependence()
     if histogram.count == 0:
         return None
     found = bins(histogram)
@@ -75,12 +90,12 @@ def distribution(histogram: Histogram) -> Distribution | None:
         mean=histogram.mean,
         smallest=histogram.min,
         largest=histogram.max,
-        quantiles={share: quantile(histogram, share) for share in SHARES},
+        quantiles={share: quantile(histogram, share, known.factor(share)) for share in SHARES},
         edges=edges,
         counts=counts,
         ecdf=_ecdf(histogram, found),
         box=(box[0], box[1], box[2], box[3], box[4]),
-        mean_interval=mean(histogram).interval,
+        mean_interval=mean(histogram, dependence).interval,
     )
 
 

@@ -15,8 +15,9 @@ from pileup.model.check import TIMES, Check, Selected
 from pileup.model.record import Frame
 from pileup.model.results import Figure, Interval
 from pileup.stats import rates
+from pileup.stats.correlated import Dependence, pooled_error, pooled_factor
 from pileup.stats.distribution import TOO_FEW, mean, quantile
-from pileup.stats.intervals import LEVEL, quantile_ranks, wilson
+from pileup.stats.intervals import LEVEL, Z, quantile_ranks, wilson
 from pileup.stats.measured import Measured, Tally
 from pileup.stats.window import Window
 
@@ -36,14 +37,20 @@ class Part:
     rows: Rows | None = None
     detached: Mapping[str, Window] = field(default_factory=dict)
     """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
+    dependence: Mapping[tuple[str, bool], Dependence] = field(default_factory=dict)
+    """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
+
+    def known(self, tally: Tally) -> Dependence | None:
+        """Return how the values of an operation depend on their neighbours; those of service times as of responses."""
+        return self.dependence.get((tally.operation, tally.iteration))
 
     def rate(self, tally: Tally) -> Figure:
         """Return what passed per second of an operation."""
-        return rates.rate(tally, self.measured, *self._time(tally))
+        return rates.rate(tally, self.measured, *self._time(tally), self.known(tally))
 
     def throughput(self, tally: Tally) -> Figure:
         """Return the bytes per second that passed of an operation."""
-        return rates.throughput(tally, self.measured, *self._time(tally))
+        return rates.throughput(tally, self.measured, *self._time(tally), self.known(tally))
 
     def seconds(self, tally: Tally | None = None) -> float:
         """Return how long an operation, or else the case, was measured."""
@@ -84,13 +91,22 @@ def _counted(
             whole = ended + (missed if selected.field == "missed" else 0)
             if whole == 0:
                 return Figure(None, "fraction", None, 0, NOTHING)
-            return Figure(amount / whole, "fraction", wilson(amount, whole), whole)
+            widened = _bursts(tallies)
+            return Figure(amount / whole, "fraction", wilson(amount / widened, whole / widened), whole)
         case "rate":
             return _rate(selected, tallies, amount, parts)
         case "sum" if selected.field in TIMES:
             whole_time = sum(_histogram(tally, selected.field).mean * tally.counts["passed"] for _, tally in tallies)
             return Figure(whole_time, "time", None, ended)
     return Figure(float(amount), selected.dimension or "count", None, ended)
+
+
+def _bursts(tallies: list[tuple[Part, Tally]]) -> float:
+    """Return how much less outcomes tell that come in bursts: the inflation of shares, over all cases."""
+    ended = sum(tally.ended for _, tally in tallies)
+    known = ((tally.ended, part.known(tally)) for part, tally in tallies)
+    effective = sum(n / (found.not_passed if found else 1.0) for n, found in known)
+    return ended / effective if effective else 1.0
 
 
 def _rate(selected: Selected, tallies: list[tuple[Part, Tally]], amount: int, parts: Sequence[Part]) -> Figure:
@@ -135,11 +151,30 @@ def _of_values(check: Check, selected: Selected, tallies: list[tuple[Part, Tally
     if histogram.count == 0:
         return Figure(None, dimension, None, 0, NOTHING)
     if check.function == "quantile":
-        return quantile(histogram, check.quantile or 0.5)
+        share = check.quantile or 0.5
+        return quantile(histogram, share, pooled_factor(share, _known(tallies)))
     if check.function == "mean":
-        return mean(histogram)
+        return _mean(histogram, _known(tallies))
     extremes = {"min": histogram.min, "max": histogram.max}
     return Figure(float(extremes.get(check.function, histogram.max - histogram.min)), dimension, None, histogram.count)
+
+
+Known = list[tuple[int, Dependence | None]]
+
+
+def _known(tallies: list[tuple[Part, Tally]]) -> Known:
+    return [(tally.counts["passed"], part.known(tally)) for part, tally in tallies]
+
+
+def _mean(histogram: Histogram, known: Known) -> Figure:
+    """Return the mean of one case, or of several together."""
+    if len(known) == 1:
+        return mean(histogram, known[0][1])
+    error = pooled_error(known)
+    if error is None:
+        return mean(histogram)
+    low, high = histogram.mean - Z * error, histogram.mean + Z * error
+    return Figure(histogram.mean, "time", Interval(max(0.0, low), high, LEVEL), histogram.count)
 
 
 def of_values(check: Check, values: NDArray[np.float64], dimension: str) -> Figure:

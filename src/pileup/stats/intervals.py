@@ -22,7 +22,7 @@ BATCHES = 20
 FEWEST_BATCHES = 10
 
 
-def wilson(count: int, n: int) -> Interval | None:
+def wilson(count: float, n: float) -> Interval | None:
     """Interval of a fraction of which `count` of `n` were seen; None for n = 0. Always within 0 and 1."""
     if n <= 0:
         return None
@@ -78,14 +78,14 @@ def quantile_ranks(share: float, n: int) -> tuple[int, int] | None:
     """
     if n < 1 or share**n > TAIL or (1 - share) ** n > TAIL:
         return None
-    first, below = _binomial(n, share)
+    first, below = binomial(n, share)
     low = first + int(np.searchsorted(below, TAIL, side="right"))
     high = first + 1 + int(np.searchsorted(below, 1 - TAIL, side="left"))
     return (low, high) if low >= 1 and high <= n else None
 
 
-def _binomial(n: int, share: float) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Return k and P(B <= k), P(B <= k + 1), ... over all that matters (12 standard deviations)."""
+def binomial(n: int, share: float) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """Return k and P(B <= k), P(B <= k + 1), ... of a binomial count over all that matters (12 standard deviations)."""
     spread = int(12 * math.sqrt(n * share * (1 - share))) + 40
     mode = min(n, int((n + 1) * share))
     first, last = max(0, mode - spread), min(n, mode + spread)

@@ -7,20 +7,35 @@ from itertools import groupby
 
 from pileup.model.record import Frame, Phase
 from pileup.model.results import Figure, Interval
+from pileup.stats.correlated import Dependence
 from pileup.stats.intervals import LEVEL, batch_means, poisson
 from pileup.stats.measured import MOST_SHORT, Measured, Tally
 from pileup.stats.window import Window
 
 
-def rate(tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame]) -> Figure:
-    """Return what passed per second of an operation."""
+def rate(
+    tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
+) -> Figure:
+    """Return what passed per second of an operation; its interval by what is known of dependence, else by seconds."""
     passed, _, seconds = done(tally, measured, window)
+    if known is not None and known.count is not None and window is not None:
+        return _known(passed, known.count, window, "rate", tally)
     return _figure(passed, seconds, "rate", tally, _series(frames, tally, "passed"))
 
 
-def throughput(tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame]) -> Figure:
+def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
+    value, half = amount / window.seconds, half / window.seconds
+    found = Interval(max(0.0, value - half), value + half, LEVEL)
+    return Figure(value, dimension, found, tally.counts["passed"])
+
+
+def throughput(
+    tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
+) -> Figure:
     """Return the bytes per second that passed of an operation."""
     _, moved, seconds = done(tally, measured, window)
+    if known is not None and known.moved is not None and window is not None:
+        return _known(moved, known.moved, window, "bandwidth", tally)
     return _figure(moved, seconds, "bandwidth", tally, _series(frames, tally, "bytes"))
 
 

@@ -11,6 +11,7 @@ from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.record import RunFolder
 from pileup.stats import criteria, detached, limit, points
+from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
 from pileup.stats.events import events
@@ -85,11 +86,13 @@ def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnecti
     names = {number: detached.operations_of(each) for number, each in frames.items()}
     outliving = detached.windows(connection, names)
     lines = detached.in_time(connection, names) if info.get("ended") else {}
-    return [
+    data = [
         CaseData(case, frames.get(number, []), measured.get(number), outliving.get(number, {}), lines.get(number, ()))
         for case in told
         for number in (case["id"],)
     ]
+    add_dependence(connection, data)
+    return data
 
 
 def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:

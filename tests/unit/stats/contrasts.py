@@ -12,6 +12,7 @@ from pileup.model.results import (
     OperationResult,
     RunResults,
 )
+from pileup.stats.intervals import wilson
 
 MS = 10**6
 
@@ -35,6 +36,8 @@ def operation(median, width=0.02, *, rate=100.0, passed=1000, failed=0, missed=0
         box=(1.0, 1.0, 1.0, 1.0, 1.0),
         mean_interval=mean.interval,
     )
+    due = passed + failed + missed
+    share = Figure((failed + missed) / due, "fraction", wilson(failed + missed, due), due)
     return OperationResult(
         operation=name,
         iteration=iteration,
@@ -46,6 +49,7 @@ def operation(median, width=0.02, *, rate=100.0, passed=1000, failed=0, missed=0
         calls=passed,
         response=response,
         service=response,
+        not_passed=share,
     )
 
 

@@ -25,7 +25,7 @@ def blocks(values, below=(0.5, 0.9, 0.99), ended=None, timed=None):
     ones = np.ones(len(values))
     limits = {share: np.sort(values)[math.ceil(share * len(values)) - 1] for share in below}
     under = {share: (values <= limit).astype(float) for share, limit in limits.items()}
-    return Blocks(ones if ended is None else ended, ones, values, under, timed or len(values))
+    return Blocks(ones if ended is None else ended, ones, values, ones, ones, under, timed or len(values))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9, -0.5])
@@ -74,7 +74,8 @@ def test_failures_in_bursts_tell_less_than_single_ones():
     single, burst = ended.copy(), ended.copy()
     single[::40] -= 10
     burst[1000:1050] -= 10
-    found = [correlated.dependence(Blocks(ended, passed, passed, {}, 2000)).not_passed for passed in (single, burst)]
+    made = [Blocks(ended, passed, passed, passed, passed, {}, 2000) for passed in (single, burst)]
+    found = [correlated.dependence(each).not_passed for each in made]
     assert found[0] < 15
     assert found[1] > 100
 
@@ -83,7 +84,8 @@ def test_a_steady_count_is_known_to_its_edges():
     found = correlated.dependence(blocks(np.arange(1000.0)))
     assert 0 < found.count < 1.5
     poisson = np.random.default_rng(4).poisson(5, 1000).astype(float)
-    loose = correlated.dependence(Blocks(poisson, poisson, poisson, {}, 1000))
+    loose = correlated.dependence(Blocks(poisson, poisson, poisson, poisson, poisson * 7, {}, 1000))
+    assert loose.moved == pytest.approx(7 * loose.count, rel=1e-9)
     assert loose.count == pytest.approx(1.96 * math.sqrt(5000), rel=0.2)
 
 
