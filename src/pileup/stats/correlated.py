@@ -155,18 +155,26 @@ def _skewed(quantile: float, shape: float) -> float:
 def _factors(blocks: Blocks, n: float) -> dict[float, float]:
     found, largest = {}, 1.0
     for share, below in sorted(blocks.below.items()):
-        largest = max(largest, _factor(below, blocks.passed, n))
-        found[share] = largest
+        own, noise = _inflation(below, blocks.passed, n)
+        found[share] = max(1.0, own, largest)
+        if own > 1 + noise:
+            largest = found[share]
     return found
 
 
 def _factor(hits: Floats, of: Floats, n: float) -> float:
     """Return the variance of a share over that of as many independent values, at least 1."""
+    return max(1.0, _inflation(hits, of, n)[0])
+
+
+def _inflation(hits: Floats, of: Floats, n: float) -> tuple[float, float]:
+    """Return the variance of a share over that of as many independent values, and how far that may be off by chance."""
     share = float(hits.sum()) / n if n else 0.0
     if not 0 < share < 1:
-        return 1.0
+        return 1.0, 0.0
     found = spread(hits - share * of)
-    return max(1.0, found.variance / (n * share * (1 - share)) * (found.factor / Z) ** 2)
+    inflation = found.variance / (n * share * (1 - share)) * (found.factor / Z) ** 2
+    return inflation, Z * math.sqrt(2 / found.freedom)
 
 
 def _half(amounts: Floats, step: float) -> float | None:
