@@ -104,7 +104,6 @@ class Runner:
         try:
             info["targets"] = targets.open()
             self._book.save()  # what a crash leaves is judged by it
-            self._book.save()
             monitors.start()
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
             fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"])
