@@ -31,12 +31,13 @@ COMMANDS = {
     "report": "pileup.cli.report",
     "export": "pileup.cli.export",
     "compare": "pileup.cli.compare",
+    "verify": "pileup.cli.verify",
     "practice": "pileup.cli.practice",
     "place": "pileup.cli.place",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "merge verify relay trace push pull history serve watch probe"
+LATER = "merge relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

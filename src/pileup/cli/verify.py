@@ -1,0 +1,76 @@
+"""pileup verify: whether the record of a run is whole and agrees with itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pileup.model.exits import ExitCode
+
+if TYPE_CHECKING:
+    from pileup.model.results import RunResults
+    from pileup.record import RunFolder
+
+
+@click.command("verify")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
+def command(run: Path, as_json: bool) -> int:
+    """Check that the record of a run is whole: checksums, counts, ids, quantiles, verdicts, what was left open.
+
+    Prints every finding. Exit code 0 when there is none, else 1.
+    """
+    from pileup.record import RunFolder
+
+    found = list(findings(RunFolder.open(run)))
+    if as_json:
+        told = [{"where": where, "what": what} for where, what in found]
+        click.echo(json.dumps({"folder": str(run.resolve()), "whole": not found, "findings": told}))
+    else:
+        for where, what in found:
+            click.echo(f"{where}: {what}")
+        click.echo(f"{len(found)} findings" if found else "the record is whole")
+    return ExitCode.CASE_FAILED if found else ExitCode.PASSED
+
+
+def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Yield (where, what) for everything that is wrong; where files are damaged, figures are not looked at."""
+    from pileup.record.damage import damage
+    from pileup.run.intents import open_intents
+    from pileup.stats import results
+    from pileup.stats.verify import disagreements
+
+    torn = list(damage(folder))
+    yield from torn
+    for intent in open_intents(folder):
+        if not _kept(intent.entry):
+            yield "journal", f"entry {intent.number} ({intent.what}) was never closed: `pileup clean` puts it right"
+    if any(path.endswith(".parquet") for path, _ in torn):
+        return
+    made = results(folder)
+    yield from disagreements(folder, made)
+    yield from _reported(folder, made)
+
+
+def _kept(entry: dict[str, Any]) -> bool:
+    """Whether an entry stays open on purpose: objects that the suite wants to keep."""
+    return entry.get("what") == "objects" and entry.get("cleanup") in ("never", "passed")
+
+
+def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
+    """Yield the criteria whose verdict in results.json is not the one made anew."""
+    path = folder.path / "results.json"
+    try:
+        told = {each["id"]: each["verdict"] for each in json.loads(path.read_bytes())["criteria"]}
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError, OSError) as problem:
+        yield path.name, f"it cannot be read ({type(problem).__name__}): `pileup report --to json` makes it anew"
+        return
+    for each in made.criteria:
+        if told.get(each.id, each.verdict) != each.verdict:
+            yield path.name, f"{each.id} was {told[each.id]}, made anew from the record it is {each.verdict}"

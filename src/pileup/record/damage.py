@@ -1,0 +1,84 @@
+"""What of a run folder cannot be read: torn tables, damaged blocks, Parquet files and lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pileup.model.errors import RecordError
+from pileup.record.folder import RunFolder
+from pileup.record.operations import connect, quoted, readable
+from pileup.record.tables import BLOCK_MAGIC, TableReader
+
+TABLES = ("operations", "frames", "samples")
+LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
+NEEDED = ("operations", "frames")
+READ_AT_ONCE = 1 << 20
+
+
+def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Yield (path inside the folder, what is wrong) for everything that cannot be read whole."""
+    for name in TABLES:
+        for path in sorted((folder.path / name).glob("*")):
+            told = _of_file(path)
+            if told:
+                yield str(path.relative_to(folder.path)), told
+    for name in LINES:
+        path = folder.path / name
+        if path.exists():
+            yield from ((name, told) for told in _of_lines(path))
+
+
+def _of_file(path: Path) -> str:
+    try:
+        if path.suffix == ".parquet":
+            return _of_parquet(path)
+        if path.suffix == ".table":
+            return _of_table(path)
+    except (RecordError, OSError) as problem:
+        return str(problem)
+    return f"{path.name} does not belong here: a conversion was cut short, or somebody put it there"
+
+
+def _of_parquet(path: Path) -> str:
+    """Read every value once; what is wrong is raised."""
+    with readable(path), connect() as connection:
+        connection.execute(f"SELECT bit_xor(hash(t)) FROM read_parquet({quoted(path)}) t")  # noqa: S608  our own path
+    return ""
+
+
+def _of_table(path: Path) -> str:
+    reader = TableReader(path)
+    if not reader.begin:
+        return "its header is torn: nothing of it can be read"
+    end, size = reader.end(), path.stat().st_size
+    if end == size:
+        return ""
+    following = _blocks_after(path, end + 1)
+    if following:
+        return f"the block at byte {end} is damaged: its checksum is wrong, {size - end} bytes from there are not read"
+    return f"the last {size - end} bytes are torn: a block that was not written to its end"
+
+
+def _blocks_after(path: Path, begin: int) -> bool:
+    """Whether a block seems to begin at or behind a position."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        kept = b""
+        while part := file.read(READ_AT_ONCE):
+            if BLOCK_MAGIC in kept + part:
+                return True
+            kept = part[-len(BLOCK_MAGIC) :]
+    return False
+
+
+def _of_lines(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                whole = isinstance(json.loads(line), dict)
+            except ValueError:
+                whole = False
+            if not whole:
+                yield f"line {number} is torn or is no JSON object"

@@ -1,0 +1,175 @@
+"""Whether a record agrees with itself: frames with rows, histograms with rows, run.json with what happened.
+
+Pure functions of the run folder; each yields what is wrong, in words, and nothing for a record that is whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pileup.model.record import Outcome, Phase
+from pileup.model.results import RunResults
+from pileup.record import RunFolder
+from pileup.record.operations import word_of_phase
+from pileup.stats.measured import OUTCOMES, measure
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Found = tuple[str, str]
+"""Where, and what is wrong there."""
+MEMORY = "512MB"
+"""What one question may take; beyond it spills to the disk."""
+RESOLUTION = 0.002
+"""Half-width within which a histogram of three digits tells a quantile, with what rounding adds."""
+SHARES = (0.5, 0.9, 0.99, 0.999)
+MOST = 20
+"""Findings of one kind that are told one by one."""
+Key = tuple[int, int, str, str, bool, str]
+"""Case, place, phase, operation, whether iterations, outcome (or "bytes")."""
+
+
+def disagreements(folder: RunFolder, results: RunResults) -> Iterator[Found]:
+    """Yield what in a record does not agree; `results` are its figures made anew."""
+    info = folder.info()
+    names = {int(case["id"]): str(case["name"]) for case in info.get("cases", [])}
+    with folder.operations().connect() as connection:
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        yield from _ids(connection)
+        yield from _few(_counts(folder, connection, names), "counts")
+        yield from _few(_quantiles(folder, connection, names), "quantiles")
+    yield from _told(folder, info)
+    yield from _verdicts(info, results)
+
+
+def _few(found: Iterable[Found], kind: str) -> Iterator[Found]:
+    """Yield the first findings of a kind, and how many more there are."""
+    number = 0
+    for number, each in enumerate(found, 1):
+        if number <= MOST:
+            yield each
+    if number > MOST:
+        yield kind, f"and {number - MOST} more findings like these"
+
+
+def _ids(connection: DuckDBPyConnection) -> Iterator[Found]:
+    for text, query in (
+        ("ids stand in more than one row", "SELECT count(*) - count(DISTINCT id) FROM operations"),
+        (
+            "operations name a parent that is not in the record",
+            """SELECT count(*) FROM operations o WHERE o.parent <> 0
+            AND NOT EXISTS (SELECT 1 FROM operations p WHERE p.id = o.parent)""",
+        ),
+        ("rows end before they start", 'SELECT count(*) FROM operations WHERE "end" < start'),
+        ("rows belong to no case of run.json", """SELECT count(*) FROM operations WHERE "case" = ''"""),
+        ("rows have a word for phase or outcome that is unknown", _UNKNOWN),
+    ):
+        (number,) = connection.execute(query).fetchone() or (0,)
+        if number:
+            yield "operations", f"{number} {text}"
+
+
+_UNKNOWN = "SELECT count(*) FROM operations WHERE phase = '?' OR outcome = '?' OR side = '?'"
+
+
+def _counts(folder: RunFolder, connection: DuckDBPyConnection, names: dict[int, str]) -> Iterator[Found]:
+    """Yield where the counts of frames are not those of rows, per case, place, phase, operation and outcome."""
+    told, rows = _of_frames(folder), _of_rows(connection)
+    for key in sorted(set(told) | set(rows)):
+        if told.get(key, 0) != rows.get(key, 0):
+            case, place, phase, operation, iteration, what = key
+            kind = "iterations" if iteration else "operations"
+            where = f"{names.get(case, f'case {case}')}, place {place}, {phase}"
+            yield where, f"{operation}: frames count {told.get(key, 0)} {kind} {what}, rows {rows.get(key, 0)}"
+
+
+def _of_frames(folder: RunFolder) -> dict[Key, int]:
+    found: dict[Key, int] = {}
+    for frame in folder.frames():
+        for row in frame.rows:
+            phase = word_of_phase(Phase(row.phase))
+            for what in OUTCOMES:
+                key = (frame.case, frame.place, phase, row.operation, row.iteration, what)
+                count = int(getattr(row, what))
+                if count:
+                    found[key] = found.get(key, 0) + count
+    return found
+
+
+def _of_rows(connection: DuckDBPyConnection) -> dict[Key, int]:
+    outcomes = ", ".join(f"'{outcome.name.lower()}'" for outcome in Outcome)
+    rows = connection.execute(
+        f"""SELECT case_id, place, phase, operation, parent = 0, outcome, count(*) FROM operations
+        WHERE side = 'client' AND phase <> 'broken-off' AND outcome IN ({outcomes}) GROUP BY ALL"""  # noqa: S608  ours
+    ).fetchall()
+    found: dict[Key, int] = {
+        (int(case), int(place), str(phase), str(operation), bool(iteration), str(outcome)): int(count)
+        for case, place, phase, operation, iteration, outcome, count in rows
+    }
+    return found
+
+
+def _quantiles(folder: RunFolder, connection: DuckDBPyConnection, names: dict[int, str]) -> Iterator[Found]:
+    """Yield where a quantile out of histograms is not that of the rows, within the resolution of a histogram."""
+    frames: dict[int, list[Any]] = {}
+    for frame in folder.frames():
+        frames.setdefault(frame.case, []).append(frame)
+    for case, mine in frames.items():
+        for tally in measure(mine).tallies.values():
+            histogram = tally.response
+            if histogram.count:
+                limits = [float(min(histogram.quantile(share), histogram.max)) for share in SHARES]
+                wrong = _wrong(connection, case, tally.operation, tally.iteration, limits)
+                where = f"{names.get(case, f'case {case}')}, {tally.operation}"
+                yield from ((where, text) for text in wrong)
+
+
+def _wrong(
+    connection: DuckDBPyConnection, case: int, operation: str, iteration: bool, limits: list[float]
+) -> Iterator[str]:
+    value = '("end" - intended)'
+    asked = ", ".join(
+        f"count(*) FILTER ({value} < {limit * (1 - RESOLUTION) - 1}),"
+        f" count(*) FILTER ({value} <= {limit * (1 + RESOLUTION) + 1})"
+        for limit in limits
+    )
+    row = connection.execute(
+        f"""SELECT count(*), {asked} FROM operations WHERE case_id = ? AND operation = ? AND (parent = 0) = ?
+        AND phase = 'measure' AND outcome = 'passed' AND side = 'client'""",  # noqa: S608  numbers only
+        [case, operation, iteration],
+    ).fetchone() or (0,)
+    n, sides = int(row[0]), row[1:]
+    for place, share in enumerate(SHARES):
+        rank, below, upto = max(1, math.ceil(share * n)), int(sides[2 * place]), int(sides[2 * place + 1])
+        if n and not below < rank <= upto:
+            yield f"p{share * 100:g} of histograms is {limits[place]:.0f} ns, not that of the {n} rows"
+
+
+def _told(folder: RunFolder, info: dict[str, Any]) -> Iterator[Found]:
+    """Yield where run.json does not say what events say."""
+    if info.get("ended") is None:
+        yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` takes it up again)"
+    for number, session in enumerate(info.get("sessions") or [], 1):
+        if info.get("ended") is not None and session.get("ended") is None:
+            yield "run.json", f"session {number} did not end in order"
+    newest = {int(event["case"]): event for event in folder.events() if event.get("kind") == "case" and "case" in event}
+    for case in info.get("cases", []):
+        event = newest.get(int(case["id"]))
+        if event is None:
+            continue
+        said = event.get("outcome") if event.get("state") == "ended" else None
+        if said != case.get("outcome"):
+            yield str(case["name"]), f"its newest event says {said or 'that it began'}, run.json {case.get('outcome')}"
+
+
+def _verdicts(info: dict[str, Any], results: RunResults) -> Iterator[Found]:
+    if info.get("ended") is None:
+        return
+    for name, recorded, anew in (
+        ("verdict", info.get("verdict"), results.verdict),
+        ("exit_code", info.get("exit_code"), int(results.exit_code)),
+    ):
+        if recorded != anew:
+            yield "run.json", f"{name} is {recorded}, made anew from the record it is {anew}"

@@ -1,0 +1,150 @@
+"""A whole record has no findings; every kind of damage is named."""
+
+import json
+
+import pytest
+
+from pileup.cli.app import run_app
+from pileup.cli.verify import findings
+from pileup.record import RunFolder, TableWriter
+from pileup.record.operations import ROW
+from tests.unit.stats import scans
+
+MS = 10**6
+
+
+def made(tmp_path, change=lambda rows: rows, **fields):
+    """A run of 40 iterations of 20 ms; the record of rows is changed, the frames are not."""
+    rows = scans.rows_of(1, scans.START, 20 * MS)
+    told = scans.info([scans.case(1, "copy", scans.START)], {}, exit_code=0, verdict="passed", **fields)
+    folder = scans.write(tmp_path, told, [])
+    for frame in scans.frames_of(rows):
+        folder.append_frame(frame)
+    folder.close()
+    writer = TableWriter(folder.operations_path(0), "operations", ROW)
+    writer.append(change(rows.copy()), [b"copy"], ("key", "error", "operation"))
+    writer.close()
+    return folder
+
+
+def told(folder):
+    return "\n".join(f"{where}: {what}" for where, what in findings(RunFolder.open(folder.path)))
+
+
+def test_a_whole_record_has_no_findings(tmp_path, capsys):
+    folder = made(tmp_path)
+    assert told(folder) == ""
+    folder.convert()
+    assert run_app(["verify", str(folder.path)]) == 0
+    assert capsys.readouterr().out == "the record is whole\n"
+
+
+def longer(rows):
+    rows["end"][: len(rows) // 2 + 5] += 2 * MS
+    return rows
+
+
+def failed(rows):
+    rows["outcome"][3] = 1
+    return rows
+
+
+def twice(rows):
+    rows["id"][1] = rows["id"][0]
+    return rows
+
+
+def orphan(rows):
+    rows["parent"][7] = 999_999
+    return rows
+
+
+def backwards(rows):
+    rows["end"][2] = rows["start"][2] - 1
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: rows[:-1], ["copy, place 0, measure: copy: frames count 40 iterations passed, rows 39"]),
+        (failed, ["frames count 0 iterations failed, rows 1", "frames count 40 iterations passed, rows 39"]),
+        (twice, ["operations: 1 ids stand in more than one row"]),
+        (orphan, ["1 operations name a parent that is not in the record"]),
+        (backwards, ["1 rows end before they start"]),
+        (longer, ["copy, copy: p50 of histograms is 20", "not that of the 40 rows"]),
+    ],
+)
+def test_rows_that_do_not_agree_are_named(tmp_path, change, words):
+    found = told(made(tmp_path, change))
+    assert all(word in found for word in words), found
+
+
+def test_a_torn_tail_and_a_damaged_block_are_told_apart(tmp_path):
+    torn = made(tmp_path / "torn")
+    path = torn.operations_path(0)
+    path.write_bytes(path.read_bytes()[:-100])
+    assert "operations/0.table: the last " in told(torn)
+    damaged = made(tmp_path / "damaged")
+    path = damaged.path / "frames" / "0.table"
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PBLK") + 40] ^= 0xFF
+    path.write_bytes(bytes(data))
+    assert "is damaged: its checksum is wrong" in told(damaged)
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path):
+    folder = made(tmp_path)
+    folder.convert()
+    (path,) = (folder.path / "operations").glob("*.parquet")
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    assert "operations/operations.parquet: " in told(folder)
+    assert "cannot be read" in told(folder)
+
+
+def test_what_was_left_open_and_torn_lines_are_named(tmp_path):
+    folder = made(tmp_path)
+    folder.journal("server", "begun", target="se")
+    kept = folder.journal("objects", "made", cleanup="never")
+    closed = folder.journal("setting", "changed", target="se")
+    folder.journal("setting", "restored", of=closed)
+    with (folder.path / "events" / "events.jsonl").open("a") as file:
+        file.write('{"torn')
+    found = told(folder)
+    assert "journal: entry 1 (server) was never closed" in found
+    assert f"entry {kept}" not in found
+    assert "setting" not in found
+    assert "events/events.jsonl: line 1 is torn" in found
+
+
+def test_events_and_verdicts_are_held_against_run_json(tmp_path):
+    folder = made(tmp_path, ended=None, sessions=[{"started": 1, "ended": None}])
+    folder.event("case", "copy failed", case=1, state="ended", outcome="failed")
+    assert "run.json: the run has not ended" in told(folder)
+    assert "copy: its newest event says failed, run.json passed" in told(folder)
+    folder.save({**folder.info(), "ended": scans.START + 10**10, "exit_code": 4, "verdict": "failed"})
+    found = told(folder)
+    assert "run.json: verdict is failed, made anew from the record it is passed" in found
+    assert "run.json: exit_code is 4, made anew from the record it is 0" in found
+    assert "session 1 did not end in order" in found
+
+
+def test_criteria_are_judged_anew(tmp_path):
+    criterion = {"id": "C1", "says": "fast", "check": "p50(copy) < 1 s", "coverage": "full"}
+    folder = made(tmp_path, criteria=[criterion])
+    folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "failed"}]}).encode())
+    assert "results.json: C1 was failed, made anew from the record it is passed" in told(folder)
+    folder.write_report("results.json", b"[]")
+    assert "results.json: it cannot be read" in told(folder)
+
+
+def test_findings_are_counted_and_given_as_json(tmp_path, capsys):
+    folder = made(tmp_path, twice)
+    assert run_app(["verify", str(folder.path)]) == 1
+    assert capsys.readouterr().out.endswith("1 findings\n")
+    assert run_app(["verify", str(folder.path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["whole"] is False
+    assert found["findings"] == [{"where": "operations", "what": "1 ids stand in more than one row"}]
+    assert run_app(["verify", str(tmp_path)]) == 70
