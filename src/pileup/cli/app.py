@@ -32,12 +32,13 @@ COMMANDS = {
     "export": "pileup.cli.export",
     "compare": "pileup.cli.compare",
     "verify": "pileup.cli.verify",
+    "merge": "pileup.cli.merge",
     "practice": "pileup.cli.practice",
     "place": "pileup.cli.place",
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "merge relay trace push pull history serve watch probe"
+LATER = "relay trace push pull history serve watch probe"
 """Commands of later parts."""
 
 

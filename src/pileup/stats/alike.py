@@ -11,6 +11,8 @@ from pileup.model.results import CaseResult, RunResults
 GENERATOR = "the generator was the limit"
 """How `stats/limit.py` says so."""
 MOST_NAMES = 3
+FEW = 6
+"""Cases on both sides together below which little can be shown by how they vary."""
 HOST = ("system", "kernel", "machine", "cpu", "cpus", "memory", "open_files", "congestion_control")
 """What is told of a host besides its name; its load of the moment is not."""
 Runs = Sequence[RunResults]
@@ -42,6 +44,9 @@ def warnings(baseline: Runs, candidate: Runs, contrasts: Sequence[Contrast]) -> 
     elif _digests(baseline) != _digests(candidate):
         yield "The suites differ in the values given: what is compared may not be the same work."
     yield from _apart(baseline, candidate)
+    over_runs = [each for each in contrasts if each.over_runs]
+    if any(each.baseline.n + each.candidate.n < FEW for each in over_runs):
+        yield "Few repeats: how they vary is hardly known, so little can be shown. Take four or more on each side."
     if any(not each.over_runs and each.p is not None for each in contrasts):
         yield (
             "One case on each side: the intervals hold what varies within a run, not what changes from run to run."

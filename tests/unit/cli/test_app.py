@@ -44,8 +44,9 @@ def test_the_list_of_commands_shows_whole_sentences(capsys: pytest.CaptureFixtur
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
     assert "..." not in told.partition("Commands:")[2]
-    for name in COMMANDS:
+    for name in set(COMMANDS) - {"place"}:  # pileup itself calls that one, at the other hosts of a fleet
         assert f"\n  {name} " in told
+    assert "\n  place " not in told
 
 
 @pytest.mark.parametrize(
