@@ -103,7 +103,10 @@ def _rendered(found: RunComparison, form: str) -> str:
 
         return json.dumps({"verdict": found.verdict, **plain(found)}, indent=1)
     if form == "html":
-        raise UsageError("HTML is not built yet", "text or json")
+        from pileup.plugin import Report, registry
+
+        report: Report = registry.load("reports", "html")()
+        return report.compared(found).decode()
     return _text(found)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Against, Contrast, RunComparison
-from pileup.model.results import Figure
+from pileup.model.contrast import BETTER, TOO_FEW, WORSE, Against, Contrast, RunComparison
 from pileup.model.units import format_fraction
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ def _table(contrasts: Iterable[Contrast], smallest: float) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from pileup.stats.effect_words import change_words, plain_words
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
     for title, right in (("", False), ("Baseline", True), ("Now", True), ("Change", True), ("Verdict", False)):
         table.add_column(title, justify="right" if right else "left", overflow="fold")
@@ -86,50 +87,11 @@ def _says_something(found: Contrast) -> bool:
     return found.baseline.value is not None or found.candidate.value is not None
 
 
-def plain_words(figure: Figure) -> str:
-    """Return a figure without its interval."""
-    from pileup.stats import amount
-
-    if figure.value is None:
-        return TOO_FEW
-    return amount(figure.value, figure.dimension)
-
-
-def change_words(found: Contrast) -> str:
-    """Return the relative change with its interval, the absolute one where there is none: `-1.2 % (-3.0 to +0.5)`."""
-    relative = found.relative
-    if relative.value is not None and (relative.interval or not found.difference.interval):
-        return _with_interval(relative, lambda value: f"{value * 100:+.1f}", " %")
-    return _with_interval(found.difference, lambda value: _signed(value, found.difference.dimension), "")
-
-
-def _with_interval(figure: Figure, words: Callable[[float], str], unit: str) -> str:
-    if figure.value is None:
-        return "-"
-    value = words(figure.value) + unit
-    if figure.interval is None:
-        return value
-    return f"{value} ({words(figure.interval.low)} to {words(figure.interval.high)})"
-
-
-def _signed(value: float, dimension: str) -> str:
-    from pileup.stats import amount
-
-    return ("+" if value > 0 else "") + amount(value, dimension)
-
-
-def verdict_words(found: Contrast, smallest: float) -> str:
-    """Return the verdict of one contrast for people."""
-    if found.verdict == ALIKE and found.alike:
-        return f"the same within {format_fraction(smallest)}"
-    if found.verdict in (BETTER, WORSE) and not found.matters:
-        return f"slightly {found.verdict}"
-    return found.verdict
-
-
 def verdict_text(found: Contrast, smallest: float) -> Text:
     """Return the verdict with its colour."""
     from rich.text import Text
+
+    from pileup.stats.effect_words import verdict_words
 
     style = COLOURS.get(found.verdict, "") if found.matters or found.verdict == TOO_FEW else ""
     return Text(verdict_words(found, smallest), style)

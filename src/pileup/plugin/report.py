@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
+from pileup.model.contrast import RunComparison
 from pileup.model.results import RunResults
 
 
@@ -26,3 +27,8 @@ class Report:
         """Yield file name and content of each chart that it can draw, `form` "svg" or "png"; none by default."""
         del results, form
         yield from ()
+
+    def compared(self, comparison: RunComparison) -> bytes:
+        """Return a page about runs compared with a baseline; empty for a report that has none."""
+        del comparison
+        return b""

@@ -95,3 +95,10 @@ def test_mistakes_are_told(folders, capsys, arguments, code, words):
     assert run_app(["compare", *(each.format(*folders) for each in arguments)]) == code
     told = " ".join(capsys.readouterr().err.split())
     assert all(word in told for word in words), told
+
+
+def test_html_is_one_page(folders, tmp_path):
+    out = tmp_path / "compared.html"
+    done = CliRunner().invoke(command, [*folders, "--format", "html", "--out", str(out)], standalone_mode=False)
+    assert done.exit_code == 0
+    assert out.read_text().lstrip().startswith("<!doctype html>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pileup.model.contrast import RunComparison
 from pileup.model.results import RunResults
 from pileup.plugin import Report
 
@@ -30,3 +31,9 @@ class HtmlReport(Report):
         from pileup.builtin.reports.html.pictures import pictures  # noqa: PLC0415  as above
 
         return pictures(results, form)
+
+    def compared(self, comparison: RunComparison) -> bytes:
+        """Return the page of runs compared with a baseline."""
+        from pileup.builtin.reports.html.compared import render  # noqa: PLC0415  # as above
+
+        return render(comparison).encode("utf-8", "replace")

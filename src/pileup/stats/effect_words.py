@@ -1,0 +1,47 @@
+"""Contrasts in words, for screens and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Contrast
+from pileup.model.results import Figure
+from pileup.model.units import format_fraction
+from pileup.stats.evaluate import amount
+
+
+def plain_words(figure: Figure) -> str:
+    """Return a figure without its interval."""
+    if figure.value is None:
+        return TOO_FEW
+    return amount(figure.value, figure.dimension)
+
+
+def change_words(found: Contrast) -> str:
+    """Return the relative change with its interval, the absolute one where there is none: `-1.2 % (-3.0 to +0.5)`."""
+    relative = found.relative
+    if relative.value is not None and (relative.interval or not found.difference.interval):
+        return _with_interval(relative, lambda value: f"{value * 100:+.1f}", " %")
+    return _with_interval(found.difference, lambda value: _signed(value, found.difference.dimension), "")
+
+
+def _with_interval(figure: Figure, words: Callable[[float], str], unit: str) -> str:
+    if figure.value is None:
+        return "-"
+    value = words(figure.value) + unit
+    if figure.interval is None:
+        return value
+    return f"{value} ({words(figure.interval.low)} to {words(figure.interval.high)})"
+
+
+def _signed(value: float, dimension: str) -> str:
+    return ("+" if value > 0 else "") + amount(value, dimension)
+
+
+def verdict_words(found: Contrast, smallest: float) -> str:
+    """Return the verdict of one contrast for people."""
+    if found.verdict == ALIKE and found.alike:
+        return f"the same within {format_fraction(smallest)}"
+    if found.verdict in (BETTER, WORSE) and not found.matters:
+        return f"slightly {found.verdict}"
+    return found.verdict
