@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COLOURS = {WORSE: "red", BETTER: "green", TOO_FEW: "dim"}
 LONGEST = 60
 """Characters of a setting that are shown."""
+COLUMNS = (("", 12, False), ("Baseline", 9, True), ("Now", 9, True), ("Change", 26, True), ("Verdict", 19, False))
+"""Title, least width and whether it is set to the right."""
 MOST_LINES = 6
 """Lines of the suite that are shown of each side."""
 
@@ -34,7 +36,7 @@ def print_comparison(found: RunComparison, console: Console) -> None:
         for line in _differs(against):
             console.print(Text(line, "dim"))
         console.print()
-        console.print(_table(against.contrasts, found.smallest))
+        _print_contrasts(against.contrasts, found.smallest, console)
         console.print()
 
 
@@ -62,24 +64,34 @@ def _short(text: str) -> str:
     return (text if len(text) <= LONGEST else text[: LONGEST - 3] + "...") or "(none)"
 
 
-def _table(contrasts: Iterable[Contrast], smallest: float) -> Table:
-    from rich.box import SIMPLE_HEAD
+def _print_contrasts(contrasts: Iterable[Contrast], smallest: float, console: Console) -> None:
+    """Print a table for each operation under its name, which may be longer than a column has room for."""
+    from rich.text import Text
+
+    head = True
+    for name, group in groupby(contrasts, key=lambda each: each.name):
+        members = [each for each in group if _says_something(each)]
+        if members:
+            if head:
+                console.print(_table((), smallest, head=True))
+            console.print(Text(name, "bold"))
+            console.print(_table(members, smallest, head=False))
+            head = False
+
+
+def _table(contrasts: Iterable[Contrast], smallest: float, head: bool) -> Table:
+    """Return a table whose columns are as wide as those of all others; `head`: with their titles."""
     from rich.table import Table
     from rich.text import Text
 
     from pileup.stats.effect_words import change_words, plain_words
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
-    for title, right in (("", False), ("Baseline", True), ("Now", True), ("Change", True), ("Verdict", False)):
-        table.add_column(title, justify="right" if right else "left", overflow="fold")
-    for name, group in groupby(contrasts, key=lambda each: each.name):
-        members = [each for each in group if _says_something(each)]
-        if not members:
-            continue
-        table.add_row(Text(name, "bold"))
-        for each in members:
-            figures = (plain_words(each.baseline), plain_words(each.candidate), change_words(each))
-            table.add_row(Text("  " + each.metric), *map(Text, figures), verdict_text(each, smallest))
+    table = Table(box=None, show_header=head, header_style="dim", pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for title, width, right in COLUMNS:
+        table.add_column(title, min_width=width, justify="right" if right else "left", overflow="fold")
+    for each in contrasts:
+        figures = (plain_words(each.baseline), plain_words(each.candidate), change_words(each))
+        table.add_row(Text("  " + each.metric), *map(Text, figures), verdict_text(each, smallest))
     return table
 
 

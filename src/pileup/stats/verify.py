@@ -151,9 +151,6 @@ def _told(folder: RunFolder, info: dict[str, Any]) -> Iterator[Found]:
     """Yield where run.json does not say what events say."""
     if info.get("ended") is None:
         yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` takes it up again)"
-    for number, session in enumerate(info.get("sessions") or [], 1):
-        if info.get("ended") is not None and session.get("ended") is None:
-            yield "run.json", f"session {number} did not end in order"
     newest = {int(event["case"]): event for event in folder.events() if event.get("kind") == "case" and "case" in event}
     for case in info.get("cases", []):
         event = newest.get(int(case["id"]))
