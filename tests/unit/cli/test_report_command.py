@@ -29,7 +29,7 @@ def test_html_is_written_into_the_run_folder(run: Path) -> None:
     assert (run / "report.html").read_text().count('class="chart') >= 6
 
 
-@pytest.mark.parametrize(("kind", "name"), [("junit", "junit.xml"), ("json", "results.json"), ("xml", "report.xml")])
+@pytest.mark.parametrize(("kind", "name"), [("junit", "junit.xml"), ("json", "results.json"), ("xml", "results.xml")])
 def test_a_folder_gets_the_file_under_its_usual_name(run: Path, kind: str, name: str, tmp_path: Path) -> None:
     assert report(run, "--to", kind, "--out", tmp_path).stdout.strip() == str(tmp_path / name)
     data = (tmp_path / name).read_bytes()
