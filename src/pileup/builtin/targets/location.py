@@ -37,7 +37,7 @@ class Location:
     @property
     def secret(self) -> bool:
         """Whether what is sent stays between the two: over TLS, or within this machine."""
-        return self.scheme == "https" or _is_loopback(self.host)
+        return self.scheme == "https" or is_loopback(self.host)
 
     def path_of(self, relative: str) -> str:
         """Return the percent-encoded path of something below the target; for "" the target's own as written."""
@@ -69,7 +69,8 @@ def locate(url: str) -> Location:
     return Location(scheme, parts.hostname, port or PORTS[scheme], quote(parts.path, safe=UNTOUCHED))
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, by its name or its address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
