@@ -13,6 +13,8 @@ from tests.support import require_program
 
 PASSWORD = "Sesam-öffne-dich"
 READER = "reader"
+ASCII_PASSWORD, ASCII_READER = "plain-sesame", "plain_reader"
+"""Another user of MariaDB: PyMySQL reads passwords in option files as Latin-1."""
 USER = "nobody"
 """Who runs the servers when the tests run as root: PostgreSQL refuses root."""
 
@@ -26,17 +28,19 @@ class Private:
     socket_url: str
     ca: str
 
+    def kill(self) -> None:
+        self.supervisor.kill(NAME)
+
     def restart(self) -> None:
         self.supervisor.restart(NAME)
-
-    def pids(self) -> list[int]:
-        return self.supervisor.pids(NAME)
 
 
 INIT = f"""
 CREATE DATABASE IF NOT EXISTS jobs CHARACTER SET utf8mb4;
 CREATE USER IF NOT EXISTS {READER}@'%' IDENTIFIED BY '{PASSWORD}';
 GRANT ALL ON jobs.* TO {READER}@'%';
+CREATE USER IF NOT EXISTS {ASCII_READER}@'%' IDENTIFIED BY '{ASCII_PASSWORD}';
+GRANT SELECT ON jobs.* TO {ASCII_READER}@'%';
 """
 
 
