@@ -95,6 +95,7 @@ def _tls(certificate: str, key: str) -> tuple[File, ...]:
 def mariadb(folder: Path) -> Iterator[Private]:
     """Yield a private MariaDB."""
     certificate, key = make_certificate()
+    folder.mkdir(exist_ok=True)
     (folder / "ca.pem").write_text(certificate)
     with supervised(mariadb_launcher(certificate, key), folder / "server") as supervisor:
         url = f"mariadb://{READER}@127.0.0.1:{supervisor.port(NAME)}/jobs"
@@ -106,6 +107,7 @@ def mariadb(folder: Path) -> Iterator[Private]:
 def postgresql(folder: Path) -> Iterator[Private]:
     """Yield a private PostgreSQL."""
     certificate, key = make_certificate()
+    folder.mkdir(exist_ok=True)
     (folder / "ca.pem").write_text(certificate)
     with supervised(postgresql_launcher(certificate, key), folder / "server") as supervisor:
         port = supervisor.port(NAME)
