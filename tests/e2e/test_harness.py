@@ -63,15 +63,15 @@ def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any])
         for each in tuning["comparisons"]
         if (each["test"], each["operation"], each["metric"]) == ("read", "", "rate")
     )
-    inside = 0
+    near = 0
     for difference in rates["differences"]:
         true = known[difference["point"]] - known[0]
         value, interval = difference["difference"]["value"], difference["difference"]["interval"]
         assert difference["verdict"] == "larger"
-        half = max(value - interval["low"], 0.03 * true)
+        half = max(value - interval["low"], 0.03 * true)  # 3 %: a busy machine serves a little later than it was set to
         assert abs(value - true) < 2 * half, (difference, true)
-        inside += interval["low"] <= true <= interval["high"]
-    assert inside >= 3, "of five intervals at 95 %, four miss once in 10 000 runs"
+        near += abs(value - true) <= half
+    assert near >= 3, "all five share the first point, so one bad visit there moves them together"
 
 
 def test_each_point_was_visited_in_each_repeat_to_and_fro(tuning: dict[str, Any]) -> None:
