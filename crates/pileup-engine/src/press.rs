@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use pileup_pacer::clock;
 use pileup_record::{Histogram, Origin, Phase, Recorder, Row, Tally, TallyRow};
-use pileup_schedule::{Load, Stage};
+use pileup_schedule::Load;
 
 pub use crate::shard::{Ended, Start};
 pub use crate::turnstile::Next;
 
 use crate::client::Factory;
 use crate::program::Program;
-use crate::shard::Shard;
+use crate::shard::{Shard, phase_of};
 use crate::turnstile::Turnstile;
 use crate::{blocking, worker};
 
@@ -49,6 +49,8 @@ pub struct Press {
     /// Tells what shards have told before they were there: the histograms between frames.
     told: Mutex<(Tally, Histogram)>,
     begun: OnceLock<i64>,
+    /// Levels told so far, with when they hold from: for shards that come later.
+    levels: Mutex<Vec<(f64, i64)>>,
     /// An early stop before anything began.
     stopped: Mutex<Option<String>>,
     /// Rung when a native worker has ended, or the turnstile is there.
@@ -76,6 +78,7 @@ impl Press {
             workers: Mutex::default(),
             told: Mutex::default(),
             begun: OnceLock::new(),
+            levels: Mutex::default(),
             stopped: Mutex::default(),
             bell: Condvar::new(),
             begun_workers: AtomicU32::new(0),
@@ -111,7 +114,10 @@ impl Press {
 
     /// Take over the shard of a native worker.
     pub(crate) fn adopt(&self, shard: &Arc<Shard>) {
+        let levels = lock(&self.levels);
+        levels.iter().for_each(|(level, at)| shard.set_level(*level, *at));
         lock(&self.workers).push(Arc::clone(shard));
+        drop(levels);
         if let Some(reason) = lock(&self.stopped).as_ref() {
             shard.stop(reason);
         }
@@ -129,6 +135,30 @@ impl Press {
         });
         self.ring(); // who waits for the end already does so at the turnstile from now on
         turnstile
+    }
+
+    /// Another level of a steered load, of the whole of it: clients or iterations per second from `at` on (ns since the epoch; 0: now).
+    ///
+    /// # Errors
+    /// For a load that is not steered, or a level that it cannot have.
+    pub fn set_level(&self, level: f64, at: i64) -> Result<(), String> {
+        let Some(most) = self.load.steered else {
+            return Err(format!("the level of {} cannot be changed; expected a steered load", self.load.name));
+        };
+        if !(0.0..=most).contains(&level) {
+            return Err(format!("the level {level} of {} is out of bounds; expected 0 to {most}", self.load.name));
+        }
+        let at = if at == 0 { clock::now() } else { at };
+        let mut levels = lock(&self.levels);
+        levels.push((level, at));
+        for shard in self.shards() {
+            shard.set_level(level, at);
+        }
+        drop(levels);
+        if let Some(turnstile) = self.turnstile.get() {
+            turnstile.wake_all();
+        }
+        Ok(())
     }
 
     fn shards(&self) -> Vec<Arc<Shard>> {
@@ -315,11 +345,7 @@ impl Press {
         if self.load.end().is_some_and(|end| since >= end) {
             return Phase::CoolDown;
         }
-        match self.load.stage(since) {
-            Stage::Ramp => Phase::Ramp,
-            Stage::WarmUp => Phase::WarmUp,
-            Stage::Measure => Phase::Measure,
-        }
+        phase_of(&self.load, self.load.stage(since))
     }
 }
 

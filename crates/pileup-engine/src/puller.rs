@@ -4,9 +4,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::iter::Peekable;
 
-use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think, wanted};
+use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, Steps, birth, think, wanted, whole};
 
 /// An iteration to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +52,13 @@ enum Shape {
         next: u64,
         /// How many iterations each client of this shard has ended: its think times are drawn by that.
         turns: Vec<u64>,
+        /// How many clients there shall be, for a load whose level is told while it goes on.
+        steps: Option<Steps>,
+        /// Clients that are not wanted, as far as is known.
+        parked: Vec<u32>,
     },
     Open {
-        arrivals: Box<Peekable<Schedule>>,
+        arrivals: Box<Schedule>,
         /// Clients that wait; who was used last is used first.
         idle: Vec<u32>,
         /// Most clients of this shard.
@@ -87,7 +90,7 @@ impl Puller {
         let load = load.narrowed();
         let shape = if load.kind == Kind::Open {
             let most = load.share(u64::from(load.clients.unwrap_or(DEFAULT_CLIENTS))).max(1);
-            let arrivals = Box::new(Schedule::new(&load).peekable());
+            let arrivals = Box::new(Schedule::new(&load));
             Shape::Open { arrivals, idle: Vec::new(), most: u32::try_from(most).unwrap_or(u32::MAX) }
         } else {
             let clients = u64::from(load.most_clients().unwrap_or(1));
@@ -98,6 +101,8 @@ impl Puller {
                 unborn: load.shard,
                 next: load.shard,
                 turns: Vec::new(),
+                steps: load.steered.map(|_| Steps::new(u64::from(load.clients.unwrap_or(0)))),
+                parked: Vec::new(),
             }
         };
         Self {
@@ -134,6 +139,7 @@ impl Puller {
     fn exhausted(&mut self) -> bool {
         match &mut self.shape {
             Shape::Closed { next, .. } => *next >= self.load.limit(),
+            Shape::Open { arrivals, .. } if self.load.steered.is_some() => arrivals.spent(),
             Shape::Open { arrivals, .. } => arrivals.peek().is_none(),
         }
     }
@@ -150,8 +156,12 @@ impl Puller {
 
     fn next_closed(&mut self, now: i64) -> Step {
         let end = self.end();
-        let Shape::Closed { ready, away, clients, unborn, next, .. } = &mut self.shape else { return Step::Idle };
-        let birth = (*unborn < *clients).then(|| birth(&self.load, *unborn)).flatten();
+        self.park(now);
+        let Shape::Closed { ready, away, clients, unborn, next, steps, .. } = &mut self.shape else {
+            return Step::Idle;
+        };
+        let when = |number| steps.as_ref().map_or_else(|| birth(&self.load, number), |steps| steps.wanted(number, 0));
+        let birth = (*unborn < *clients).then(|| when(*unborn)).flatten();
         let born = birth.map(|birth| self.start.saturating_add_unsigned(birth));
         let waiting = ready.peek().map(|Reverse(first)| first.0);
         let new = born.is_some_and(|born| waiting.is_none_or(|ready| born <= ready));
@@ -177,9 +187,54 @@ impl Puller {
         self.begin(Begin { client, number, intended, stage, new })
     }
 
+    /// Put those aside who are ready and not wanted now.
+    fn park(&mut self, now: i64) {
+        let Shape::Closed { ready, away, steps: Some(steps), parked, .. } = &mut self.shape else { return };
+        while let Some(Reverse((time, turn, client, was_away))) = ready.peek().copied().filter(|first| first.0.0 <= now)
+        {
+            let since = u64::try_from(now - self.start).unwrap_or(0);
+            let again = steps.wanted(u64::from(client), since);
+            if again == Some(since) {
+                return;
+            }
+            ready.pop();
+            *away += u32::from(!was_away);
+            match again {
+                Some(again) => {
+                    ready.push(Reverse((self.start.saturating_add_unsigned(again).max(time), turn, client, true)))
+                }
+                None => parked.push(client),
+            }
+        }
+    }
+
+    /// From `at` on (ns since the epoch) there is another level: clients, rounded, or iterations per second, of the whole load.
+    pub fn set_level(&mut self, level: f64, at: i64, now: i64) {
+        let since = |time: i64| u64::try_from(time.saturating_sub(self.start)).unwrap_or(0);
+        let (time, now) = (since(at), since(now));
+        match &mut self.shape {
+            Shape::Open { arrivals, .. } => arrivals.set_level(time, level, now),
+            Shape::Closed { ready, steps: Some(steps), parked, .. } => {
+                steps.set(time, u64::from(whole(level)), now);
+                parked.retain(|client| {
+                    let again = steps.wanted(u64::from(*client), now);
+                    if let Some(again) = again {
+                        self.turn += 1;
+                        ready.push(Reverse((self.start.saturating_add_unsigned(again), self.turn, *client, true)));
+                    }
+                    again.is_none()
+                });
+            }
+            Shape::Closed { .. } => {}
+        }
+    }
+
     fn next_open(&mut self, now: i64) -> Step {
+        let end = self.end();
         let Shape::Open { arrivals, idle, most } = &mut self.shape else { return Step::Idle };
-        let Some(Arrival { number, time, stage }) = arrivals.peek().copied() else { return Step::Idle };
+        let Some(Arrival { number, time, stage }) = arrivals.peek() else {
+            return end.filter(|_| self.under_way == 0).map_or(Step::Idle, Step::Wait);
+        };
         let intended = self.start.saturating_add_unsigned(time);
         if intended > now {
             return Step::Wait(intended);
@@ -213,7 +268,7 @@ impl Puller {
         }
         self.turn += 1;
         match &mut self.shape {
-            Shape::Closed { ready, turns, away, .. } => {
+            Shape::Closed { ready, turns, away, steps, parked, .. } => {
                 let place = usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0);
                 if turns.len() <= place {
                     turns.resize(place + 1, 0);
@@ -222,7 +277,13 @@ impl Puller {
                 turns[place] += 1;
                 let free = now.saturating_add_unsigned(pause);
                 let since = u64::try_from(free.saturating_sub(self.start)).unwrap_or(0);
-                let again = wanted(&self.load, u64::from(client), since);
+                let again = match steps {
+                    Some(steps) => steps.wanted(u64::from(client), since),
+                    None => wanted(&self.load, u64::from(client), since),
+                };
+                if steps.is_some() && again.is_none() {
+                    parked.push(client);
+                }
                 *away += u32::from(again != Some(since));
                 if let Some(again) = again {
                     let time = if again == since { free } else { self.start.saturating_add_unsigned(again) };
@@ -310,7 +371,11 @@ impl Puller {
         let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
         let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
         let last = u64::try_from(stopped - self.start).unwrap_or(0);
-        let missed = arrivals.by_ref().take_while(|arrival| arrival.time <= last).count() as u64;
+        let mut missed = 0;
+        while arrivals.peek().is_some_and(|arrival| arrival.time <= last) {
+            arrivals.next();
+            missed += 1;
+        }
         self.missed = Some(missed);
         missed
     }

@@ -80,6 +80,17 @@ pub struct State {
     told_missed: u64,
 }
 
+/// The phase of what begins at this part of a load's life.
+pub fn phase_of(load: &Load, stage: Stage) -> Phase {
+    match stage {
+        Stage::Measure if load.trial => Phase::WarmUp,
+        Stage::Ramp => Phase::Ramp,
+        Stage::WarmUp if load.trial => Phase::Ramp,
+        Stage::WarmUp => Phase::WarmUp,
+        Stage::Measure => Phase::Measure,
+    }
+}
+
 /// One shard of a load.
 pub struct Shard {
     load: Arc<Load>,
@@ -181,11 +192,7 @@ impl Shard {
             number: begin.number,
             intended: begin.intended.min(now),
             start: now,
-            phase: self.phase.unwrap_or(match begin.stage {
-                Stage::Ramp => Phase::Ramp,
-                Stage::WarmUp => Phase::WarmUp,
-                Stage::Measure => Phase::Measure,
-            }),
+            phase: self.phase.unwrap_or_else(|| phase_of(&self.load, begin.stage)),
             new: begin.new,
         };
         let place = self.place_of(begin.client);
@@ -204,7 +211,8 @@ impl Shard {
         let now = clock::now();
         let intended = if self.untimed { now } else { start.intended };
         let start = Start { start: now, intended, ..start };
-        if start.phase == Phase::Measure {
+        let measured = if self.load.trial { Phase::WarmUp } else { Phase::Measure };
+        if start.phase == measured {
             state.late.record(start.start - start.intended, 1);
         }
         let place = self.place_of(start.client);
@@ -289,6 +297,11 @@ impl Shard {
     pub fn has_ended(&self, start: &Start) -> bool {
         let known = self.state().under_way.get(self.place_of(start.client)).copied().flatten();
         known.map(|known| known.id) != Some(start.id)
+    }
+
+    /// Another level of the whole load from `at` on.
+    pub fn set_level(&self, level: f64, at: i64) {
+        self.state().puller.set_level(level, at, clock::now());
     }
 
     /// Begin nothing more.

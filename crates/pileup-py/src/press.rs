@@ -61,6 +61,11 @@ impl Press {
         self.0.reason()
     }
 
+    #[pyo3(signature = (level, at = 0))]
+    fn set_level(&self, py: Python<'_>, level: f64, at: i64) -> PyResult<()> {
+        py.detach(|| self.0.set_level(level, at)).map_err(PyValueError::new_err)
+    }
+
     fn stop(&self, py: Python<'_>, now: bool) {
         py.detach(|| self.0.stop(now));
     }

@@ -9,6 +9,9 @@ pub fn birth(load: &Load, number: u64) -> Option<u64> {
     if load.segments.is_some() {
         return wanted(load, number, 0);
     }
+    if load.steered.is_some() {
+        return (number < u64::from(load.clients.unwrap_or(0))).then_some(0);
+    }
     let clients = u64::from(load.clients.unwrap_or(1)).max(1);
     // 128 bits: a ramp of days in ns times a million clients
     let time = u128::from(load.ramp) * u128::from(number) / u128::from(clients);

@@ -6,10 +6,12 @@ mod law;
 mod load;
 mod open;
 mod segment;
+mod steered;
 
 pub use closed::{birth, think, wanted};
 pub use draw::{bits, mix, unit};
 pub use law::Law;
-pub use load::{Arrivals, Kind, Load, Stage};
+pub use load::{Arrivals, Kind, Load, Stage, whole};
 pub use open::{Arrival, Schedule};
 pub use segment::Segment;
+pub use steered::Steps;

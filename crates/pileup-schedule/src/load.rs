@@ -81,6 +81,12 @@ pub struct Load {
     /// Levels one after another, instead of clients or rate, ramp, warm-up and time.
     #[serde(default)]
     pub segments: Option<Vec<Segment>>,
+    /// The highest level it is ever told: then its clients or rate are those of the start and may be changed while it goes on.
+    #[serde(default)]
+    pub steered: Option<f64>,
+    /// Whether it only looks for something: what it measures counts as warm-up, and its warm-up as ramp.
+    #[serde(default)]
+    pub trial: bool,
     /// Whether it may go on until it is stopped.
     #[serde(default)]
     pub endless: bool,
@@ -98,6 +104,13 @@ pub struct Load {
     pub errors_in_a_row: Option<u64>,
     /// Stop after so many iterations.
     pub operations: Option<u64>,
+}
+
+/// A level as a number of clients.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturating
+pub fn whole(level: f64) -> u32 {
+    level.round() as u32
 }
 
 impl Load {
@@ -147,6 +160,7 @@ impl Load {
         match (&self.segments, self.kind) {
             (Some(segments), Kind::Closed) => Some(u32::try_from(segment::most_clients(segments)).unwrap_or(u32::MAX)),
             (_, Kind::Open) => self.clients,
+            (_, Kind::Closed) if self.steered.is_some() => self.steered.map(whole),
             _ => Some(self.clients.unwrap_or(1)),
         }
     }
@@ -200,6 +214,9 @@ impl Load {
         if let Some(segments) = &self.segments {
             return self.check_segments(segments).map_or(Ok(()), |what| wrong(&what));
         }
+        if let Some(most) = self.steered {
+            return self.check_steered(most).map_or(Ok(()), |what| wrong(&what));
+        }
         match self.kind {
             Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => {
                 wrong("an open load has no rate; expected iterations per second above 0")
@@ -211,6 +228,24 @@ impl Load {
             Kind::Times if self.times.is_none() => wrong("times is missing; expected a number of iterations"),
             _ => Ok(()),
         }
+    }
+
+    /// What is wrong with a load whose level is changed while it goes on.
+    fn check_steered(&self, most: f64) -> Option<String> {
+        let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
+        if matches!(self.kind, Kind::Once | Kind::Times) || self.ramp > 0 {
+            return Some(
+                "steered stands beside once, times or a ramp; expected kind closed or open without".to_owned(),
+            );
+        }
+        if !(most.is_finite() && most > 0.0) {
+            return Some(format!("the highest level is {most}; expected a number above 0"));
+        }
+        if !level.is_some_and(|level| (0.0..=most).contains(&level)) {
+            return Some(format!("the level of the start is {level:?}; expected clients or rate from 0 to {most}"));
+        }
+        let ends = self.duration.is_some() || self.times.is_some() || self.endless;
+        (!ends).then(|| "it has no end; expected `for` or `times`, or `endless`".to_owned())
     }
 
     /// What is wrong with its segments.

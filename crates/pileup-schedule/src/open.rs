@@ -26,13 +26,16 @@ pub struct Schedule {
     next: u64,
     /// Sum of the exponential draws up to and with `next`.
     sum: f64,
+    /// What comes next, once that was asked.
+    pending: Option<Option<Arrival>>,
 }
 
 impl Schedule {
     /// From the first one on.
     #[must_use]
     pub fn new(load: &Load) -> Self {
-        let mut schedule = Self { load: load.clone(), rate: Rate::new(&load.levels()), next: 0, sum: 0.0 };
+        let mut schedule =
+            Self { load: load.clone(), rate: Rate::new(&load.levels()), next: 0, sum: 0.0, pending: None };
         schedule.sum = schedule.gap(0);
         schedule
     }
@@ -58,10 +61,18 @@ impl Schedule {
     }
 }
 
-impl Iterator for Schedule {
-    type Item = Arrival;
+impl Schedule {
+    /// What comes next.
+    pub fn peek(&mut self) -> Option<Arrival> {
+        if let Some(known) = self.pending {
+            return known;
+        }
+        let found = self.find();
+        self.pending = Some(found);
+        found
+    }
 
-    fn next(&mut self) -> Option<Arrival> {
+    fn find(&mut self) -> Option<Arrival> {
         while !self.load.mine(self.next) {
             self.advance();
         }
@@ -69,7 +80,30 @@ impl Iterator for Schedule {
         if number >= self.load.limit() || self.load.end().is_some_and(|end| time >= end) {
             return None;
         }
-        self.advance();
         Some(Arrival { number, time, stage: self.load.stage(time) })
+    }
+
+    /// Whether its number of iterations is reached.
+    #[must_use]
+    pub fn spent(&self) -> bool {
+        self.next >= self.load.limit()
+    }
+
+    /// From `time` on (ns after the start) iterations are due at another rate: the integral of the rate goes on without a jump.
+    /// What was before `now` is not told of again.
+    pub fn set_level(&mut self, time: u64, rate: f64, now: u64) {
+        self.rate.set(time, rate, now);
+        self.pending = None;
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        let arrival = self.peek()?;
+        self.advance();
+        self.pending = None;
+        Some(arrival)
     }
 }

@@ -113,6 +113,20 @@ struct Piece {
 }
 
 impl Piece {
+    /// Let it end at `time` at the latest; returns the integral of the rate up to its end.
+    #[allow(clippy::cast_precision_loss)] // below 2^53 ns = 104 days
+    fn cut(&mut self, time: u64) -> f64 {
+        let seconds = (time - self.begin) as f64 / 1e9;
+        if seconds < self.seconds {
+            let growth =
+                if self.from.to_bits() == self.to.to_bits() { 0.0 } else { (self.to - self.from) / self.seconds };
+            self.seconds = seconds;
+            self.to = self.from + growth * seconds;
+            self.amount = (self.from + self.to) / 2.0 * seconds;
+        }
+        self.before + self.amount
+    }
+
     /// When the integral of the rate over this piece has reached `amount`, s after its beginning.
     fn reached(&self, amount: f64) -> f64 {
         if self.from.to_bits() == self.to.to_bits() {
@@ -158,6 +172,20 @@ impl Rate {
             }
         }
         Self { pieces, at: 0 }
+    }
+
+    /// Another rate from `time` on, without an end; what was known for later is void. Times in ns after the start; what ended before `now`
+    /// and is done with is forgotten, and cannot be changed any more.
+    pub fn set(&mut self, time: u64, rate: f64, now: u64) {
+        let starts = self.pieces.iter().skip(1).map(|piece| piece.begin);
+        let past = starts.take(self.at).take_while(|end| *end <= now.min(time)).count();
+        self.pieces.drain(..past);
+        let time = self.pieces.first().map_or(time, |piece| time.max(piece.begin));
+        self.pieces.retain(|piece| piece.begin < time);
+        let before = self.pieces.last_mut().map_or(0.0, |piece| piece.cut(time));
+        let amount = if rate > 0.0 { f64::INFINITY } else { 0.0 };
+        self.pieces.push(Piece { begin: time, seconds: f64::INFINITY, from: rate, to: rate, before, amount });
+        self.at = (self.at - past).min(self.pieces.len() - 1);
     }
 
     /// When the integral of the rate goes beyond `amount`, ns after the start; none when it never does. Amounts must not shrink.

@@ -1,7 +1,7 @@
 //! Every load shape with exact instants; shards add up to the whole.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
 
-use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, birth, think, wanted};
+use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, Steps, birth, think, wanted};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -250,7 +250,7 @@ proptest! {
             .flat_map(|shard| Schedule::new(&Load { shard, shards, ..whole.clone() }))
             .collect();
         parts.sort_by_key(|arrival| arrival.number);
-        prop_assert_eq!(&parts, &all);
+        prop_assert!(parts == all);
         prop_assert!(all.windows(2).all(|pair| pair[0].time <= pair[1].time));
         prop_assert!(all.iter().all(|arrival| level_at(&levels, arrival.time + 1000) > 0.0 || level_at(&levels, arrival.time.saturating_sub(1000)) > 0.0));
         if !poisson {
@@ -290,4 +290,91 @@ proptest! {
             prop_assert!((all.len() as f64 - expected).abs() <= 1.0, "{} {}", all.len(), expected);
         }
     }
+}
+
+/// All arrivals of a steered load that is told a level each time: at `told` (ns) it learns of `level` from `at` on.
+fn steered(load: &Load, changes: &[(u64, u64, f64)]) -> Vec<(u64, u64)> {
+    let mut schedule = Schedule::new(load);
+    let mut found = Vec::new();
+    for (told, at, level) in changes {
+        while schedule.peek().is_some_and(|arrival| arrival.time <= *told) {
+            found.extend(schedule.next().map(|arrival| (arrival.number, arrival.time)));
+        }
+        schedule.set_level(*at, *level, *told);
+    }
+    found.extend(schedule.map(|arrival| (arrival.number, arrival.time)));
+    found
+}
+
+#[test]
+fn a_level_told_while_it_goes_on_moves_the_next_arrival_without_a_jump() {
+    let load = load(r#"{"rate": 2, "steered": 100, "for": 3000000000}"#);
+    // half of an arrival is done at 1.25 s: at 4 /s the rest of it takes 125 ms, not the 250 that were planned
+    let times: Vec<u64> = steered(&load, &[(1250 * MS, 1250 * MS, 4.0)]).iter().map(|due| due.1).collect();
+    let expected = [0, 500, 1000, 1375, 1625, 1875, 2125, 2375, 2625, 2875].map(|time: u64| time * MS);
+    assert_eq!(times, expected);
+    // nothing at level 0, and then the rest of what was begun
+    let paused: Vec<u64> =
+        steered(&load, &[(S, 1250 * MS, 0.0), (2 * S, 2 * S, 1.0)]).iter().map(|due| due.1).collect();
+    assert_eq!(paused, [0, 500 * MS, S, 2500 * MS]);
+    let silent = self::load(r#"{"rate": 0, "steered": 100, "for": 3000000000}"#);
+    let later: Vec<u64> = steered(&silent, &[(S, S, 1.0)]).iter().map(|due| due.1).collect();
+    assert_eq!(later, [S, 2 * S]);
+}
+
+proptest! {
+    #[test]
+    fn shards_of_a_steered_load_add_up_to_the_whole_whatever_it_is_told(
+        shards in 1u64..5,
+        poisson in any::<bool>(),
+        changes in prop::collection::vec((1u64..2000, 0u64..300, 0.0f64..400.0), 0..12),
+    ) {
+        let arrivals = if poisson { "poisson" } else { "constant" };
+        let whole = load(&format!(r#"{{"rate": 50, "steered": 400, "for": 10000000000, "arrivals": "{arrivals}"}}"#));
+        let mut time = 0;
+        let told: Vec<_> = changes.iter().map(|(wait, margin, level)| {
+            time += wait * MS;
+            (time, time + margin * MS, *level)
+        }).collect();
+        let all = steered(&whole, &told);
+        let mut parts: Vec<(u64, u64)> = (0..shards)
+            .flat_map(|shard| steered(&Load { shard, shards, ..whole.clone() }, &told))
+            .collect();
+        parts.sort_unstable();
+        prop_assert_eq!(&parts, &all);
+        prop_assert!(all.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+        if !poisson {
+            // in number what the integral of the rate says, with one in the making; where a change is told before it holds and the next before that, the last word counts
+            let mut levels: Vec<(u64, f64)> = vec![(0, 50.0)];
+            for (_, at, level) in &told {
+                levels.retain(|known| known.0 < *at || known.0 == 0);
+                levels.push((*at, *level));
+            }
+            let ends = levels.iter().skip(1).map(|known| known.0).chain([10 * S]);
+            let sum: f64 = levels.iter().zip(ends)
+                .map(|((begin, level), end)| end.min(10 * S).saturating_sub(*begin) as f64 / 1e9 * level).sum();
+            prop_assert!((all.len() as f64 - sum).abs() <= 1.5, "{} arrivals, the integral is {}", all.len(), sum);
+        }
+    }
+}
+
+#[test]
+fn clients_of_a_steered_load_come_and_go_with_its_level() {
+    let mut steps = Steps::new(2);
+    assert_eq!((steps.wanted(1, 5), steps.wanted(2, 5)), (Some(5), None));
+    steps.set(100, 4, 50);
+    assert_eq!((steps.wanted(1, 60), steps.wanted(3, 60), steps.wanted(4, 60)), (Some(60), Some(100), None));
+    steps.set(200, 1, 150);
+    assert_eq!((steps.wanted(1, 160), steps.wanted(1, 200), steps.wanted(3, 199)), (Some(160), None, Some(199)));
+    steps.set(180, 3, 160); // the newer word about an earlier time voids the later one
+    assert_eq!((steps.wanted(2, 300), steps.wanted(3, 300)), (Some(300), None));
+}
+
+#[test]
+fn steered_loads_have_clear_bounds() {
+    let wrong = |changes: &str| load(changes).check().unwrap_err();
+    assert!(wrong(r#"{"rate": 5, "steered": 4, "for": 1}"#).contains("level of the start"));
+    assert!(wrong(r#"{"rate": 5, "steered": 9}"#).contains("no end"));
+    assert!(wrong(r#"{"rate": 5, "steered": -1, "for": 1}"#).contains("highest level"));
+    assert!(wrong(r#"{"rate": 5, "steered": 9, "for": 1, "ramp": 1}"#).contains("ramp"));
 }

@@ -116,6 +116,12 @@ class Press:
     @property
     def reason(self) -> str:
         """Why it stopped early ("1000 errors in a row", "stopped"), empty otherwise."""
+    def set_level(self, level: float, at: int = 0) -> None:
+        """Change the level of a steered load, of the whole of it: clients (rounded) or iterations per second.
+
+        It holds from `at` on (ns since the epoch; 0: now). The arrivals of an open load go on without a jump: the
+        integral of the rate does. ValueError for a load that is not steered, or a level out of its bounds.
+        """
     def stop(self, now: bool) -> None:
         """Start nothing more; with `now` also record what is under way as unfinished and end."""
     def wait(self, timeout: float) -> bool:

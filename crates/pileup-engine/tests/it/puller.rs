@@ -301,3 +301,50 @@ proptest! {
         prop_assert!(begun.windows(2).all(alone), "one thing at a time (instants are cut to ms)");
     }
 }
+
+#[test]
+fn clients_of_a_steered_load_go_after_their_iteration_and_come_back_under_their_number() {
+    let load = load(r#"{"kind": "closed", "clients": 1, "steered": 5, "for": 100000000}"#);
+    let mut puller = Puller::new(&load, 0);
+    let mut begun = Vec::new();
+    let mut ends: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+    for now in 0..=100 {
+        if let Some(level) = match now {
+            20 => Some(3.0),
+            40 => Some(1.0),
+            60 => Some(2.4),
+            _ => None,
+        } {
+            puller.set_level(level, now * MS, now * MS);
+        }
+        while ends.peek().is_some_and(|Reverse(end)| end.0 <= now) {
+            let Reverse((_, client)) = ends.pop().unwrap();
+            puller.finished(client, now * MS, true);
+        }
+        while let Step::Start(Begin { client, .. }) = puller.next(now * MS) {
+            begun.push((now, client));
+            ends.push(Reverse((now + 10, client)));
+        }
+    }
+    let of = |client| begun.iter().filter(|line| line.1 == client).map(|line| line.0).collect::<Vec<_>>();
+    assert_eq!(of(0), [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    assert_eq!(of(1), [20, 30, 60, 70, 80, 90]);
+    assert_eq!(of(2), [20, 30]);
+    assert_eq!((puller.clients(), of(3).len()), (2, 0));
+}
+
+#[test]
+fn a_steered_load_at_level_zero_waits_for_the_next_word_and_ends_in_time() {
+    let load = load(r#"{"kind": "open", "rate": 0, "steered": 100, "for": 100000000}"#);
+    let mut puller = Puller::new(&load, 0);
+    assert_eq!(puller.next(0), Step::Wait(100 * MS));
+    puller.set_level(50.0, 10 * MS, 5 * MS);
+    assert_eq!(puller.next(5 * MS), Step::Wait(10 * MS));
+    assert!(matches!(puller.next(10 * MS), Step::Start(Begin { number: 0, .. })));
+    assert_eq!(puller.next(10 * MS), Step::Wait(30 * MS));
+    puller.set_level(0.0, 20 * MS, 20 * MS);
+    puller.finished(0, 25 * MS, true);
+    assert_eq!(puller.next(50 * MS), Step::Wait(100 * MS));
+    assert_eq!(puller.next(100 * MS), Step::Done);
+    assert_eq!(puller.missed(), 0);
+}
