@@ -33,6 +33,8 @@ class CaseData:
     """These in time, by the record; of a run that goes on the frames tell."""
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
+    remark: str = ""
+    """What else there is to be said of its figures."""
     measured: Measured = field(init=False)
     ledger: list[Frame] = field(init=False)
     """Frames that tell of detached operations."""
@@ -135,6 +137,5 @@ def _not_passed(counts: Counts, known: Dependence | None) -> Figure:
 def _notes(data: CaseData) -> list[str]:
     counts = data.measured.counts()
     told = not_passed(counts)
-    if told and not data.is_check and told not in (data.info.get("reason") or ""):
-        return [told]
-    return []
+    known = data.is_check or told in (data.info.get("reason") or "")
+    return [text for text in ("" if known else told, data.remark) if text]

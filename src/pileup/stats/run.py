@@ -10,7 +10,7 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.record import RunFolder
-from pileup.stats import criteria, detached, limit, points
+from pileup.stats import criteria, detached, limit, points, stalls
 from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
@@ -55,6 +55,9 @@ def results(folder: RunFolder) -> RunResults:
     with folder.operations().connect() as connection:
         found_errors = errors(connection, info)
         data = _cases(folder, info, connection)
+        remarks = stalls.remarks(connection, data)
+        for each in data:
+            each.remark = remarks.get(each.info["id"], "")
         found_limits = limit.limits(data)
         limited = frozenset(found.case for found in found_limits if found.generator)
         monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
