@@ -16,6 +16,9 @@ from pileup.model.record import Frame
 SLICE = 0.05
 """Longest time, s, that the end of one place goes unnoticed by the others."""
 
+NOTICE = 60_000_000
+"""Time before a new level holds, ns: native workers that wait look for news each 50 ms."""
+
 
 class Part(Protocol):
     """The part of a load that one place presses."""
@@ -46,6 +49,9 @@ class Part(Protocol):
 
     def stop(self, at_once: bool = False) -> None:
         """Start nothing more; `at_once` also gives up what is under way."""
+
+    def set_level(self, level: float, at: int) -> None:
+        """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""
 
     def frames(self) -> list[Frame]:
         """Return what happened since the last call."""
@@ -93,9 +99,10 @@ class Place(Protocol):
 class Pressing:
     """One load under way at the places of a fleet."""
 
-    def __init__(self, order: Order, parts: Sequence[Part]) -> None:
+    def __init__(self, order: Order, parts: Sequence[Part], margin: int = 0) -> None:
         self.order = order
         self._parts = parts
+        self._margin = max(margin, NOTICE)
         self._stopped = ""
 
     @property
@@ -146,6 +153,18 @@ class Pressing:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
         for part in self._parts:
             part.stop(at_once)
+
+    def set_level(self, level: float) -> int:
+        """Change the level of a steered load: clients, or iterations per second, of all places together.
+
+        Returns the time from which on it holds at all of them, ns since the epoch. Raises ValueError for a load that
+        is not steered, or a level out of its bounds.
+        """
+        at = now() + self._margin
+        for part in self._parts:
+            if not part.lost:
+                part.set_level(level, at)
+        return at
 
     def frames(self) -> list[Frame]:
         """Return what happened since the last call, of every place with news."""
@@ -224,7 +243,7 @@ class Fleet:
             for part in parts:
                 part.abandon()
             raise
-        return Pressing(order, parts)
+        return Pressing(order, parts, max(place.margin() for place in places))
 
     def flush(self) -> None:
         """Bring every row so far into the record. Raises OSError when the disk refuses."""

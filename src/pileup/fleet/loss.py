@@ -136,8 +136,11 @@ class Loss:
         return [frame]
 
     def missed(self, order: Order, begun: int, shard: tuple[int, int]) -> list[Frame]:
-        """Return a frame of what was due at the place until now and not begun; none when the load is not open."""
-        if order.load.kind != "open":
+        """Return a frame of what was due at the place until now and not begun; none when the load is not open.
+
+        Of a load that is steered nobody knows here what it was told.
+        """
+        if order.load.kind != "open" or order.load.hold is not None:
             return []
         told = self._told.setdefault(order.case, Told())
         due = schedule(order.to_native(self._place, *shard, begun), MOST_DUE)

@@ -11,6 +11,7 @@ from typing import Any
 from pileup.model.plan import Case
 from pileup.model.program import ClientSpec, Program
 from pileup.model.record import Phase
+from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 
@@ -58,7 +59,7 @@ class Order:
         times = 1 if load.kind == "once" else load.times
         if times is None:
             return None
-        sharing = min(shards, load.clients or 1) if load.kind != "open" else shards
+        sharing = min(shards, load.most or 1) if load.kind != "open" else shards
         return len(range(shard, times, sharing)) if shard < sharing else 0
 
     def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
@@ -93,14 +94,22 @@ class Order:
             plain["segments"] = _segments(load.stages)
         if load.endless:
             plain["endless"] = True
+        if load.hold:
+            plain |= _steered(load.hold)
         return json.dumps(plain)
+
+
+def _steered(hold: Hold) -> dict[str, Any]:
+    """Return what the engine is told of a load whose level is changed while it goes on."""
+    first = int(hold.first) if hold.by == "clients" else hold.first
+    return {hold.by: first, "warm_up": hold.settle, "steered": hold.between[1]}
 
 
 def _phase_at(load: Load, elapsed: int) -> Phase:
     """Return the phase of a load so many ns after its beginning."""
     parts = load.stages or (load,)
     for part in parts:
-        for length, phase in ((part.ramp, Phase.RAMP), (part.warm_up, Phase.WARM_UP)):
+        for length, phase in ((part.ramp, Phase.RAMP), (part.before, Phase.WARM_UP)):
             if elapsed < length:
                 return phase
             elapsed -= length

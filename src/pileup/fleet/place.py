@@ -86,6 +86,10 @@ class LocalPart:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
         self._press.stop(at_once)
 
+    def set_level(self, level: float, at: int) -> None:
+        """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""
+        self._press.set_level(level, at)
+
     def frame(self) -> Frame:
         """Return what happened since the last frame."""
         plain = self._press.frame()

@@ -117,6 +117,10 @@ class RemotePart:
         if not self.news.over:
             self._place.lose(f"it did not end its load within {STOP_WITHIN:.0f} s")
 
+    def set_level(self, level: float, at: int) -> None:
+        """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""
+        self._place.send("level", {"part": self.number, "level": level, "at": at})
+
     def frames(self) -> list[Frame]:
         """Return the frames that came since the last call."""
         with self._changed:

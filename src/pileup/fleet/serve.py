@@ -154,6 +154,8 @@ class Server:
                 self._begin(message["part"], message["start"])
             case "stop":
                 self._parts[message["part"]].stop(message["at_once"])
+            case "level":
+                self._parts[message["part"]].set_level(message["level"], message["at"])
             case "flush":
                 self._tell(list)
                 self._send("answer-flush", {})

@@ -155,6 +155,42 @@ class ErrorGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """How well a case held its quantity, over the measured time, which the time to settle is no part of.
+
+    Values in the base unit of `dimension`; `times` and `values`, `level_times` and `levels` are for drawing.
+    """
+
+    metric: str
+    """What was held, as written."""
+    dimension: str
+    """A key of units.DIMENSIONS, or ""."""
+    set_point: float
+    low: float
+    high: float
+    """The band."""
+    by: str
+    """"rate" or "clients": what was changed."""
+    looks: int
+    """Looks with a value."""
+    blind: int
+    """Looks at which nothing could be measured."""
+    share: float | None
+    """Share of the looks with a value in the band; None without one."""
+    mean: float | None
+    deviation: float | None
+    """Standard deviation of the values."""
+    farthest: float | None
+    """The value farthest from the set point."""
+    reached: int | None
+    """When the value came into the band first, ns after the begin of the case; None: never."""
+    times: tuple[int, ...]
+    values: tuple[float, ...]
+    level_times: tuple[int, ...]
+    levels: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """All about one case."""
 
@@ -186,6 +222,8 @@ class CaseResult:
     """Whether it lived beside others."""
     detached: tuple[Detached, ...] = ()
     """Operations that outlive their iterations, in time."""
+    held: Held | None = None
+    """How well its quantity was held, for a load that holds one."""
 
     @property
     def iterations(self) -> OperationResult | None:

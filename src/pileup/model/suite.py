@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
 from pileup.model.law import TimeLaw
+from pileup.model.part import Part
 from pileup.model.quantities import Count, Duration, Rate, Size
+from pileup.model.steering import Hold
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
@@ -21,12 +23,6 @@ NOT_YET = "not_yet"
 def not_yet(description: str) -> Any:
     """A reserved word of the format that is refused with "not yet" until its part is built."""
     return Field(None, description=f"Not yet: {description}", json_schema_extra={NOT_YET: True})
-
-
-class Part(BaseModel):
-    """Base of everything in a suite file: frozen, unknown words refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class Credentials(Part):
@@ -105,13 +101,18 @@ class Stage(Part):
         return self
 
     @property
+    def before(self) -> int:
+        """Time between the ramp and what is measured, ns."""
+        return self.warm_up
+
+    @property
     def level(self) -> float:
         """Clients, or iterations per second."""
         return float(self.clients if self.clients is not None else self.rate or 0)
 
 
 class Load(Part):
-    """How a test is pressed: one of once, times, clients, rate, every, stages; times may bound all but stages."""
+    """How a test is pressed: one of once, times, clients, rate, every, stages, hold; times may bound some of them."""
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
@@ -137,13 +138,15 @@ class Load(Part):
     for_: Duration | None = Field(None, alias="for", gt=0, description="time measured, after ramp and warm_up")
     think: TimeLaw | None = Field(None, description="pause of a client between its iterations (closed loads)")
     delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
-    hold: Any = not_yet("steer the load so that a measured quantity stays at a set point")
+    hold: Hold | None = Field(None, description="steer the load so that a measured quantity stays at a set point")
     find: Any = not_yet("look for the highest load that still meets a criterion")
     replay: Any = not_yet("press the operations of an earlier record again")
 
     @property
     def kind(self) -> Literal["once", "times", "closed", "open"]:
         """The shape of the load."""
+        if self.hold is not None:
+            return "open" if self.hold.by == "rate" else "closed"
         if self.pace is not None or (self.stages and self.stages[0].rate is not None):
             return "open"
         if self.clients is not None or self.stages:
@@ -154,6 +157,13 @@ class Load(Part):
     def pace(self) -> float | None:
         """Iterations begun per second of an open load of one level."""
         return self.rate if self.every is None else 1e9 / self.every
+
+    @property
+    def most(self) -> int | None:
+        """Most clients of a closed load at any time."""
+        if self.hold is not None and self.hold.by == "clients":
+            return int(self.hold.between[1])
+        return self.clients
 
     @property
     def sustained(self) -> bool:
@@ -170,7 +180,12 @@ class Load(Part):
         """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
         if self.stages:
             return sum(stage.ramp + stage.warm_up + stage.for_ for stage in self.stages)
-        return None if self.for_ is None else self.ramp + self.warm_up + self.for_
+        return None if self.for_ is None else self.ramp + self.before + self.for_
+
+    @property
+    def before(self) -> int:
+        """Time between the ramp and what is measured, ns: the warm-up, or the settling of a quantity that is held."""
+        return self.warm_up if self.hold is None else self.hold.settle
 
     @property
     def asked(self) -> float | None:
@@ -196,7 +211,7 @@ class Load(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        others = {"times", "clients", "rate", "every", "stages"} & self.model_fields_set
+        others = {"times", "clients", "rate", "every", "stages", "hold"} & self.model_fields_set
         if self.once and others:
             raise ValueError(f"once stands beside {', '.join(sorted(others))}; expected one kind of load")
         if self.every is not None and self.model_fields_set & {"rate", "arrivals", "ramp", "stages"}:
@@ -209,6 +224,20 @@ class Load(Part):
             raise ValueError("an open load has no think time; expected think only beside clients or times")
         if self.kind != "open" and "arrivals" in self.model_fields_set:
             raise ValueError("arrivals needs rate; expected e.g. {rate: 10 /s, arrivals: poisson, for: 1 min}")
+        return self
+
+    @model_validator(mode="after")
+    def _held(self) -> Self:
+        if self.hold is None:
+            return self
+        others = {"times", "rate", "every", "stages", "ramp", "warm_up"} & self.model_fields_set
+        if self.hold.by == "clients":
+            others |= {"clients"} & self.model_fields_set
+        if others:
+            told = ", ".join(sorted(others))
+            raise ValueError(
+                f"hold stands beside {told}; expected e.g. {{hold: {{...}}, for: 10 min}} with settle inside"
+            )
         return self
 
     @model_validator(mode="after")

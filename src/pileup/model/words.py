@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from pileup.model.law import Law
+from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.model.units import format_count, format_rate, format_time
 
 
 def load_words(load: Load) -> str:
     """Return e.g. `closed, 100 clients for 10 s after 5 s ramp`."""
-    before = [f"{format_time(time)} {name}" for time, name in ((load.ramp, "ramp"), (load.warm_up, "warm-up")) if time]
+    names = ((load.ramp, "ramp"), (load.before, "settling" if load.hold else "warm-up"))
+    before = [f"{format_time(time)} {name}" for time, name in names if time]
     press = _press(load) + (" after " + " and ".join(before) if before else "")
     return ", ".join([press, *_pauses(load)])
 
 
 def _press(load: Load) -> str:
+    return _kind(load) if load.hold is None else f"{load.kind}, {_hold(load.hold)}{_end(load)}"
+
+
+def _kind(load: Load) -> str:
     match load.kind:
         case "once":
             return "once"
@@ -30,6 +36,12 @@ def _press(load: Load) -> str:
             spacing = " poisson" if load.arrivals == "poisson" else ""
             most = f" with at most {load.clients} in flight" if load.clients else ""
             return f"open, {format_rate(load.rate or 0)}{spacing}{_end(load)}{most}"
+
+
+def _hold(hold: Hold) -> str:
+    low, high = hold.between
+    levels = f"{low:g} to {high:g} {'/s' if hold.by == 'rate' else 'clients'}"
+    return f"{hold.metric} held at {hold.at} (band {hold.band}) by {levels}"
 
 
 def _stage(stage: Stage) -> str:

@@ -21,6 +21,7 @@ from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
 from pileup.run.live import Live
+from pileup.run.steering import Steering
 from pileup.run.stop import Haste
 from pileup.suite import instances
 
@@ -120,7 +121,9 @@ class CaseRun:
         """
         pressing = fleet.press(order, work, self._output)
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
-        self._live.attend(pressing, longest, heeds, ended)
+        hold = order.load.hold
+        steering = None if hold is None else Steering(self._live, self.case, hold)
+        self._live.attend(pressing, longest, heeds, ended, steering)
         if pressing.reason and self._live.stop.haste:
             self._live.book.cut(self.case)
         return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)

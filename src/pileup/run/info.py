@@ -13,7 +13,7 @@ import psutil
 
 from pileup._core import _native
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import Suite
+from pileup.model.suite import Load, Suite
 from pileup.model.words import load_words
 
 FORMAT = 1
@@ -77,6 +77,7 @@ def _case(case: Case) -> dict[str, Any]:
         "clients": case.load.clients,
         "for": case.load.for_,
         "spans": case.load.spans,
+        **_steered(case.load),
         "point": case.point,
         "repeat": case.repeat,
         "loop": case.loop,
@@ -94,6 +95,15 @@ def _case(case: Case) -> dict[str, Any]:
         "cut": False,
         "notes": [],
     }
+
+
+def _steered(load: Load) -> dict[str, Any]:
+    """Return what is said of a load that holds something, in base units."""
+    if load.hold is None:
+        return {}
+    hold = load.hold
+    told = {"metric": hold.metric, "dimension": hold.check.dimension, "at": hold.set_point, "half": hold.half}
+    return {"hold": told | {"by": hold.by, "between": list(hold.between), "settle": hold.settle, "every": hold.every}}
 
 
 def _monitors(suite: Suite) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from pileup.run.fleets import Fleets
 from pileup.run.guard import Guard, Rails
 from pileup.run.monitors import MonitorClock
 from pileup.run.settings import Settings
+from pileup.run.steering import Steering
 from pileup.run.stop import Haste, Stop
 from pileup.run.targets import Targets
 
@@ -60,6 +61,7 @@ class Live:
         longest: int,
         heeds: Haste = Haste.IN_ORDER,
         ended: threading.Event | None = None,
+        steering: Steering | None = None,
     ) -> None:
         """Serve a load until it is over, frames each beat; a wish to stop of at least `heeds` ends it.
 
@@ -72,6 +74,8 @@ class Live:
         while not pressing.wait(SLICE):
             if now() >= due:
                 self._take(pressing)
+                if steering is not None:
+                    steering.look(pressing)
                 due += BEAT * max(1, -(-(now() - due) // BEAT))
             wanted = Haste.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
             if wanted < heeds and ended is not None and ended.is_set():

@@ -7,12 +7,15 @@ from pileup.stats.compare import compare_runs
 from pileup.stats.distribution import quantiles_of
 from pileup.stats.errors import first_error
 from pileup.stats.evaluate import amount, words
+from pileup.stats.gauge import Count, Gauge
 from pileup.stats.idle import holds
 from pileup.stats.judge import judge_case
 from pileup.stats.plain import plain, to_json
 from pileup.stats.run import exit_code, results
 
 __all__ = [
+    "Count",
+    "Gauge",
     "amount",
     "compare_runs",
     "exit_code",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
-from pileup.model.results import CaseResult, Counts, Detached, Figure, OperationResult
+from pileup.model.results import CaseResult, Detached, Held, OperationResult
 from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
@@ -33,6 +33,7 @@ class CaseData:
     """These in time, by the record; of a run that goes on the frames tell."""
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
+    held: Held | None = None
     remark: str = ""
     """What else there is to be said of its figures."""
     measured: Measured = field(init=False)
@@ -92,6 +93,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         visit=data.visit,
         role=bool(info.get("role")),
         detached=data.lines or so_far(data.ledger),
+        held=data.held,
     )
 
 

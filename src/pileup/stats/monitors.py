@@ -65,7 +65,7 @@ class Whole:
 
     def drawn(self) -> Series:
         """Return it for drawing: at most 2000 points that keep every peak and every dip."""
-        kept = _thinned(self.values)
+        kept = thinned(self.values)
         times, values = tuple(self.times[place] for place in kept), tuple(self.values[place] for place in kept)
         return Series(self.monitor, self.metric, self.labels, self.unit, self.host, times, values)
 
@@ -103,7 +103,7 @@ def whole_series(samples: Iterable[SampleRow]) -> list[Whole]:
     return [found[key] for key in sorted(found)]
 
 
-def _thinned(values: Sequence[float]) -> list[int]:
+def thinned(values: Sequence[float]) -> list[int]:
     """Return places in order: of each stretch its lowest and its highest value, and both ends."""
     n = len(values)
     if n <= MOST_DRAWN:

@@ -15,6 +15,7 @@ from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
 from pileup.stats.events import events
+from pileup.stats.held import held
 from pileup.stats.monitors import whole_series
 from pileup.stats.observed import observed
 from pileup.stats.window import windows
@@ -58,6 +59,7 @@ def results(folder: RunFolder) -> RunResults:
         remarks = stalls.remarks(connection, data)
         for each in data:
             each.remark = remarks.get(each.info["id"], "")
+            each.held = held(each.info, each.window, series)
         found_limits = limit.limits(data)
         limited = frozenset(found.case for found in found_limits if found.generator)
         monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})

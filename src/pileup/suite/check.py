@@ -8,9 +8,11 @@ from pathlib import Path
 
 from pileup.model import check as checks
 from pileup.model.errors import PluginError
+from pileup.model.steering import Hold
 from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.model.units import format_time
 from pileup.suite import instances
-from pileup.suite.bind import Draft
+from pileup.suite.bind import Bound, Draft
 from pileup.suite.check_beside import BesideRules
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
@@ -95,14 +97,36 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
             *(monitor_name(part.spec) for part in draft.monitors),
             *(["cooldown"] if "cooldown" in draft.tree.entries else []),
         ),
-        frozenset(part.spec.name for part in draft.tests if _is_native(part.spec, folder)),
+        frozenset(
+            part.spec.name for part in draft.tests if part.spec.load.hold is None and _is_native(part.spec, folder)
+        ),
     )
     for test in draft.tests:
         if test.spec.fail_when is not None:
             _check_one(test.spec.fail_when, test.node, "fail_when", names, faults)
+        if test.spec.load.hold is not None:
+            _check_hold(draft, test, test.spec.load.hold, names, faults)
     for criterion in draft.criteria:
         if criterion.spec.check is not None:
             _check_one(criterion.spec.check, criterion.node, "check", names, faults)
+
+
+def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, faults: Faults) -> None:
+    """What is held must be known, and a monitor's samples must not be rarer than the looks at them."""
+    node = where(test.node, ("load", "hold", "metric"))
+    try:
+        known = tuple(names.tests) if hold.special else names.few
+        found = checks.resolve(hold.check, known, () if hold.special else names.monitors)
+        if found.kind == "monitor" and found.name in names.native:
+            raise ValueError(f"test {shown(found.name)} reports no {shown(found.metric)}; expected a figure of a check")
+    except ValueError as problem:
+        what, expected = parts(str(problem))
+        faults.add(node, f"`metric`: {what}", expected)
+        return
+    every = next((part.spec.every for part in draft.monitors if monitor_name(part.spec) == found.name), 0)
+    if found.kind == "monitor" and every > hold.every:
+        told = f"the monitor is sampled each {format_time(every)}, the hold looks each {format_time(hold.every)}"
+        faults.add(node, told, f"`every: {format_time(every)}` or more in the hold", "or a monitor of shorter interval")
 
 
 def _is_native(spec: TestSpec, folder: Path) -> bool:

@@ -1,0 +1,100 @@
+"""Feedback: the level of a load so that a measured quantity stays at a set point, behind a dead time not known before.
+
+A Smith predictor (Smith 1957) with a model learned on line (`Bank`): what is on its way already, the levels of the dead
+time, is predicted; the level asks the rest of the way to the set point at a pace that the dead time bears (internal
+model control, Garcia and Morari 1982). The disturbance that is learned with the model makes up for what no model knows,
+as the integral of a PI controller does. Nothing winds up: the model learns from the levels there really were, cut to
+bounds and to the largest change per sample. A gain that is not sure yet counts as larger (cautious control).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from pileup.run.control.bank import Bank, Model
+
+MOST_DEAD = 30
+"""Longest dead time, in samples, that is looked for."""
+NOISE = 0.1
+"""Noise of the values that is always reckoned with, as a share of the band."""
+FIRST = 4
+"""Samples of the first level that is tried."""
+RAISE = 1.6
+"""Factor between the two levels that are tried in turn at the beginning."""
+PATIENCE = 0.4
+"""Time in which the way to the set point is gone, as a share of the dead time, beside one sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a level may be: between `low` and `high`, changed by at most `step` per sample."""
+
+    low: float
+    high: float
+    step: float
+
+
+@dataclass(slots=True)
+class Controller:
+    """Stepped once per sample: takes the value, gives the level for the next sample.
+
+    `set_point` in the unit of the values, levels in the unit of the bounds. `start` is the first level.
+    """
+
+    set_point: float
+    band: float
+    """Half of the width of the band: what is far below it is taken as noise."""
+    bounds: Bounds
+    start: float
+    sign: int = 1
+    """1: a higher level gives a higher value; -1: a lower one."""
+    level: float = field(init=False)
+    model: Model | None = field(init=False, default=None)
+    """What is believed of the system; None while levels are tried."""
+    _scale: float = field(init=False)
+    _bank: Bank = field(init=False)
+    _left: int = field(init=False, default=FIRST)
+    _turns: int = field(init=False, default=0)
+    _arrived: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self.level = min(max(self.start, self.bounds.low), self.bounds.high)
+        self._scale = abs(self.set_point) or self.band
+        self._bank = Bank(MOST_DEAD, NOISE * self.band / self._scale, self.sign)
+        self._bank.applied(self.level / self.bounds.high)
+
+    def step(self, value: float | None) -> float:
+        """Return the level for the next sample; `value` is None when nothing could be measured."""
+        scaled = None if value is None or not math.isfinite(value) else value / self._scale
+        self._bank.learn(scaled)
+        wanted = self.level if scaled is None else self._wanted(scaled)
+        change = min(max(wanted - self.level, -self.bounds.step), self.bounds.step)
+        self.level = min(max(self.level + change, self.bounds.low), self.bounds.high)
+        self._bank.applied(self.level / self.bounds.high)
+        return self.level
+
+    def _wanted(self, value: float) -> float:
+        # the first approach is made as if the dead time were as long as it may be: what is sent on its way too early
+        # cannot be called back
+        self._arrived = self._arrived or self.sign * (value - (self.set_point - self.band) / self._scale) >= 0
+        model = self._bank.best() if self._arrived else self._bank.slowest()
+        self.model = model if model.known else None
+        if not model.known:
+            return self._tried(value)
+        there = model.after(value, self._bank.levels(model.dead))
+        pace = 1 - math.exp(-1 / (1 + PATIENCE * model.dead))
+        resting = ((1 - model.lag) * there - model.drift) / model.gain
+        cautious = model.gain + model.gain_error**2 / model.gain
+        return (resting + pace * (self.set_point / self._scale - there) / cautious) * self.bounds.high
+
+    def _tried(self, value: float) -> float:
+        """Return one of two levels in turn, each time for longer and higher, to see what the system does to them."""
+        if self.sign * (value - (self.set_point + self.sign * self.band) / self._scale) > 0:
+            return self.level / RAISE
+        self._left -= 1
+        if self._left <= 0:
+            self._turns += 1
+            self._left = FIRST * (1 + self._turns // 2)
+        lowest = max(self.start, 0.02 * self.bounds.high)
+        return lowest * RAISE ** (self._turns % 2 + self._turns // 2)
