@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?= release
 
-.PHONY: help demo test lint build dist docs clean rust-test python-test system
+.PHONY: help demo test lint build bench dist docs clean rust-test python-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,9 @@ python-test: build  ## unit, property, contract, golden, end-to-end and browser 
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh
+
+bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
+	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)
 
 dist: $(STAMP)  ## make dist/: an sdist and a wheel for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py

@@ -1,0 +1,168 @@
+"""One load of pileup's engine with its full record, in a process of its own; prints what it measured as JSON.
+
+    python benchmarks/drive.py '{"load": {...}, "client": {...}, "step": {...}, "every": 0.25}'
+
+`load` as in docs/engine.md over the defaults below; `step` as in model/program.py, or `python`: a test of samples.py.
+Rows, histograms and frames are made as in any run; the record lies in a scratch folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import samples
+
+from pileup._core._native import Histogram, Press, Recorder
+from pileup.fleet.order import Order, Work
+from pileup.fleet.place import LocalPlace
+from pileup.model.program import Keys, Program, Step
+from pileup.model.record import Phase
+from pileup.model.suite import Load
+
+LOAD: dict[str, Any] = {
+    **dict.fromkeys(("clients", "rate", "for", "think", "times", "phase", "errors_in_a_row", "operations")),
+    **dict.fromkeys(("target", "place", "shard", "start", "ramp", "warm_up"), 0),
+    **dict.fromkeys(("case", "shards", "seed", "workers"), 1),
+    "name": "bench",
+    "kind": "closed",
+    "arrivals": "constant",
+    "pacing": "normal",
+    "timeout": 10**10,
+}
+MEMORY = "VmRSS:"
+
+
+def resident() -> int:
+    """Return the resident memory of this process in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(MEMORY))
+
+
+def run_queue() -> int:
+    """Return how long the threads of this process have waited for a core so far, ns (proc(5), schedstat)."""
+    waited = 0
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            waited += int((task / "schedstat").read_text().split()[1])
+        except OSError:
+            continue
+    return waited
+
+
+class Tally:
+    """What the frames of a load add up to, of the phase that counts."""
+
+    def __init__(self) -> None:
+        self.passed = self.failed = self.measured = self.missed = self.all = 0
+        self.late, self.quiet = Histogram(), Histogram()
+        self.windows = self.undisturbed = 0
+        self._waited = run_queue()
+        self.marks: list[tuple[float, float, int]] = []
+
+    def add(self, frame: dict[str, Any]) -> None:
+        """Add what happened since the last one."""
+        measured = 0
+        for row in frame["rows"]:
+            bad = row["failed"] + row["refused"] + row["ambiguous"] + row["unfinished"]
+            if row["iteration"]:
+                self.all += row["passed"] + bad
+            if row["iteration"] and row["phase"] == Phase.MEASURE:
+                measured += row["passed"]
+                self.failed += bad
+        self.passed += measured
+        self.missed += frame["missed"]
+        self._late(frame["late"], measured)
+        self.marks.append((time.monotonic(), time.process_time(), self.passed))
+
+    def _late(self, late: bytes, measured: int) -> None:
+        waited = run_queue()
+        if measured:
+            calm = waited - self._waited < 200_000
+            self.windows += 1
+            self.undisturbed += calm
+            self.late.merge(late)
+            if calm:
+                self.quiet.merge(late)
+        self._waited = waited
+
+    def window(self) -> dict[str, float]:
+        """Return CPU time per iteration from the second frame with measured ones to the last but one with news."""
+        news = [mark for before, mark in zip(self.marks, self.marks[1:], strict=False) if mark[2] > before[2]]
+        if len(news) < 4:
+            return {}
+        (begin, cpu_begin, count_begin), (end, cpu_end, count_end) = news[1], news[-2]
+        return {
+            "count": count_end - count_begin,
+            "seconds": end - begin,
+            "cpu": cpu_end - cpu_begin,
+            "us": (cpu_end - cpu_begin) / (count_end - count_begin) * 1e6,
+        }
+
+
+def press_native(order: dict[str, Any], path: Path) -> tuple[Tally, int, int]:
+    """Press a program; return its tally, and the memory before and with all clients."""
+    recorder = Recorder(str(path), 0)
+    before = most = resident()
+    press = Press(recorder, json.dumps(LOAD | order["load"]))
+    plain = dict(order["step"])
+    keys = Keys(**{**plain.pop("keys", {}), "names": tuple(plain.get("keys", {}).get("names", ()))})
+    program = Program((replace(Step("step", "noop", keys), **plain),))
+    tally = Tally()
+    press.native(json.dumps(order["client"]), json.dumps(program.to_native()))
+    over = False
+    while not over:
+        over = press.wait(order["every"])
+        tally.add(press.frame())
+        most = max(most, resident())
+    recorder.close()
+    return tally, before, most
+
+
+def press_python(order: dict[str, Any], path: Path) -> Tally:
+    """Press a Python test through the executor that any run takes for it."""
+    place = LocalPlace(0, path)
+    kind = samples.KINDS[order["python"]]
+    load = Load.model_validate(order["load"])
+    work = Work(lambda _client: kind(), coroutine=order["python"] == "async")
+    part = place.prepare(Order(1, "bench", load, 10**10, 1), work, samples.Nowhere())
+    part.begin(0)
+    tally = Tally()
+    over = False
+    while not over:
+        over = part.wait(order["every"])
+        tally.add(asdict(part.frame()))
+    part.close()
+    place.close()
+    return tally
+
+
+def main() -> None:
+    """Press what is asked for, and print."""
+    order = json.loads(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    with tempfile.TemporaryDirectory(prefix="pileup-bench-") as name:
+        path = Path(name) / "operations.table"
+        if "python" in order:
+            tally, before, most = press_python(order, path), 0, 0
+        else:
+            tally, before, most = press_native(order, path)
+        size = path.stat().st_size
+    found = {
+        "passed": tally.passed, "failed": tally.failed, "missed": tally.missed, "all": tally.all, "record_bytes": size,
+        "memory_before": before, "memory": most, "window": tally.window(), "late_p50": tally.late.quantile(0.5),
+        "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": tally.windows,
+        "undisturbed": tally.undisturbed, "pid": os.getpid(),
+    }  # fmt: skip
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
