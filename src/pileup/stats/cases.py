@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
-from pileup.model.results import CaseResult, Detached, Held, OperationResult
+from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult
 from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
 from pileup.stats.evaluate import Part
+from pileup.stats.held import held_words
 from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
@@ -140,4 +141,5 @@ def _notes(data: CaseData) -> list[str]:
     counts = data.measured.counts()
     told = not_passed(counts)
     known = data.is_check or told in (data.info.get("reason") or "")
-    return [text for text in ("" if known else told, data.remark) if text]
+    held = held_words(data.held) if data.held is not None else ""
+    return [text for text in ("" if known else told, data.remark, held) if text]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from pileup.model.results import Held
+from pileup.model.units import format_time
+from pileup.stats.evaluate import amount
 from pileup.stats.monitors import Whole, thinned
 from pileup.stats.window import Window
 
@@ -51,6 +53,20 @@ def held(info: dict[str, Any], window: Window | None, series: Sequence[Whole]) -
         values=tuple(float(values[at]) for at in kept),
         level_times=tuple(int(level_times[at]) for at in drawn),
         levels=tuple(float(levels[at]) for at in drawn),
+    )
+
+
+def held_words(held: Held) -> str:
+    """Return how well something was held in one sentence, e.g. for the notes of a case."""
+    if held.share is None or held.mean is None or held.farthest is None:
+        return f"{held.metric} was never measured after the time to settle: nothing says whether it was held"
+    given = held.dimension if held.dimension else ""
+    low, high = amount(held.low, given), amount(held.high, given)
+    blind = f", at {held.blind} more nothing could be measured" if held.blind else ""
+    first = "never" if held.reached is None else f"first after {format_time(held.reached)}"
+    return (
+        f"{held.metric} was between {low} and {high} at {held.share * 100:.1f} % of {held.looks} looks{blind}; "
+        f"mean {amount(held.mean, given)}, farthest {amount(held.farthest, given)}, in the band {first}"
     )
 
 

@@ -115,7 +115,7 @@ def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, 
     """What is held must be known, and a monitor's samples must not be rarer than the looks at them."""
     node = where(test.node, ("load", "hold", "metric"))
     try:
-        known = tuple(names.tests) if hold.special else names.few
+        known = tuple(sorted(names.tests)) if hold.special else names.few
         found = checks.resolve(hold.check, known, () if hold.special else names.monitors)
         if found.kind == "monitor" and found.name in names.native:
             raise ValueError(f"test {shown(found.name)} reports no {shown(found.metric)}; expected a figure of a check")

@@ -8,6 +8,7 @@ from altair.utils.schemapi import debug_mode
 
 from pileup.builtin.reports.html import (
     detached_charts,
+    held_charts,
     latency_charts,
     load_charts,
     marks,
@@ -97,6 +98,9 @@ def _load(made: Charts, results: RunResults, count: int) -> None:
     if waiting["t"]:
         made.data["detached"] = waiting
         made.load += detached_charts.charts(waiting, window)
+    for drawings, data in held_charts.charts(results, made.axis):
+        made.load += drawings
+        made.data |= data
 
 
 def _timelines(made: Charts, results: RunResults, window: float) -> None:

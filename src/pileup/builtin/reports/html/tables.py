@@ -152,7 +152,7 @@ def began_in(case: CaseResult, timeline: Timeline) -> list[int]:
     first = timeline.phase[0]
     if " ramp" in case.load:
         first = Phase.RAMP
-    elif first == Phase.MEASURE and " warm-up" in case.load:
+    elif first == Phase.MEASURE and (" warm-up" in case.load or " settling" in case.load):
         first = Phase.WARM_UP
     return [first, *timeline.phase[:-1]]
 
