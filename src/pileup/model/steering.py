@@ -1,4 +1,4 @@
-"""Loads whose level is found by what is measured: `hold` (feedback) and `find` (search)."""
+"""Loads whose level follows what is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pileup.model import check as checks
 from pileup.model import units
 from pileup.model.check import Check
 from pileup.model.part import Part
-from pileup.model.quantities import Count, Duration, Fraction
+from pileup.model.quantities import Duration
 
 OPEN, IN_FLIGHT = "open", "in_flight"
 """What a hold may look at beside figures of checks: operations that outlive their iterations, and iterations."""
@@ -115,22 +115,3 @@ class Hold(Part):
         low, high = self.between
         level = self.start if self.start is not None else low + (high - low) / 10
         return float(max(round(level), 1)) if self.by == "clients" else level
-
-
-class Find(Part):
-    """Look for the highest level of the load at which a check still holds, with its interval."""
-
-    raise_: Kind = Field(alias="raise", description="what is raised: rate (open) or clients (closed)")
-    while_: Written = Field(alias="while", description="a check on this test, e.g. p99(read.response) < 100 ms")
-    between: tuple[Level, Level] = Field(description="[lowest, highest] level that is tried; the lowest above 0")
-    each: Duration = Field(10 * 10**9, ge=10**9, description="time of a trial, after the warm-up of the load")
-    within: Fraction = Field(0.05, gt=0, le=0.5, description="stop when the interval is narrower than this share")
-    at_most: Count = Field(40, ge=4, le=1000, description="trials; not found by then is told")
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        _check_levels(self.raise_, self.between)
-        if self.between[0] <= 0:
-            raise ValueError("between begins at 0; expected a lowest level above 0")
-        checks.parse(self.while_)
-        return self

@@ -60,3 +60,12 @@ def test_a_level_that_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected a steered load"):
         Press(recorder, _load(steered=None)).set_level(5.0)
     recorder.close()
+
+
+def test_what_a_trial_measures_counts_as_warm_up(tmp_path: Path) -> None:
+    recorder = Recorder(str(tmp_path / "0.table"), 0)
+    press = Press(recorder, _load(steered=None, trial=True, warm_up=100_000_000, **{"for": 200_000_000}))
+    press.native(NOOP, PROGRAM)
+    assert press.wait(10)
+    assert {row["phase"]: row["passed"] for row in press.frame()["rows"]} == {1: 10, 2: 20}
+    recorder.close()
