@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 IN_MEMORY = 16 << 20
-"""Raw tables up to this size, bytes, are converted in memory; larger ones by way of a database file."""
+"""Raw tables up to this size, bytes, are converted in memory; larger ones by way of a file for each chunk."""
 OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
 
 
@@ -29,10 +29,23 @@ def convert_operations(parts: Parts, info: dict[str, Any]) -> None:
         return
     parquet = parts.parquet(tables)
     size = sum(path.stat().st_size for path in tables)
-    with _database(parquet, in_memory=size <= IN_MEMORY) as connection:
-        operations.load(connection, tables, info)
-        _write(connection, operations.LOADED, parquet)
+    with _connection(parquet) as connection:
+        if size <= IN_MEMORY:
+            operations.load(connection, tables, info)
+            _write(connection, operations.LOADED, parquet)
+        else:
+            _in_pieces(connection, tables, info, parquet)
     parts.remove(tables)
+
+
+def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any], parquet: Path) -> None:
+    """Write each chunk of raw rows alone, then all in one file: cheaper than a database that holds them in between."""
+    folder = _pieces(parquet)
+    folder.mkdir()
+    files = operations.pieces(connection, tables, info, folder)
+    operations.create(connection)  # what is written when there are only texts
+    named = ", ".join(map(operations.quoted, files))
+    _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet)  # noqa: S608
 
 
 def convert_samples(parts: Parts) -> None:
@@ -42,30 +55,31 @@ def convert_samples(parts: Parts) -> None:
     if not tables:
         return
     parquet = parts.parquet(tables)
-    with _database(parquet, in_memory=True) as connection:
+    with _connection(parquet) as connection:
         samples.load(connection, [TableReader(path, samples.COLUMNS) for path in tables])
         _write(connection, "samples", parquet)
     parts.remove(tables)
 
 
 @contextmanager
-def _database(parquet: Path, in_memory: bool) -> Iterator[DuckDBPyConnection]:
-    """Give a connection for one conversion; its files stand beside the Parquet file and go at the end."""
-    path = parquet.with_suffix(".duckdb")
-    _remove_database(path)
-    connection = operations.connect(":memory:" if in_memory else str(path), loads=True)
+def _connection(parquet: Path) -> Iterator[DuckDBPyConnection]:
+    """Give a connection for one conversion; what it puts beside the Parquet file goes at the end."""
+    _tidy(parquet)
+    connection = operations.connect(loads=True)
     try:
         yield connection
     finally:
         connection.close()
-        _remove_database(path)
+        _tidy(parquet)
 
 
-def _remove_database(path: Path) -> None:
-    """Remove a database with all that stands beside it, also what a crash left."""
-    for left in (path, path.with_suffix(".duckdb.wal")):
-        left.unlink(missing_ok=True)
-    shutil.rmtree(path.with_suffix(".duckdb.spill"), ignore_errors=True)
+def _pieces(parquet: Path) -> Path:
+    return parquet.with_suffix(".pieces")
+
+
+def _tidy(parquet: Path) -> None:
+    """Remove what conversions leave beside a Parquet file when they crash."""
+    shutil.rmtree(_pieces(parquet), ignore_errors=True)
 
 
 def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:

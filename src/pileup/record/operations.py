@@ -165,33 +165,70 @@ def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
 
 def load(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any]) -> None:
     """Make a table LOADED in a connection out of raw tables, chunk by chunk."""
-    columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in COLUMNS)
-    connection.execute(f"CREATE TABLE {LOADED} ({columns})")
+    create(connection)
     _register_names(connection, info)
     for path in tables:
         for rows, texts in chunks(TableReader(path, ROW)):
             _insert(connection, rows, texts)
 
 
+def create(connection: DuckDBPyConnection) -> None:
+    """Make the table LOADED, without rows."""
+    columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in COLUMNS)
+    connection.execute(f"CREATE TABLE {LOADED} ({columns})")
+
+
+def pieces(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any], folder: Path) -> list[Path]:
+    """Write raw tables as Parquet files of a chunk each, to be read in this order and soon: memory holds one chunk."""
+    _register_names(connection, info)
+    made: list[Path] = []
+    for path in tables:
+        for rows, texts in chunks(TableReader(path, ROW)):
+            made.append(folder / f"{len(made)}.parquet")
+            with _registered(connection, rows, texts):
+                connection.execute(f"COPY ({_rows_in_words()}) TO {quoted(made[-1])} (FORMAT parquet)")
+    return made
+
+
 def _insert(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -> None:
+    with _registered(connection, rows, texts):
+        connection.execute(f"INSERT INTO {LOADED} BY NAME {_rows_in_words()}")
+
+
+@contextmanager
+def _registered(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -> Iterator[None]:
+    """Let a connection see rows and their texts as tables."""
     used = np.unique(np.concatenate([np.unique(rows[name]) for name in TEXTS]))
     known = [texts.get(number, "") for number in used.tolist()]
     connection.register("_texts", {"number": used, "text": np.array(known, dtype=object)})
     connection.register("_rows", {name: rows[name] for name in rows.dtype.names or () if name != "pad"})
-    numbers = ", ".join(f'r."{name}"' for name in NUMBERS)
-    names = ", ".join(f'"{name}"' for name in NUMBERS)
-    connection.execute(
-        f"""INSERT INTO {LOADED} ({names}, key, error, operation, "case", case_id, test, target, side, phase, outcome)
-        SELECT {numbers}, k.text, e.text, o.text, coalesce(c.name, ''), r."case", coalesce(c.test, ''),
-               coalesce(c.target, t.text, ''), coalesce(s.text, '?'), coalesce(p.text, '?'), coalesce(u.text, '?')
-        FROM _rows r
+    try:
+        yield
+    finally:
+        connection.unregister("_rows")
+        connection.unregister("_texts")
+
+
+def _rows_in_words() -> str:
+    """SQL that gives registered rows with the columns of the record."""
+    words = {name: f'r."{name}"' for name in NUMBERS} | {
+        "key": "k.text",
+        "error": "e.text",
+        "operation": "o.text",
+        "case": "coalesce(c.name, '')",
+        "case_id": 'r."case"',
+        "test": "coalesce(c.test, '')",
+        "target": "coalesce(c.target, t.text, '')",
+        "side": "coalesce(s.text, '?')",
+        "phase": "coalesce(p.text, '?')",
+        "outcome": "coalesce(u.text, '?')",
+    }
+    columns = ", ".join(f'{words[name]} AS "{name}"' for name in COLUMNS)
+    return f"""SELECT {columns} FROM _rows r
         LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
         LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
         LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
         LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number"""  # noqa: S608
-    )
-    connection.unregister("_rows")
-    connection.unregister("_texts")
 
 
 def _register_names(connection: DuckDBPyConnection, info: dict[str, Any]) -> None:

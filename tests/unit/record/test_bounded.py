@@ -49,9 +49,31 @@ def test_raw_rows_are_loaded_with_less_memory_than_they_take(folder, tmp_path, m
 def test_what_a_crash_left_of_a_conversion_goes(folder, monkeypatch):
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
     base = folder.operations_path(0).parent
-    (base / "operations.duckdb").write_bytes(b"half a database")
-    (base / "operations.duckdb.spill").mkdir()
-    (base / "operations.duckdb.spill" / "duckdb_temp_storage-0.tmp").write_bytes(b"left")
+    (base / "operations.pieces").mkdir()
+    (base / "operations.pieces" / "0.parquet").write_bytes(b"half a file")
     folder.convert()
     assert [path.name for path in base.iterdir()] == ["operations.parquet"]
     assert len(folder.operations().arrays("id")["id"]) == ROWS
+
+
+def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypatch):
+    with folder.operations().connect() as connection:
+        raw = connection.execute("SELECT * FROM operations ORDER BY id").fetchnumpy()
+    monkeypatch.setattr(convert, "IN_MEMORY", 0)
+    folder.convert()
+    with folder.operations().connect() as connection:
+        made = connection.execute("SELECT * FROM operations").fetchnumpy()
+    assert list(made) == list(raw)
+    for name in raw:
+        assert (made[name] == raw[name]).all(), name
+
+
+def test_a_large_table_of_texts_alone_becomes_an_empty_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(convert, "IN_MEMORY", 0)
+    made = RunFolder.create(tmp_path, "texts", 0)
+    made.save({"cases": []})
+    writer = TableWriter(made.operations_path(0), "operations", ROW)
+    writer.append(np.zeros(0, ROW), [b"never used"], ())
+    writer.close()
+    made.convert()
+    assert len(made.operations().arrays("id")["id"]) == 0
