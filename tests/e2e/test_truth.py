@@ -35,13 +35,13 @@ tests:
     target: se
     after: [fill]
     options: {files: 20, size: 1 KiB, order: random}
-    load: {rate: LOW /s, arrivals: poisson, for: LENGTH s}
+    load: {rate: LOW /s, arrivals: poisson, clients: 5000, for: LENGTH s}
   - name: high
     use: storage.stat
     target: se
     after: [low]
     options: {files: 20, size: 1 KiB, order: random}
-    load: {rate: HIGH /s, arrivals: poisson, for: LENGTH s}
+    load: {rate: HIGH /s, arrivals: poisson, clients: 5000, for: LENGTH s}
 """
 STALL = """
 pileup: 1
@@ -80,14 +80,16 @@ Far = dict[str, tuple[float, float]]
 def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> None:
     service, (low, high), length = LAWS[law]
     words = {"LAW": service, "LOW": str(low), "HIGH": str(high), "LENGTH": str(length)}
+    wrong: dict[str, Far] = {"low": {}, "high": {}}
     for _ in range(ATTEMPTS):
         folder = press(tmp_path, LOADS, words)
         served = log(folder)
-        found = {case: quantiles(folder, case, served) for case in ("low", "high")}
-        assert sum(len(rows(folder, case)["id"]) for case in found) >= 100_000
-        if not any(found.values()) or not any(disturbed(folder, case) for case in found):
+        assert sum(len(rows(folder, case)["id"]) for case in ("low", "high")) >= 100_000
+        wrong = {case: quantiles(folder, case, served) for case in wrong}
+        wrong = {case: far for case, far in wrong.items() if far}
+        if not all(disturbed(folder, case) for case in wrong) or not wrong:
             break
-    assert not any(found.values()), f"(ns measured, ns in the log): {found}"
+    assert not wrong, f"(ns measured, ns in the log): {wrong}"
 
 
 def quantiles(folder: Path, case: str, served: Served) -> Far:
@@ -100,7 +102,7 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     told = iterations(folder, case)
     counts = told["counts"]
     assert (counts["passed"], counts["passed"] + counts["failed"]) == (passed, len(ids))
-    assert not any(counts[word] for word in ("refused", "ambiguous", "unfinished", "lost", "missed"))
+    assert not any(counts[word] for word in ("refused", "ambiguous", "unfinished", "lost"))
     assert len(rows(folder)["id"]) == len(served), "nothing was answered there that was not sent here"
     did = [served[number]["ended"] - served[number]["arrived"] for number in ids]
     figures = {share: float(np.quantile(did, share)) for share in SHARES}
@@ -211,7 +213,7 @@ def disturbed(folder: Path, name: str) -> bool:
     """Whether other work on this machine held the generator up, by its own start errors: then it is measured again."""
     case = next(case for case in results(folder)["cases"] if case["name"] == name)
     late = [value for value in case["timeline"]["late"] if value is not None]
-    return float(np.median(late)) > MS or float(np.mean(np.array(late) > 5 * MS)) > 0.05
+    return float(np.mean(np.array(late) > MS)) > 0.05  # of the seconds; their p99 is 0.1 to 0.2 ms otherwise
 
 
 def rows(folder: Path, case: str = "") -> dict[str, NDArray[Any]]:
