@@ -104,15 +104,16 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     assert (counts["passed"], counts["passed"] + counts["failed"]) == (passed, len(ids))
     assert not any(counts[word] for word in ("refused", "ambiguous", "unfinished", "lost"))
     assert len(rows(folder)["id"]) == len(served), "nothing was answered there that was not sent here"
-    did = [served[number]["ended"] - served[number]["arrived"] for number in ids]
-    figures = {share: float(np.quantile(did, share)) for share in SHARES}
-    return {
-        f"{kind} {share}": (measured, true)
-        for kind in ("response", "service")
-        for share, true in figures.items()
-        for measured in (told[kind]["quantiles"][str(share)]["value"],)
-        if abs(measured - true) > max(0.02 * true, MS)
+    ended = np.array([served[number]["ended"] for number in ids])
+    arrived = np.array([served[number]["arrived"] for number in ids])
+    # A response time counts from the instant of the schedule: how late this machine let it begin belongs to it.
+    true = {"service": ended - arrived, "response": ended - ours["intended"]}
+    pairs = {
+        f"{kind} {share}": (told[kind]["quantiles"][str(share)]["value"], float(np.quantile(did, share)))
+        for kind, did in true.items()
+        for share in SHARES
     }
+    return {name: pair for name, pair in pairs.items() if abs(pair[0] - pair[1]) > max(0.02 * pair[1], MS)}
 
 
 def test_an_open_load_shows_what_each_request_waited_behind_a_stall(tmp_path: Path) -> None:
