@@ -1,18 +1,12 @@
-//! Connections: name, TCP, TLS, and the exchange of one request for one answer on hyper's low-level HTTP/1 connection.
+//! Connections: name, TCP, TLS, and the exchange of one request for one answer.
 
-use std::cell::Cell;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
-use std::rc::Rc;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::http1::{Builder, Connection, SendRequest};
-use hyper_util::rt::TokioIo;
 use pileup_engine::client::Fault;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -23,9 +17,7 @@ use tokio_rustls::client::TlsStream;
 use crate::address::Address;
 use crate::error;
 use crate::upload::Upload;
-
-/// Longest head of an answer, and most that is read at once.
-const HEAD: usize = 64 * 1024;
+use crate::wire::{Broken, Head, Wire};
 
 /// How to reach the server; shared by all clients of a factory.
 pub(crate) struct Route {
@@ -91,24 +83,21 @@ impl Route {
                 Stream::Tls(Box::new(stream))
             }
         };
-        Link::new(stream).await
+        Ok(Link::new(stream))
     }
 }
 
-/// Bytes in both directions, encrypted or not; counts what was received.
-struct Counted {
-    stream: Stream,
-    received: Rc<Cell<u64>>,
-}
-
-enum Stream {
+/// Bytes in both directions, encrypted or not.
+pub(crate) enum Stream {
+    /// Plain TCP.
     Plain(TcpStream),
+    /// TLS over it.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 macro_rules! with_stream {
-    ($self:ident, $stream:ident => $call:expr) => {
-        match &mut $self.get_mut().stream {
+    ($self:expr, $stream:ident => $call:expr) => {
+        match $self {
             Stream::Plain(inner) => {
                 let $stream = Pin::new(inner);
                 $call
@@ -121,58 +110,41 @@ macro_rules! with_stream {
     };
 }
 
-impl AsyncRead for Counted {
+impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let received = Rc::clone(&self.received);
-        let done = with_stream!(self, stream => stream.poll_read(context, buffer));
-        received.set(received.get() + (buffer.filled().len() - before) as u64);
-        done
+        with_stream!(self.get_mut(), stream => stream.poll_read(context, buffer))
     }
 }
 
-impl AsyncWrite for Counted {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        let done = with_stream!(self, stream => stream.poll_write(context, data));
-        hear_out(done, context)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
+impl Stream {
+    /// Write of two pieces, one behind the other, what can be written now.
+    pub(crate) fn poll_write(
+        &mut self,
         context: &mut Context<'_>,
-        data: &[io::IoSlice<'_>],
+        one: &[u8],
+        other: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let done = with_stream!(self, stream => stream.poll_write_vectored(context, data));
-        hear_out(done, context)
+        with_stream!(self, stream => match (one, other) {
+            (one, []) => stream.poll_write(context, one),
+            ([], other) => stream.poll_write(context, other),
+            _ => stream.poll_write_vectored(context, &[io::IoSlice::new(one), io::IoSlice::new(other)]),
+        })
     }
 
-    fn is_write_vectored(&self) -> bool {
-        match &self.stream {
-            Stream::Plain(inner) => inner.is_write_vectored(),
-            Stream::Tls(inner) => inner.is_write_vectored(),
+    /// Whether nothing has come, not even an end. Plain TCP is not asked where the loop has not heard of anything.
+    pub(crate) fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
+        let mut byte = [0];
+        match self {
+            Self::Plain(inner) => {
+                inner.try_read(&mut byte).is_err_and(|cause| cause.kind() == io::ErrorKind::WouldBlock)
+            }
+            Self::Tls(inner) => Pin::new(inner.as_mut()).poll_read(context, &mut ReadBuf::new(&mut byte)).is_pending(),
         }
     }
 
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Bring out what is still kept back.
+    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         with_stream!(self, stream => stream.poll_flush(context))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        with_stream!(self, stream => stream.poll_shutdown(context))
-    }
-}
-
-/// A server that will not have an upload says why and closes: its answer is there to be read when writing fails. So writing that fails
-/// only waits; reading then finds the answer, or the same error.
-fn hear_out(done: Poll<io::Result<usize>>, context: &Context<'_>) -> Poll<io::Result<usize>> {
-    match &done {
-        Poll::Ready(Err(cause))
-            if matches!(cause.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) =>
-        {
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-        _ => done,
     }
 }
 
@@ -191,76 +163,55 @@ pub(crate) enum NoAnswer {
 
 /// A connection. Nothing runs beside: it moves only while its client waits on it.
 pub(crate) struct Link {
-    sender: SendRequest<Upload>,
-    driver: Pin<Box<Connection<TokioIo<Counted>, Upload>>>,
-    ended: bool,
-    received: Rc<Cell<u64>>,
+    wire: Box<Wire>,
     /// Whether it has carried an exchange before.
     used: bool,
 }
 
 impl Link {
-    async fn new(stream: Stream) -> Result<Self, Fault> {
-        let received = Rc::new(Cell::new(0));
-        let io = TokioIo::new(Counted { stream, received: Rc::clone(&received) });
-        let (sender, driver) = Builder::new()
-            .max_buf_size(HEAD)
-            .handshake(io)
-            .await
-            .map_err(|cause| Fault::failed(format!("connection cannot be used: {cause}")))?;
-        Ok(Self { sender, driver: Box::pin(driver), ended: false, received, used: false })
-    }
-
-    fn drive(&mut self, context: &mut Context<'_>) {
-        if !self.ended {
-            self.ended = self.driver.as_mut().poll(context).is_ready();
-        }
-    }
-
-    /// Wait for something that the connection will bring about.
-    pub(crate) async fn during<F: Future>(&mut self, future: F) -> F::Output {
-        let mut future = pin!(future);
-        poll_fn(|context| {
-            self.drive(context);
-            future.as_mut().poll(context)
-        })
-        .await
+    fn new(stream: Stream) -> Self {
+        Self { wire: Box::new(Wire::new(stream)), used: false }
     }
 
     /// Look whether the connection can take a request now: a server that closed it has usually told so by then.
     pub(crate) async fn is_ready(&mut self) -> bool {
-        poll_fn(|context| {
-            self.drive(context);
-            Poll::Ready(!self.ended && matches!(self.sender.poll_ready(context), Poll::Ready(Ok(()))))
-        })
-        .await
+        poll_fn(|context| Poll::Ready(self.wire.poll_idle(context))).await
     }
 
-    /// Send the request and wait for the head of its answer. `watch` is called whenever something moved.
+    /// Let go what only a large answer needed.
+    pub(crate) fn rest(&mut self) {
+        self.wire.rest();
+    }
+
+    /// Send a request, its head written by `write`, and wait for the head of its answer, which is without a body where `bodiless`. `watch`
+    /// is called whenever something moved.
     pub(crate) async fn exchange(
         &mut self,
-        request: Request<Upload>,
+        write: impl FnOnce(&mut Vec<u8>),
+        body: Upload,
+        bodiless: bool,
         mut watch: impl FnMut(),
-    ) -> Result<Response<Incoming>, NoAnswer> {
-        let before = self.received.get();
+    ) -> Result<Head, NoAnswer> {
         let idle = std::mem::replace(&mut self.used, true);
-        let answer = {
-            let mut answer = pin!(self.sender.try_send_request(request));
-            let (driver, ended) = (&mut self.driver, &mut self.ended);
-            poll_fn(|context| {
-                if !*ended {
-                    *ended = driver.as_mut().poll(context).is_ready();
-                }
-                watch();
-                answer.as_mut().poll(context)
-            })
-            .await
-        };
-        answer.map_err(|mut trouble| {
-            let left = trouble.take_message().is_none();
-            let begun = self.received.get() != before;
-            let fault = error::no_answer(trouble.error(), begun);
+        let wire = &mut self.wire;
+        wire.begin(write, body, bodiless);
+        let answer = poll_fn(|context| {
+            let answer = wire.poll_head(context);
+            watch();
+            answer
+        })
+        .await;
+        answer.map_err(|broken| {
+            let (left, begun) = (wire.left(), wire.begun());
+            let fault = error::no_answer(&broken, begun);
             if !left || (idle && !begun) { NoAnswer::Stale { left, fault } } else { NoAnswer::Final(fault) }
         })
+    }
+
+    /// The next piece of the body; `None` at its end.
+    pub(crate) async fn piece(&mut self) -> Option<Result<&[u8], Broken>> {
+        let wire = &mut self.wire;
+        let found = poll_fn(|context| wire.poll_piece(context)).await?;
+        Some(found.map(|piece| self.wire.bytes(piece)))
     }
 }

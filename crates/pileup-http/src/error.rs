@@ -7,6 +7,8 @@ use http::StatusCode;
 use pileup_engine::client::Fault;
 use rustls::{AlertDescription, CertificateError};
 
+use crate::wire::Broken;
+
 /// The fault of a status that does not pass: refused where the system said no, else failed.
 pub(crate) fn status(code: StatusCode) -> Fault {
     let text = match code.canonical_reason() {
@@ -33,32 +35,31 @@ pub(crate) fn connecting(error: &io::Error) -> Fault {
 }
 
 /// The fault of a request without an answer: `begun` says whether some bytes of the answer had come.
-pub(crate) fn no_answer(error: &hyper::Error, begun: bool) -> Fault {
-    if error.is_parse_too_large() {
-        return Fault::failed("the head of the answer is larger than 64 KiB");
-    }
-    if error.is_parse() {
-        return Fault::failed("the answer is not HTTP/1");
-    }
-    if let Some(tls) = find::<rustls::Error>(error) {
+pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Fault {
+    let cause = match broken {
+        Broken::TooLarge => return Fault::failed("the head of the answer is larger than 64 KiB"),
+        Broken::NotHttp => return Fault::failed("the answer is not HTTP/1"),
+        Broken::Io(cause) => cause,
+    };
+    if let Some(tls) = find::<rustls::Error>(cause) {
         return Fault::failed(tls_text(tls));
     }
     let place = if begun { "in the head of the answer" } else { "before the answer" };
-    Fault::ambiguous(match find::<io::Error>(error) {
-        Some(cause) if !is_end(cause) => format!("{} {place}", io_text(cause)),
-        _ => format!("connection closed {place}"),
+    Fault::ambiguous(if is_end(cause) {
+        format!("connection closed {place}")
+    } else {
+        format!("{} {place}", io_text(cause))
     })
 }
 
 /// The fault of an answer that ended early.
-pub(crate) fn broken_body(error: &hyper::Error, got: u64, stated: Option<u64>) -> Fault {
-    if error.is_parse() {
-        return Fault::failed("the body of the answer is not HTTP/1");
-    }
-    let invalid = |cause: &&io::Error| matches!(cause.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput);
-    if let Some(cause) = find::<io::Error>(error).filter(invalid) {
-        let tls = find::<rustls::Error>(cause);
-        return Fault::failed(tls.map_or_else(|| "the body of the answer is not HTTP/1".to_owned(), tls_text));
+pub(crate) fn broken_body(broken: &Broken, got: u64, stated: Option<u64>) -> Fault {
+    let cause = match broken {
+        Broken::TooLarge | Broken::NotHttp => return Fault::failed("the body of the answer is not HTTP/1"),
+        Broken::Io(cause) => cause,
+    };
+    if let Some(tls) = find::<rustls::Error>(cause) {
+        return Fault::failed(tls_text(tls));
     }
     Fault::failed(match stated {
         Some(stated) => format!("truncated: {got} of {stated} bytes"),

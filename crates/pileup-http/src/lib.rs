@@ -1,16 +1,20 @@
-//! HTTP and WebDAV: a client of the engine on hyper's low-level HTTP/1 connections, one connection for each virtual client.
+//! HTTP and WebDAV: a client of the engine that speaks HTTP/1.1 itself, one connection for each virtual client.
 //!
-//! `address` names, `auth` credentials and TLS, `connect` connections, `upload` bodies sent, `check` and `listing` bodies received,
+//! `address` names, `auth` credentials and TLS, `connect` connections,
+//! `wire` and `chunks` HTTP/1.1 on them, `request` heads sent, `upload` bodies sent, `check` and `listing` bodies received,
 //! `ops` the verbs, `error` the words for what went wrong.
 
 mod address;
 mod auth;
 mod check;
+mod chunks;
 mod connect;
 mod error;
 mod listing;
 mod ops;
+mod request;
 mod upload;
+mod wire;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +66,8 @@ pub(crate) struct Target {
     keep_alive: bool,
     /// Headers of every request.
     headers: HeaderMap,
+    /// The same as they are written.
+    written: Vec<u8>,
 }
 
 /// Makes the clients of one target.
@@ -90,7 +96,9 @@ impl HttpFactory {
         }
         let tls = if address.tls { Some(auth::tls(&settings)?) } else { None };
         let route = Route::new(address.clone(), tls)?;
-        Ok(Self { target: Arc::new(Target { address, route, keep_alive: settings.keep_alive, headers }) })
+        let mut written = Vec::new();
+        request::write_headers(&mut written, &headers);
+        Ok(Self { target: Arc::new(Target { address, route, keep_alive: settings.keep_alive, headers, written }) })
     }
 }
 

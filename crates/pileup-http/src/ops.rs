@@ -5,10 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, response};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use http::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use pileup_engine::client::{Act, Call, Client, Fault};
 use pileup_engine::content;
 use pileup_engine::program::{Checksum, Step, Verb};
@@ -19,14 +17,17 @@ use crate::check::{self, Check};
 use crate::connect::{Link, NoAnswer};
 use crate::error;
 use crate::listing::Listing;
+use crate::request::{Headers, Request};
 use crate::upload::Upload;
+use crate::wire::Head;
 
 /// Most that is read of an answer nobody looks at, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
 /// Largest listing.
 const LISTED: u64 = 64 << 20;
+/// Longest path of a request.
+const PATH: usize = 64 * 1024;
 
-const ID: HeaderName = HeaderName::from_static("x-pileup-id");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
@@ -64,8 +65,7 @@ pub(crate) struct Part {
 /// An answer whose head has come.
 struct Answer {
     link: Link,
-    head: response::Parts,
-    body: Incoming,
+    head: Head,
 }
 
 impl Client for HttpClient {
@@ -157,14 +157,25 @@ impl HttpClient {
         Ok(Plan { method, path, part: part(step), moved: 0 })
     }
 
-    fn headers(&self, plan: &Plan, call: &Call<'_>) -> Result<HeaderMap, Fault> {
+    /// Size of the body that a request has, if only an empty one.
+    fn size(call: &Call<'_>) -> Option<u64> {
         let step = call.step;
+        match step.verb {
+            Verb::Write | Verb::Request if uploads(step) => Some(step.content.map_or(0, |content| content.size)),
+            Verb::List => Some(PROPFIND.len() as u64),
+            _ => None,
+        }
+    }
+
+    fn headers(&self, plan: &Plan, call: &Call<'_>) -> Result<Headers<'_>, Fault> {
+        let step = call.step;
+        let usual = step.headers.is_empty() && step.checksum == Checksum::None && plan.part.is_none();
+        if usual && step.verb != Verb::List {
+            return Ok(Headers::Written(&self.target.written));
+        }
         let mut headers = self.target.headers.clone();
-        headers.insert(ID, HeaderValue::from(call.id));
         match step.verb {
             Verb::Write | Verb::Request if uploads(step) => {
-                let size = step.content.map_or(0, |content| content.size);
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(size));
                 if let (Checksum::Adler32, Some(content)) = (step.checksum, step.content) {
                     let sum = content::adler32(content.seed, call.number, content.size);
                     headers.insert(DIGEST, value(&format!("adler32={sum:08x}"))?);
@@ -181,7 +192,6 @@ impl HttpClient {
             Verb::List => {
                 headers.insert(DEPTH, HeaderValue::from_static("1"));
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(PROPFIND.len()));
             }
             _ => {}
         }
@@ -189,7 +199,7 @@ impl HttpClient {
             let (name, value) = crate::header(name, value).map_err(Fault::failed)?;
             headers.insert(name, value);
         }
-        Ok(headers)
+        Ok(Headers::Own(headers))
     }
 
     fn body(&self, call: &Call<'_>) -> Upload {
@@ -201,13 +211,12 @@ impl HttpClient {
         }
     }
 
-    fn request(&self, plan: &Plan, call: &Call<'_>) -> Result<Request<Upload>, Fault> {
-        let mut request = Request::new(self.body(call));
-        *request.method_mut() = plan.method.clone();
-        *request.uri_mut() =
-            plan.path.parse().map_err(|error| Fault::failed(format!("path of the request: {error}")))?;
-        *request.headers_mut() = self.headers(plan, call)?;
-        Ok(request)
+    fn request<'a>(&'a self, plan: &'a Plan, call: &Call<'_>) -> Result<Request<'a>, Fault> {
+        if plan.path.len() > PATH {
+            return Err(Fault::failed("path of the request: longer than 64 KiB"));
+        }
+        let (id, size, headers) = (call.id, Self::size(call), self.headers(plan, call)?);
+        Ok(Request { method: &plan.method, path: &plan.path, id, size, headers })
     }
 
     /// Send the request and wait for the head of its answer.
@@ -247,55 +256,37 @@ impl HttpClient {
             Some(link) => link,
             None => self.target.route.connect(self.number).await.map_err(NoAnswer::Final)?,
         };
-        let sent = Rc::clone(&self.sent);
         act.calls += 1;
         act.sent = true;
-        let answer = link.exchange(request, || act.bytes = plan.moved + sent.get()).await?;
+        let (body, bodiless) = (self.body(call), plan.method == Method::HEAD);
+        let watch = || act.bytes = plan.moved + self.sent.get();
+        let head = link.exchange(|into| request.write(into), body, bodiless, watch).await?;
         if act.first_byte == 0 {
             act.first_byte = now();
         }
-        let (head, body) = answer.into_parts();
-        Ok(Answer { link, head, body })
+        Ok(Answer { link, head })
     }
 
     /// Keep the connection of an answer that was read to its end.
     async fn put_back(&mut self, mut answer: Answer) {
         if self.target.keep_alive && answer.drain().await.is_ok_and(|whole| whole) {
+            answer.link.rest();
             self.link = Some(answer.link);
         }
     }
 }
 
 impl Answer {
-    /// The next piece of the body; `None` at its end.
-    async fn piece(&mut self) -> Option<Result<Bytes, hyper::Error>> {
-        loop {
-            match self.link.during(self.body.frame()).await? {
-                Ok(frame) => {
-                    if let Ok(data) = frame.into_data() {
-                        return Some(Ok(data));
-                    }
-                }
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
-
     /// Read the rest of the body and forget it; false when it is too long for that.
     async fn drain(&mut self) -> Result<bool, Fault> {
-        let mut got = 0;
-        while let Some(piece) = self.piece().await {
-            got += piece.map_err(|error| error::broken_body(&error, got, self.stated()))?.len() as u64;
+        let (mut got, stated) = (0, self.head.stated);
+        while let Some(piece) = self.link.piece().await {
+            got += piece.map_err(|error| error::broken_body(&error, got, stated))?.len() as u64;
             if got > DRAINED {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    /// Size that the head states.
-    fn stated(&self) -> Option<u64> {
-        self.head.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
     }
 }
 
@@ -397,15 +388,15 @@ fn begins_at(headers: &HeaderMap, offset: u64) -> bool {
 
 /// Take the body in.
 async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<(), Fault> {
-    let stated = answer.stated();
+    let stated = answer.head.stated;
     if let Some(stated) = stated {
         check::size(stated, check.expected())?;
     }
     let sent = act.bytes;
-    while let Some(piece) = answer.piece().await {
+    while let Some(piece) = answer.link.piece().await {
         let piece = piece.map_err(|error| error::broken_body(&error, check.got(), stated))?;
         act.bytes = sent + check.got() + piece.len() as u64;
-        check.take(&piece)?;
+        check.take(piece)?;
     }
     check.finish()
 }
@@ -413,14 +404,14 @@ async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Re
 async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault> {
     let no_listing = |why: &str| Fault::failed(format!("the answer is no WebDAV listing: {why}"));
     let mut listing = Listing::new(&plan.path);
-    let mut got = 0;
-    while let Some(piece) = answer.piece().await {
-        let piece = piece.map_err(|error| error::broken_body(&error, got, answer.stated()))?;
+    let (mut got, stated) = (0, answer.head.stated);
+    while let Some(piece) = answer.link.piece().await {
+        let piece = piece.map_err(|error| error::broken_body(&error, got, stated))?;
         got += piece.len() as u64;
         if got > LISTED {
             return Err(Fault::failed("the listing is larger than 64 MiB"));
         }
-        listing.feed(&piece).map_err(no_listing)?;
+        listing.feed(piece).map_err(no_listing)?;
     }
     let entries = listing.finish().map_err(no_listing)?;
     match step.expect.entries {
@@ -430,7 +421,7 @@ async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault
 }
 
 fn stat(answer: &Answer, step: &Step) -> Result<(), Fault> {
-    match (step.content, answer.stated()) {
+    match (step.content, answer.head.stated) {
         (Some(content), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(content.size)),
         (Some(_), None) if answer.head.status.is_success() => Err(Fault::failed("the answer states no size")),
         _ => Ok(()),

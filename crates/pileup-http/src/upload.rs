@@ -1,13 +1,9 @@
 //! Bodies of requests: nothing, a fixed text, or known content made while it is sent.
 
 use std::cell::Cell;
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use hyper::body::{Body, Frame, SizeHint};
 use pileup_engine::content::Maker;
 use pileup_engine::program::Content;
 
@@ -42,12 +38,13 @@ impl Upload {
         Self::Known(Known { maker, size: content.size, at: 0, buffer: BytesMut::new(), moved })
     }
 
-    /// Size in bytes.
-    pub(crate) fn size(&self) -> u64 {
+    /// The next piece, never an empty one; none at the end.
+    pub(crate) fn next(&mut self) -> Option<Bytes> {
         match self {
-            Self::Empty => 0,
-            Self::Fixed(text) => text.len() as u64,
-            Self::Known(known) => known.size - known.at,
+            Self::Empty => None,
+            Self::Fixed(text) if text.is_empty() => None,
+            Self::Fixed(text) => Some(std::mem::take(text)),
+            Self::Known(known) => known.piece(),
         }
     }
 }
@@ -64,31 +61,5 @@ impl Known {
         self.at += length as u64;
         self.moved.set(self.moved.get() + length as u64);
         Some(self.buffer.split().freeze())
-    }
-}
-
-impl Body for Upload {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = match &mut *self {
-            Self::Empty => None,
-            Self::Fixed(text) if text.is_empty() => None,
-            Self::Fixed(text) => Some(std::mem::take(text)),
-            Self::Known(known) => known.piece(),
-        };
-        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.size() == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.size())
     }
 }

@@ -1,0 +1,431 @@
+//! HTTP/1.1 on the wire: one request out, one answer in, on a stream of bytes. Nothing is kept that is not looked at.
+//!
+//! Framing follows RFC 9112; what is bounded is named here: the head of an answer, its headers, extensions and trailers of chunks.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::header::{CONTENT_RANGE, HeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::chunks::Chunks;
+use crate::connect::Stream;
+use crate::upload::Upload;
+
+/// Longest head of an answer, and most that is read at once.
+const HEAD: usize = 64 * 1024;
+/// Most headers of an answer.
+const HEADERS: usize = 100;
+/// What is read at once to begin with; doubled whenever it was filled, up to `HEAD`.
+const FIRST: usize = 2048;
+/// Most memory that an idle connection keeps for reading.
+const IDLE: usize = 16 * 1024;
+
+const DIGEST: HeaderName = HeaderName::from_static("digest");
+
+/// Why an answer did not come, or not to its end.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// Its head is larger than 64 KiB.
+    TooLarge,
+    /// It is not HTTP/1.
+    NotHttp,
+    /// The stream has ended, or failed.
+    Io(io::Error),
+}
+
+impl Broken {
+    fn end() -> Self {
+        Self::Io(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// What is looked at of the head of an answer.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// Status.
+    pub(crate) status: StatusCode,
+    /// Size that it states.
+    pub(crate) stated: Option<u64>,
+    /// The headers that are looked at later: Content-Range and Digest.
+    pub(crate) headers: HeaderMap,
+}
+
+/// How a body ends.
+#[derive(Debug)]
+enum Body {
+    /// After so many more bytes.
+    Sized(u64),
+    /// As its chunks say.
+    Chunked(Chunks),
+    /// With the connection.
+    Open,
+}
+
+/// A request on its way out.
+struct Outgoing {
+    /// Its head; kept to be used again.
+    head: Vec<u8>,
+    /// How much of it has left.
+    at: usize,
+    body: Upload,
+    /// The piece of the body that is being written.
+    piece: Bytes,
+    /// Whether all has left, or the rest need not.
+    done: bool,
+}
+
+/// The two ends of one exchange after another.
+pub(crate) struct Wire {
+    stream: Stream,
+    input: Vec<u8>,
+    begin: usize,
+    end: usize,
+    /// Bytes of the heads of this answer that only said that it goes on.
+    passed: usize,
+    outgoing: Outgoing,
+    body: Body,
+    /// Whether the connection can take another request after this answer.
+    keep: bool,
+    /// Whether a byte of this request has left.
+    left: bool,
+    /// Whether a byte of this answer has come.
+    begun: bool,
+    /// Whether the answer is one without a body, whatever its head says (RFC 9110, 9.3.2).
+    bodiless: bool,
+}
+
+impl Wire {
+    /// On a stream that is open.
+    pub(crate) fn new(stream: Stream) -> Self {
+        let outgoing = Outgoing { head: Vec::new(), at: 0, body: Upload::Empty, piece: Bytes::new(), done: true };
+        Self {
+            stream,
+            input: Vec::new(),
+            begin: 0,
+            end: 0,
+            passed: 0,
+            outgoing,
+            body: Body::Sized(0),
+            keep: true,
+            left: false,
+            begun: false,
+            bodiless: false,
+        }
+    }
+
+    /// Whether a byte of the request has left.
+    pub(crate) fn left(&self) -> bool {
+        self.left
+    }
+
+    /// Whether a byte of the answer has come.
+    pub(crate) fn begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether the exchange before has ended so that another can follow, and nothing has come since: no end, nothing unasked.
+    pub(crate) fn poll_idle(&mut self, context: &mut Context<'_>) -> bool {
+        let whole = matches!(self.body, Body::Sized(0)) && self.outgoing.done && self.begin == self.end;
+        if !self.keep || !whole {
+            return false;
+        }
+        self.stream.is_silent(context)
+    }
+
+    /// Let memory go that only a large answer needed.
+    pub(crate) fn rest(&mut self) {
+        if self.input.len() > IDLE {
+            self.input = Vec::new();
+            (self.begin, self.end) = (0, 0);
+        }
+    }
+
+    /// Begin a request: `write` puts its head into an empty buffer. `bodiless`: the answer has no body.
+    pub(crate) fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>), body: Upload, bodiless: bool) {
+        self.outgoing.head.clear();
+        write(&mut self.outgoing.head);
+        self.outgoing.at = 0;
+        self.outgoing.body = body;
+        self.outgoing.piece = Bytes::new();
+        self.outgoing.done = false;
+        (self.left, self.begun, self.bodiless) = (false, false, bodiless);
+        self.passed = 0;
+        self.body = Body::Open;
+    }
+
+    /// Write what can be written.
+    ///
+    /// A server that will not have an upload says why and closes: its answer is there to be read when writing fails. So writing that fails so
+    /// only ends; reading then finds the answer, or the same error.
+    fn poll_send(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let out = &mut self.outgoing;
+        while !out.done {
+            if out.piece.is_empty() {
+                out.piece = out.body.next().unwrap_or_default();
+            }
+            let head = &out.head[out.at..];
+            if head.is_empty() && out.piece.is_empty() {
+                out.done = true;
+                break;
+            }
+            let written = match self.stream.poll_write(context, head, &out.piece) {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(written)) => written,
+                Poll::Ready(Err(cause)) => {
+                    (out.done, self.keep) = (true, false);
+                    let heard = matches!(cause.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+                    return if heard { Ok(()) } else { Err(cause) };
+                }
+            };
+            self.left = true;
+            let of_head = written.min(head.len());
+            out.at += of_head;
+            out.piece = out.piece.slice(written - of_head..);
+        }
+        // TLS keeps what it has encrypted until it is told; plain TCP has nothing to do here
+        let flushed = self.stream.poll_flush(context);
+        if let Poll::Ready(Err(cause)) = flushed
+            && !matches!(cause.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+        {
+            return Err(cause);
+        }
+        Ok(())
+    }
+
+    /// Read more into the buffer; an end is an error.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        }
+        if self.end == self.input.len() {
+            self.make_room();
+        }
+        let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
+        let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+        let read = buffer.filled().len();
+        Poll::Ready(match done {
+            Err(cause) => Err(Broken::Io(cause)),
+            Ok(()) if read == 0 => Err(Broken::end()),
+            Ok(()) => {
+                self.end += read;
+                self.begun = true;
+                Ok(())
+            }
+        })
+    }
+
+    /// Make room behind what is there: at most `HEAD` in all.
+    fn make_room(&mut self) {
+        if self.begin > 0 {
+            self.input.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        } else {
+            let length = (self.input.len() * 2).clamp(FIRST, HEAD);
+            self.input.resize(length, 0);
+        }
+    }
+
+    /// Send, and read the head of the answer. Heads that only say that it goes on (1xx) are passed over.
+    pub(crate) fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
+        self.poll_send(context).map_err(Broken::Io)?;
+        loop {
+            while self.begin < self.end {
+                let Some((length, head)) = parse(&self.input[self.begin..self.end])? else { break };
+                self.begin += length;
+                if !(100..200).contains(&head.status) || head.status == 101 {
+                    return Poll::Ready(self.take_head(head));
+                }
+                self.passed += length;
+            }
+            if self.passed + self.end - self.begin >= HEAD {
+                return Poll::Ready(Err(Broken::TooLarge));
+            }
+            ready!(self.poll_fill(context))?;
+        }
+    }
+
+    fn take_head(&mut self, head: Parsed) -> Result<Head, Broken> {
+        let status = StatusCode::from_u16(head.status).map_err(|_| Broken::NotHttp)?;
+        self.keep = self.keep && head.keep && !head.closes && head.status != 101;
+        self.body = if self.bodiless || matches!(head.status, 101 | 204 | 304) {
+            Body::Sized(0)
+        } else if head.coded {
+            if head.chunked { Body::Chunked(Chunks::default()) } else { Body::Open }
+        } else if let Some(stated) = head.stated {
+            Body::Sized(stated)
+        } else {
+            Body::Open
+        };
+        if matches!(self.body, Body::Open) {
+            self.keep = false;
+        }
+        let stated = if head.coded { None } else { head.stated };
+        Ok(Head { status, stated, headers: head.headers })
+    }
+
+    /// The next piece of the body as a range of `bytes`; `None` at its end.
+    pub(crate) fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(usize, usize), Broken>>> {
+        if !self.outgoing.done {
+            self.poll_send(context).map_err(Broken::Io)?;
+        }
+        loop {
+            match self.next_piece() {
+                Next::Piece(length) => {
+                    let begin = self.begin;
+                    self.begin += length;
+                    return Poll::Ready(Some(Ok((begin, self.begin))));
+                }
+                Next::End => {
+                    self.body = Body::Sized(0);
+                    return Poll::Ready(None);
+                }
+                Next::Wrong => {
+                    self.keep = false;
+                    return Poll::Ready(Some(Err(Broken::NotHttp)));
+                }
+                Next::More => {}
+            }
+            if let Err(broken) = ready!(self.poll_fill(context)) {
+                self.keep = false;
+                let ended = matches!(&broken, Broken::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof);
+                if ended && matches!(self.body, Body::Open) {
+                    self.body = Body::Sized(0);
+                    return Poll::Ready(None);
+                }
+                return Poll::Ready(Some(Err(broken)));
+            }
+        }
+    }
+
+    /// What of the buffer is body.
+    fn next_piece(&mut self) -> Next {
+        let there = &self.input[self.begin..self.end];
+        match &mut self.body {
+            Body::Sized(0) => Next::End,
+            _ if there.is_empty() => Next::More,
+            Body::Open => Next::Piece(there.len()),
+            Body::Sized(left) => {
+                let length = there.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= length as u64;
+                Next::Piece(length)
+            }
+            Body::Chunked(chunks) => {
+                let (skipped, next) = chunks.next(there);
+                self.begin += skipped;
+                next
+            }
+        }
+    }
+
+    /// The bytes of a piece.
+    pub(crate) fn bytes(&self, (begin, end): (usize, usize)) -> &[u8] {
+        &self.input[begin..end]
+    }
+}
+
+/// What comes next of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// So many bytes that are there.
+    Piece(usize),
+    /// Nothing any more.
+    End,
+    /// It is not there yet.
+    More,
+    /// What is there is no HTTP/1.
+    Wrong,
+}
+
+/// A head as far as it matters.
+struct Parsed {
+    status: u16,
+    stated: Option<u64>,
+    /// Whether a Transfer-Encoding is given, and whether it ends with chunked.
+    coded: bool,
+    chunked: bool,
+    /// Whether the connection can be kept, and whether the server says that it closes it all the same.
+    keep: bool,
+    closes: bool,
+    headers: HeaderMap,
+}
+
+/// Read a head: its length and what is in it; none while it is not whole.
+fn parse(input: &[u8]) -> Result<Option<(usize, Parsed)>, Broken> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let length = match response.parse(input) {
+        Ok(httparse::Status::Complete(length)) if length <= HEAD => length,
+        Ok(httparse::Status::Complete(_)) | Err(httparse::Error::TooManyHeaders) => return Err(Broken::TooLarge),
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(_) => return Err(Broken::NotHttp),
+    };
+    let newer = response.version == Some(1);
+    let status = response.code.ok_or(Broken::NotHttp)?;
+    let mut head = Parsed {
+        status,
+        stated: None,
+        coded: false,
+        chunked: false,
+        keep: newer,
+        closes: false,
+        headers: HeaderMap::new(),
+    };
+    for header in response.headers.iter() {
+        head.note(header.name.as_bytes(), header.value)?;
+    }
+    if head.coded && !newer {
+        return Err(Broken::NotHttp);
+    }
+    Ok(Some((length, head)))
+}
+
+impl Parsed {
+    fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), Broken> {
+        // by length first: most headers are none of these
+        match name.len() {
+            6 if name.eq_ignore_ascii_case(b"digest") => self.keep_header(DIGEST, value),
+            10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
+            13 if name.eq_ignore_ascii_case(b"content-range") => self.keep_header(CONTENT_RANGE, value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => return self.length(value),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
+                let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+                self.coded = true;
+                self.chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn keep_header(&mut self, name: HeaderName, value: &[u8]) {
+        if let Ok(value) = HeaderValue::from_bytes(value) {
+            self.headers.append(name, value);
+        }
+    }
+
+    fn connection(&mut self, value: &[u8]) {
+        for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+            self.closes |= word.eq_ignore_ascii_case(b"close");
+            self.keep |= word.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// Several that say the same are one (RFC 9110, 8.6); several that differ hide an answer within another.
+    fn length(&mut self, value: &[u8]) -> Result<(), Broken> {
+        for word in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+            let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+            let text = std::str::from_utf8(word).ok().filter(|_| digits);
+            let stated: u64 = text.and_then(|text| text.parse().ok()).ok_or(Broken::NotHttp)?;
+            if self.stated.is_some_and(|before| before != stated) {
+                return Err(Broken::NotHttp);
+            }
+            self.stated = Some(stated);
+        }
+        Ok(())
+    }
+}
