@@ -31,7 +31,7 @@ COLOURS = {
 }
 MOST_ERRORS = 10
 MOST_EVENTS = 20
-DRAWN = ("fault", "setting", "place", "server", "cooldown", "pause")
+DRAWN = ("fault", "setting", "place", "server", "generator", "cooldown", "pause")
 """Kinds of events that explain figures."""
 MOST_CASES = 200
 """Rows of a table of cases."""

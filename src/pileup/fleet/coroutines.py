@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from pileup._core._native import Op, Press
+from pileup.fleet import loop_lag
 from pileup.fleet.client import Bracket, Desk, PythonExecutor, tear_down
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
@@ -39,13 +40,14 @@ class CoroutineExecutor(PythonExecutor):
     async def _serve_all(self) -> None:
         loop = asyncio.get_running_loop()
         over = asyncio.Event()
+        ticking = loop.create_task(loop_lag.tick())
         loop.add_reader(self.press.fileno(), self._pump, over)
         self._pump(over)
         await over.wait()
         loop.remove_reader(self.press.fileno())
-        for task in self._tasks:
+        for task in (ticking, *self._tasks):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(ticking, *self._tasks, return_exceptions=True)
 
     def _pump(self, over: asyncio.Event) -> None:
         """Hand every start that is due to its client."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ from pileup.fleet.heart import Heart
 from pileup.fleet.launch import Start, by_ssh, process
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.remote import RemotePlace
-from pileup.model.errors import TargetError
+from pileup.fleet.self_watch import Keep, SelfWatch
+from pileup.model import own
+from pileup.model.errors import RecordError, TargetError
 from pileup.model.plan import Plan
+from pileup.model.record import Sample, SampleRow
 from pileup.model.suite import Places
 from pileup.record import RunFolder
 
@@ -36,13 +40,25 @@ def open_fleet(
     Raises TargetError when a place cannot be opened.
     """
     if places.local:
-        return Fleet([LocalPlace(first, folder.operations_path(first))])
+        local = LocalPlace(first, folder.operations_path(first))
+        return Fleet([local], end=SelfWatch(first, _keeper(folder)).close)
     opener = Opener(folder, (plan, urls, python_files(plan) if places.ssh else {}), environment or {})
     found = opener.open(list(enumerate(starts_of(places), first)))
     fleet: Fleet
     heart = Heart(lambda: [place for place in fleet.places if isinstance(place, RemotePlace)], folder)
     fleet = Fleet(found, opener.reopen, heart.close)
     return fleet
+
+
+def _keeper(folder: RunFolder) -> Keep:
+    """Return what brings the samples of this process into the record."""
+    host = socket.gethostname()
+
+    def keep(moment: int, samples: list[Sample]) -> None:
+        with suppress(RecordError, OSError):  # a full disk is noticed where it ends the run
+            folder.append_samples([SampleRow(moment, own.MONITOR, host, sample) for sample in samples])
+
+    return keep
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Reports
 from pileup.fleet.wire import Message, WireError, unpack_frames
+from pileup.model import own
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
@@ -288,6 +289,9 @@ class RemotePlace:
         if message.kind == "table":
             self._write(message.blob())
             return
+        if message.kind == "own":
+            self._keep(message)
+            return
         with self.changed:
             if message.kind == "frames":
                 self._take_frames(message)
@@ -328,6 +332,23 @@ class RemotePlace:
                     self._parts.pop(part.number, None)
             case _:
                 raise WireError(f"a message is {message.kind!r}"[:100], "one that a place sends")
+
+    def _keep(self, message: Message) -> None:
+        """Bring what the place sampled of itself into the record."""
+        try:
+            rows = [
+                SampleRow(
+                    int(time),
+                    own.MONITOR,
+                    self._connection.host,
+                    Sample(str(metric)[:100], float(value), str(unit)[:100], own.label(self.number)),
+                )
+                for time, metric, value, unit, _ in message["rows"]
+            ]
+        except (TypeError, ValueError) as problem:
+            raise WireError(f"samples are none: {problem}"[:200], "rows as pileup sends them") from problem
+        with suppress(RecordError):  # a full disk is noticed where it ends the run
+            self._folder.append_samples(rows)
 
     def _write(self, data: bytes) -> None:
         if self._table is None:

@@ -21,9 +21,10 @@ from pileup._core._native import VERSION, now
 from pileup.fleet.board import Board
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPart, LocalPlace
+from pileup.fleet.self_watch import SelfWatch
 from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_frames, receive
 from pileup.model.errors import PileupError
-from pileup.model.record import Frame
+from pileup.model.record import Frame, Sample
 from pileup.plugin import Test
 from pileup.record.output import LARGEST_CASE
 
@@ -121,6 +122,7 @@ class Server:
         self._telling = threading.Lock()
         self._closing = threading.Event()
         self._board: Board | None = None
+        self._watch: SelfWatch | None = None
 
     def hello(self, again: bool = False) -> None:
         """Say who is here; `again` after the process has replaced itself."""
@@ -171,6 +173,7 @@ class Server:
                 self._board = Board(message["board"]) if message["board"] else None
                 self._place.board = self._board
                 self._shipper = Shipper(path, self._send) if message["ship"] else None
+                self._watch = SelfWatch(message["number"], self._keep)
                 threading.Thread(target=self._beat_ledger, name="ledger", daemon=True).start()
         except (PileupError, OSError, ValueError) as problem:
             self._send("opened", {"problem": str(problem)})
@@ -239,6 +242,10 @@ class Server:
                 plain, blobs = pack_frames(taken)
                 self._send("frames", {"part": part, "frames": plain}, blobs)
 
+    def _keep(self, moment: int, samples: list[Sample]) -> None:
+        rows = [[moment, each.metric, each.value, each.unit, each.labels] for each in samples]
+        self._send("own", {"rows": rows})
+
     def _flush(self) -> None:
         if self._place is not None:
             self._place.flush()
@@ -246,6 +253,8 @@ class Server:
     def _close(self) -> None:
         """End in order: detached operations that are open are unfinished, all rows are brought home."""
         self._closing.set()
+        if self._watch:
+            self._watch.close()
         if self._builder:
             self._builder.close()
         if self._place is not None:

@@ -278,7 +278,8 @@ class Event:
     """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
 
     kind: str
-    """"fault", "setting", "cooldown", "place", "server", "pause": drawn on charts; others are listed alone."""
+    """"fault", "setting", "cooldown", "place", "server", "generator", "pause": drawn on charts; others are
+    listed alone."""
     text: str
     begin: int
     end: int

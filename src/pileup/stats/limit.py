@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pileup.model import own
 from pileup.model.record import Phase
+from pileup.model.results import Event
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
-from pileup.stats import rates
+from pileup.stats import generator, rates
 from pileup.stats.cases import CaseData
+from pileup.stats.generator import BUSY_CPU, LATE_SHARE, Stretch
+from pileup.stats.monitors import Whole
 
-BUSY_CPU = 0.9
-"""Share of one core from which the generator is taken to be the limit."""
-LATE_SHARE = 0.5
-"""Start errors (p99) beyond this share of the median response make the figures those of the generator."""
+LIMITED_SHARE = 0.05
+"""Share of the measured time from which on what the generator did decides the figures of a case."""
 LATE_TOLD = 0.1
 LATE_LEAST = 10**6
 """Start errors (p99) up to this, ns, or up to a tenth of the median response are not worth a word."""
@@ -23,40 +25,77 @@ LONG_ENOUGH = 1.0
 MANY_WRONG = 0.05
 """Share of iterations that did not pass from which a system is not merely busy."""
 MOST_TOLD = 3
+WHOLE = 0.9
+"""Share of the measured time that is as good as all of it."""
+_WAS = "the generator was the limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What held one case back."""
+    """What held one case back. `stretches` are the times at which the generator did, and `share` is their part."""
 
     case: str
     generator: bool
     words: str
+    stretches: tuple[Stretch, ...] = ()
+    share: float = 0.0
 
 
-def limits(cases: Sequence[CaseData]) -> list[Limit]:
-    """Return what limited each sustained load that was measured."""
-    return [_of_case(data) for data in cases if not data.is_check and data.measured.iterations()]
+def limits(cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> list[Limit]:
+    """Return what limited each sustained load that was measured. `series` are all samples of the run."""
+    watched = [each for each in series if each.monitor == own.MONITOR]
+    return [_of_case(data, watched) for data in cases if not data.is_check and data.measured.iterations()]
+
+
+def events(found: Sequence[Limit]) -> tuple[Event, ...]:
+    """Return the times at which the generator was the limit, for charts and lists."""
+    return tuple(generator.event(limit.case, each) for limit in found for each in limit.stretches)
 
 
 def one_line(found: Sequence[Limit]) -> str:
     """Return the limits of a run in one line, those of the generator first."""
     if not found:
         return "No load was pressed for a time: single checks have no limit."
-    ordered = sorted(found, key=lambda limit: not limit.generator)
+    ordered = sorted(found, key=lambda limit: (not limit.generator, -limit.share))
+    slow = sum(limit.generator for limit in found)
+    if slow > MOST_TOLD:
+        worst = ordered[0]
+        return f"{_WAS} in {slow} of {len(found)} cases; the worst is {worst.case}: {worst.words}"
     told = [f"{limit.case}: {limit.words}" for limit in ordered[:MOST_TOLD]]
     more = [f"{len(ordered) - MOST_TOLD} more cases"] if len(ordered) > MOST_TOLD else []
     return "; ".join(told + more)
 
 
-def _of_case(data: CaseData) -> Limit:
+def _of_case(data: CaseData, watched: Sequence[Whole]) -> Limit:
     name = data.info["name"]
+    found = tuple(generator.stretches(data.frames, watched, _median(data), _all_clients_busy(data)))
+    part = generator.share(found, data.frames)
     busy = _generator(data)
-    if busy:
-        return Limit(name, True, f"the generator was the limit ({busy}): the figures are not the system's")
+    if busy or part >= LIMITED_SHARE:
+        told = _times(found) if found else f"({busy})"
+        return Limit(name, True, f"{_WAS} {told}: {_blame(part, bool(found))}", found, part or 1.0)
     told = _open(data) if data.info.get("load_kind") == "open" else _closed(data)
+    if found:
+        told += f"; the generator held it back {_times(found)}: the slowest responses contain that"
+        return Limit(name, False, told, found, part)
     late = _late(data, LATE_TOLD)
     return Limit(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
+
+
+def _times(found: Sequence[Stretch]) -> str:
+    """Return when the generator was the limit, the longest time first, and why."""
+    worst = max(found, key=lambda each: each.length)
+    more = f", and {len(found) - 1} more times" if len(found) > 1 else ""
+    return f"{worst.when} ({worst.why}){more}"
+
+
+def _blame(part: float, timed: bool) -> str:
+    where = "" if part >= WHOLE or not timed else f" of that time ({format_fraction(part)} of what was measured)"
+    return f"the figures{where} are not the system's"
+
+
+def _median(data: CaseData) -> float:
+    return max((tally.response.quantile(0.5) for tally in data.measured.iterations()), default=0)
 
 
 def _generator(data: CaseData) -> str:
@@ -75,8 +114,7 @@ def _late(data: CaseData, share: float) -> str:
     if errors.count == 0 or _all_clients_busy(data):
         return ""
     late = min(errors.quantile(0.99), errors.max)
-    median = max((tally.response.quantile(0.5) for tally in measured.iterations()), default=0)
-    return f"{format_time(late)} late at the 99th percentile" if late > max(share * median, LATE_LEAST) else ""
+    return f"{format_time(late)} late at the 99th percentile" if late > max(share * _median(data), LATE_LEAST) else ""
 
 
 def _all_clients_busy(data: CaseData) -> bool:

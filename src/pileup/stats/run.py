@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pileup.model import own
 from pileup.model.exits import ExitCode, combine
 from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
-from pileup.model.results import CaseResult, CriterionResult, RunResults
+from pileup.model.results import CaseResult, CriterionResult, Event, RunResults
 from pileup.record import RunFolder
 from pileup.stats import criteria, detached, limit, points, stalls
 from pileup.stats.blocks import add_dependence
@@ -16,7 +17,7 @@ from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
 from pileup.stats.events import events
 from pileup.stats.held import held
-from pileup.stats.monitors import whole_series
+from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
 from pileup.stats.window import windows
 
@@ -60,7 +61,7 @@ def results(folder: RunFolder) -> RunResults:
         for each in data:
             each.remark = remarks.get(each.info["id"], "")
             each.held = held(each.info, each.window, series)
-        found_limits = limit.limits(data)
+        found_limits = limit.limits(data, series)
         limited = frozenset(found.case for found in found_limits if found.generator)
         monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         judge = criteria.Criteria(data, series, connection, limited, monitors, found_points)
@@ -78,10 +79,19 @@ def results(folder: RunFolder) -> RunResults:
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
         notes=tuple(_notes(info, cases)),
-        events=events(folder.events(), info.get("sessions") or ()),
+        events=_in_time(events(folder.events(), info.get("sessions") or ()) + limit.events(found_limits)),
         points=found_points,
-        comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, series),
+        comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
+
+
+def _in_time(found: tuple[Event, ...]) -> tuple[Event, ...]:
+    return tuple(sorted(found, key=lambda event: event.begin))
+
+
+def _of_system(series: Sequence[Whole]) -> list[Whole]:
+    """Return the samples that are not of the generator: its own load is not what a scan compares."""
+    return [each for each in series if each.monitor != own.MONITOR]
 
 
 def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:

@@ -23,6 +23,7 @@ KINDS = {
     "server": ("server ended", "var(--c3)"),
     "setting": ("setting changed", "var(--accent)"),
     "cooldown": ("cooldown", "var(--c6)"),
+    "generator": ("generator was the limit", "var(--warn)"),
     "pause": ("not running", "var(--none)"),
 }
 """Kind -> its name in a legend and its colour."""

@@ -1,0 +1,144 @@
+"""Each place watches itself: its CPU, waits for a CPU, late wake-ups, and what the machine has left, each second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pileup._core._native import now
+from pileup.fleet import loop_lag
+from pileup.model import own
+from pileup.model.record import Sample
+
+BEAT = 10**9
+"""Interval of samples, ns."""
+TICK = 10**8
+"""Interval of the wake-ups whose lateness is taken, ns."""
+MOST_THREADS = 512
+"""Threads that are looked at each second, at most: those with the lowest numbers."""
+PROC = Path("/proc")
+
+Keep = Callable[[int, list[Sample]], None]
+"""`keep(moment, samples)`: time in ns since the epoch."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Counters as they stand: what differs between two of them makes samples. Times in ns."""
+
+    time: int
+    cpu: int
+    threads: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Thread -> time on a CPU, and time ready without one."""
+    machine: tuple[int, int] | None = None
+    """Ticks stolen, and all ticks."""
+    waited: int | None = None
+    """Time in which something waited for a CPU."""
+
+
+def read(proc: Path = PROC) -> Reading:
+    """Return the counters of this process and its machine; what the system does not tell is left out."""
+    return Reading(time.monotonic_ns(), time.process_time_ns(), _threads(proc), _machine(proc), _waited(proc))
+
+
+def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
+    """Return what happened between two readings; times of waiting in % of that interval."""
+    length = max(1, after.time - before.time)
+    found = {own.CPU: (after.cpu - before.cpu) / length}
+    spent = [
+        (on - before.threads.get(number, (0, 0))[0], ready - before.threads.get(number, (0, 0))[1])
+        for number, (on, ready) in after.threads.items()
+    ]
+    if spent:
+        found[own.THREAD] = max(on for on, _ in spent) / length
+        found[own.RUN_QUEUE] = max(ready for _, ready in spent) / length
+    if before.machine and after.machine:
+        stolen, ticks = (now - then for now, then in zip(after.machine, before.machine, strict=True))
+        found[own.STEAL] = stolen / ticks if ticks > 0 else 0.0
+    if before.waited is not None and after.waited is not None:
+        found[own.PRESSURE] = (after.waited - before.waited) / length
+    where = own.label(place)
+    return [Sample(name, 100 * max(0.0, share), own.PERCENT, where) for name, share in found.items()]
+
+
+class SelfWatch:
+    """A thread that samples this process until it is closed, on whole seconds of the common time."""
+
+    def __init__(self, place: int, keep: Keep) -> None:
+        self._place = place
+        self._keep = keep
+        self._end = threading.Event()
+        self._last = read()
+        self._lag = 0
+        self._thread = threading.Thread(target=self._run, name="self-watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the watch."""
+        self._end.set()
+        self._thread.join(2)
+
+    def _run(self) -> None:
+        """Wake up each tick and note how late; a sample that is overdue is taken at once."""
+        due = _following(now(), BEAT)
+        loop_lag.take()
+        begin, wait = time.monotonic_ns(), TICK
+        while not self._end.wait(wait / 1e9):
+            self._lag = max(self._lag, time.monotonic_ns() - begin - wait)
+            moment = now()
+            if moment >= due:
+                self._sample(moment)
+                due = _following(moment, BEAT)
+            begin, wait = time.monotonic_ns(), max(1, min(TICK, due - now()))
+
+    def _sample(self, moment: int) -> None:
+        reading = read()
+        found = samples(self._last, reading, self._place)
+        where = own.label(self._place)
+        found.append(Sample(own.LAG, self._lag / 1e9, own.SECONDS, where))
+        late = loop_lag.take()
+        if late is not None:
+            found.append(Sample(own.LOOP_LAG, late / 1e9, own.SECONDS, where))
+        self._last, self._lag = reading, 0
+        self._keep(moment, found)
+
+
+def _following(moment: int, interval: int) -> int:
+    return (moment // interval + 1) * interval
+
+
+def _threads(proc: Path) -> dict[int, tuple[int, int]]:
+    found = {}
+    folder = proc / "self" / "task"
+    try:
+        numbers = sorted(int(each.name) for each in folder.iterdir())[:MOST_THREADS]
+    except OSError:
+        return {}
+    for number in numbers:
+        try:
+            on, ready, _ = (folder / str(number) / "schedstat").read_text().split()
+            found[number] = int(on), int(ready)
+        except (OSError, ValueError):
+            continue  # a thread that has just ended, or a kernel without such figures
+    return found
+
+
+def _machine(proc: Path) -> tuple[int, int] | None:
+    """Return the ticks stolen and all ticks, by the first line of /proc/stat (user … steal guest guest_nice)."""
+    try:
+        ticks = [int(word) for word in (proc / "stat").read_text().partition("\n")[0].split()[1:]]
+    except (OSError, ValueError):
+        return None
+    return (ticks[7], sum(ticks[:8])) if len(ticks) >= 8 else None
+
+
+def _waited(proc: Path) -> int | None:
+    """Return `total` (us) of the line `some` of /proc/pressure/cpu, in ns; None where the kernel does not tell."""
+    try:
+        line = (proc / "pressure" / "cpu").read_text().partition("\n")[0]
+        return int(line.rpartition("total=")[2]) * 1000
+    except (OSError, ValueError):
+        return None

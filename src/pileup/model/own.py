@@ -1,0 +1,34 @@
+"""What pileup samples of itself: the monitor `pileup`, one set of metrics per place."""
+
+from __future__ import annotations
+
+MONITOR = "pileup"
+"""Name under which the samples stand; their label is `place=N`."""
+CPU = "cpu"
+"""CPU time of all threads of the place's process, % of one core."""
+THREAD = "busiest_thread"
+"""The same of the thread that took most, %."""
+RUN_QUEUE = "run_queue"
+"""Time for which the thread that waited longest was ready and had no CPU, % of the interval."""
+LAG = "lag"
+"""How late the latest wake-up of the self-watch was in the interval, s: for want of CPU or of the interpreter."""
+LOOP_LAG = "loop_lag"
+"""The same of the event loops of async tests, s."""
+STEAL = "steal"
+"""Time that the hypervisor gave to others, % of the machine."""
+PRESSURE = "pressure"
+"""Time in which something on the machine waited for a CPU, % (/proc/pressure/cpu, some)."""
+PERCENT, SECONDS = "%", "s"
+EVENT = "generator"
+"""Kind of the events that say when the generator was the limit."""
+
+
+def label(place: int) -> str:
+    """Return the label of a place's samples."""
+    return f"place={place}"
+
+
+def place_of(labels: str) -> int | None:
+    """Return the place that a sample's labels name, None for none."""
+    number = dict(part.split("=", 1) for part in labels.split(",") if "=" in part).get("place", "")
+    return int(number) if number.isdigit() else None

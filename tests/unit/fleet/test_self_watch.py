@@ -1,0 +1,76 @@
+"""What a place samples of itself: counters of a made-up /proc, and a watch of this process."""
+
+import queue
+import time
+from pathlib import Path
+
+import pytest
+
+from pileup.fleet import loop_lag
+from pileup.fleet.self_watch import Reading, SelfWatch, read, samples
+from pileup.model import own
+
+SECOND = 10**9
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    for number, text in ((7, "900000000 50000000 12"), (8, "100000000 300000000 3"), (9, "gone")):
+        task = tmp_path / "self" / "task" / str(number)
+        task.mkdir(parents=True)
+        (task / "schedstat").write_text(text + "\n")
+    (tmp_path / "stat").write_text("cpu  10 0 10 60 0 0 0 20 5 0\ncpu0 1 1 1 1 1 1 1 1\n")
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "cpu").write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull total=1\n")
+    return tmp_path
+
+
+def test_counters_are_read_as_the_kernel_writes_them(proc: Path) -> None:
+    found = read(proc)
+    assert found.threads == {7: (900_000_000, 50_000_000), 8: (100_000_000, 300_000_000)}
+    assert found.machine == (20, 100)
+    assert found.waited == 250_000_000
+
+
+def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert (found.threads, found.machine, found.waited) == ({}, None, None)
+    assert [each.metric for each in samples(found, found, 0)] == [own.CPU]
+
+
+def test_shares_are_of_the_interval(proc: Path) -> None:
+    after = read(proc)
+    after.time, after.cpu = 2 * SECOND, SECOND
+    before = Reading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
+    found = {each.metric: each for each in samples(before, after, 3)}
+    assert {each.labels for each in found.values()} == {"place=3"}
+    assert {name: each.value for name, each in found.items()} == pytest.approx(
+        {own.CPU: 50, own.THREAD: 40, own.RUN_QUEUE: 15, own.STEAL: 25, own.PRESSURE: 10}
+    )
+
+
+def test_a_watch_samples_this_process() -> None:
+    told: queue.Queue[tuple[int, dict[str, float]]] = queue.Queue()
+    watch = SelfWatch(2, lambda moment, found: told.put((moment, {each.metric: each.value for each in found})))
+    try:
+        begin, (moment, found) = time.time_ns(), told.get(timeout=20)
+    finally:
+        watch.close()
+    assert abs(moment - begin) < 20 * SECOND
+    assert {own.CPU, own.LAG, own.THREAD, own.RUN_QUEUE} <= set(found)
+    assert 0 <= found[own.LAG] < 20
+
+
+def test_the_worst_tick_of_any_loop_is_taken_once() -> None:
+    loop_lag.take()
+    loop_lag._worst.add(5)
+    loop_lag._worst.add(9)
+    loop_lag._worst.add(2)
+    assert loop_lag.take() == 9
+    assert loop_lag.take() is None
+
+
+def test_places_are_read_out_of_labels() -> None:
+    assert own.place_of(own.label(12)) == 12
+    assert own.place_of("kind=x,place=3") == 3
+    assert own.place_of("") is None

@@ -1,0 +1,134 @@
+"""When the generator was the limit: series with known times."""
+
+import pytest
+
+from pileup.model import own
+from pileup.stats import generator
+from pileup.stats.cases import CaseData
+from pileup.stats.limit import events, limits, one_line
+from pileup.stats.monitors import Whole
+
+MS = 10**6
+SECOND = 10**9
+START = 1_795_000_000
+MEDIAN = 20 * MS
+OPEN = {"id": 1, "name": "copy", "test": "copy", "load_kind": "open", "rate": 10.0, "clients": 4}
+
+
+def whole(metric, values, place=0):
+    """Samples given as (second of the series, value in s)."""
+    made = Whole(own.MONITOR, metric, own.label(place), "s", "here")
+    for second, value in values:
+        made.times.append(START * SECOND + int(second * SECOND))
+        made.values.append(value)
+    return made
+
+
+def times(found):
+    return [((each.begin - START * SECOND) / SECOND, (each.end - START * SECOND) / SECOND) for each in found]
+
+
+@pytest.fixture
+def calm(row, frame):
+    """Ten seconds of a load that the generator kept up with, but for the seconds given."""
+
+    def make(bad=(), **fields):
+        quiet = {"late": [MS // 10] * 10, "cpu": 200 * MS}
+        return [
+            frame(second, row([MEDIAN] * 10), **(quiet | (fields if second in bad else {}))) for second in range(1, 11)
+        ]
+
+    return make
+
+
+def test_a_quiet_generator_was_never_the_limit(calm):
+    series = [whole(own.LAG, [(second, 0.004) for second in range(1, 11)])]
+    assert generator.stretches(calm(), series, MEDIAN, starved=False) == []
+
+
+def test_seconds_of_a_busy_core_are_one_time(calm):
+    found = generator.stretches(calm({4, 5, 6}, cpu=980 * MS), [], MEDIAN, starved=False)
+    assert times(found) == [(3.0, 6.0)]
+    assert found[0].why == "CPU 98 % of a core"
+    assert generator.share(found, calm()) == pytest.approx(0.3)
+
+
+def test_one_busy_second_may_be_anything(calm):
+    assert generator.stretches(calm({4}, cpu=980 * MS), [], MEDIAN, starved=False) == []
+
+
+def test_times_far_apart_stay_apart(calm):
+    found = generator.stretches(calm({2, 3, 7, 8}, cpu=950 * MS), [], MEDIAN, starved=False)
+    assert times(found) == [(1.0, 3.0), (6.0, 8.0)]
+
+
+def test_late_starts_are_evidence_unless_clients_were_wanting(calm):
+    frames = calm({5, 6}, late=[12 * MS] * 10)
+    assert times(generator.stretches(frames, [], MEDIAN, starved=False)) == [(4.0, 6.0)]
+    assert generator.stretches(frames, [], MEDIAN, starved=True) == []
+    assert generator.stretches(calm({5, 6}, late=[9 * MS] * 10), [], MEDIAN, starved=False) == []
+
+
+def test_one_second_of_lateness_must_be_bad(calm):
+    assert generator.stretches(calm({5}, late=[30 * MS] * 10), [], MEDIAN, starved=False) == []
+    found = generator.stretches(calm({5}, late=[80 * MS] * 10), [], MEDIAN, starved=False)
+    assert times(found) == [(4.0, 5.0)]
+
+
+def test_a_process_that_did_not_run_is_told_whatever_the_clients_did(calm):
+    series = [whole(own.LAG, [(3, 0.001), (6.5, 2.0), (7, 0.001)])]
+    found = generator.stretches(calm(), series, MEDIAN, starved=True)
+    assert times(found) == [(4.5, 6.5)]
+    assert found[0].why == "its process did not run for 2 s"
+
+
+def test_a_watch_that_is_a_little_late_tells_nothing_of_native_workers(calm):
+    assert generator.stretches(calm(), [whole(own.LAG, [(5, 0.4)])], MEDIAN, starved=False) == []
+
+
+def test_a_late_event_loop_is_evidence_of_its_own(calm):
+    found = generator.stretches(calm(), [whole(own.LOOP_LAG, [(5, 0.3), (6, 0.2), (9, 0.01)])], MEDIAN, starved=True)
+    assert times(found) == [(4.0, 6.0)]
+    assert "event loop 300 ms late" in found[0].why
+
+
+def test_samples_of_another_place_or_time_say_nothing(calm):
+    series = [whole(own.LAG, [(5, 2.0)], place=3), whole(own.LAG, [(40, 2.0)])]
+    assert generator.stretches(calm(), series, MEDIAN, starved=False) == []
+
+
+def test_places_are_watched_apart_and_told_together(calm, row, frame):
+    others = [frame(second, row([MEDIAN]), place=1, cpu=970 * MS if second in (7, 8) else 0) for second in range(1, 11)]
+    found = generator.stretches([*calm({2, 3}, cpu=950 * MS), *others], [], MEDIAN, starved=False)
+    assert times(found) == [(1.0, 3.0), (6.0, 8.0)]
+
+
+def test_the_verdict_names_the_time(calm):
+    found = limits([CaseData(OPEN, calm({4, 5, 6}, cpu=980 * MS, late=[12 * MS] * 10), None)])
+    assert found[0].generator
+    assert one_line(found) == (
+        "copy: the generator was the limit from 11:06:43 to 11:06:46 (CPU 98 % of a core, starts 12 ms late): "
+        "the figures of that time (30 % of what was measured) are not the system's"
+    )
+    (event,) = events(found)
+    assert (event.kind, event.about) == (own.EVENT, "copy")
+    assert times([event]) == [(3.0, 6.0)]
+
+
+def test_a_short_time_is_told_and_excuses_nothing(row, frame):
+    frames = [
+        frame(second, row([MEDIAN] * 10), late=[(80 if second == 50 else 1) * MS] * 10) for second in range(1, 101)
+    ]
+    (found,) = limits([CaseData(OPEN, frames, None)])
+    assert not found.generator
+    assert "the generator held it back from 11:07:29 to 11:07:30 (starts 80 ms late)" in found.words
+
+
+def test_many_cases_are_a_number_and_the_worst(calm):
+    slow = [
+        CaseData(OPEN | {"id": number, "name": f"case{number}"}, calm(range(2, 3 + number), cpu=990 * MS), None)
+        for number in range(1, 7)
+    ]
+    found = one_line(limits([CaseData(OPEN, calm(), None), *slow]))
+    assert found.startswith("the generator was the limit in 6 of 7 cases; the worst is case6: the generator was the")
+    assert len(found) < 250
