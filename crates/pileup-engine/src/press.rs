@@ -203,6 +203,11 @@ impl Press {
         }
     }
 
+    /// The same for who asks for its next start at once: nobody else is told by this end.
+    pub fn finish_and_ask(&self, start: &Start, ended: &Ended) {
+        self.turnstile().shard().finish(start, ended);
+    }
+
     /// Record an operation inside an iteration that came from the turnstile; false when that has ended.
     pub fn operation(&self, start: &Start, row: Row) -> bool {
         self.turnstile().shard().operation(start, row)

@@ -38,6 +38,8 @@ struct Desk {
     /// Who keeps the time, and until when it sleeps.
     leader: Option<Waiter>,
     until: i64,
+    /// When the descriptor becomes readable, as it was told last; none: not at all.
+    armed: Option<i64>,
     done: bool,
 }
 
@@ -71,8 +73,15 @@ impl Turnstile {
 
     /// Hand out everything that is due; returns what the last pull said.
     fn hand_out(&self, desk: &mut Desk) -> Pull {
+        self.hand_out_but(desk, None).1
+    }
+
+    /// The same for a client that asks: its own start is not laid down for it.
+    fn hand_out_but(&self, desk: &mut Desk, client: Option<u32>) -> (Option<Start>, Pull) {
+        let mut mine = None;
         loop {
             match self.shard.pull() {
+                Pull::Start(start) if Some(start.client) == client => mine = Some(start),
                 Pull::Start(start) => Self::give(desk, start),
                 Pull::Done => {
                     if !desk.done {
@@ -82,9 +91,9 @@ impl Turnstile {
                     if self.shard.over() {
                         self.over.notify_all();
                     }
-                    return Pull::Done;
+                    return (mine, Pull::Done);
                 }
-                other => return other,
+                other => return (mine, other),
             }
         }
     }
@@ -109,12 +118,13 @@ impl Turnstile {
     }
 
     fn look(&self, desk: &mut Desk, client: u32) -> Next {
-        if let Some(start) = desk.given.remove(&client) {
+        let given = if desk.given.is_empty() { None } else { desk.given.remove(&client) };
+        if let Some(start) = given {
             return Next::Start(start);
         }
-        let pull = self.hand_out(desk);
+        let (mine, pull) = self.hand_out_but(desk, Some(client));
         Self::inform(desk, pull);
-        match desk.given.remove(&client) {
+        match mine {
             Some(start) => Next::Start(start),
             None if pull == Pull::Done => Next::Over,
             None => Next::Wait,
@@ -202,17 +212,25 @@ impl Turnstile {
         let pull = self.hand_out(&mut desk);
         Self::inform(&mut desk, pull);
         if let Some(Some(timer)) = self.timer.get() {
-            self.set(timer, &desk, pull);
+            self.set(timer, &mut desk, pull);
         }
     }
 
-    /// Make the descriptor readable when there is something to take.
-    fn set(&self, timer: &TimerFd, desk: &Desk, pull: Pull) {
-        match pull {
-            _ if !desk.given.is_empty() => timer.arm(0),
-            Pull::Wait(until) => timer.arm(until),
-            Pull::Done if self.shard.over() => timer.arm(0),
-            _ => timer.disarm(),
+    /// Make the descriptor readable when there is something to take. What it was told already it need not be told again.
+    fn set(&self, timer: &TimerFd, desk: &mut Desk, pull: Pull) {
+        let wanted = match pull {
+            _ if !desk.given.is_empty() => Some(0),
+            Pull::Wait(until) => Some(until),
+            Pull::Done if self.shard.over() => Some(0),
+            _ => None,
+        };
+        if wanted == desk.armed {
+            return;
+        }
+        desk.armed = wanted;
+        match wanted {
+            Some(at) => timer.arm(at),
+            None => timer.disarm(),
         }
     }
 
@@ -222,9 +240,12 @@ impl Turnstile {
         self.hand_out(&mut desk);
         desk.given.retain(|_, start| !self.shard.has_ended(start));
         desk.waiting.values().for_each(|who| who.notify_one());
+        if let Some(Some(timer)) = self.timer.get() {
+            desk.armed = Some(0);
+            timer.arm(0);
+        }
         drop(desk);
         self.over.notify_all();
-        self.ring();
     }
 
     /// Block until that time, or until somebody says that the load may be over.
@@ -244,25 +265,22 @@ impl Turnstile {
         self.timer.get_or_init(|| TimerFd::new().ok()).as_ref()
     }
 
-    fn ring(&self) {
-        if let Some(Some(timer)) = self.timer.get() {
-            timer.arm(0);
-        }
-    }
-
     /// Everything that is due now; never blocks. Arms the descriptor for what comes next.
     pub fn ready(&self) -> Vec<Start> {
         let mut desk = self.desk();
         let timer = self.timer();
-        if let Some(timer) = timer {
+        if let Some(timer) = timer
+            && desk.armed.is_some_and(|at| at <= clock::now())
+        {
             timer.drain();
+            desk.armed = None;
         }
         let pull = self.hand_out(&mut desk);
         desk.wanted.clear();
         let mut starts: Vec<Start> = desk.given.drain().map(|(_, start)| start).collect();
         starts.sort_by_key(|start| start.number);
         if let Some(timer) = timer {
-            self.set(timer, &desk, pull);
+            self.set(timer, &mut desk, pull);
         }
         starts
     }

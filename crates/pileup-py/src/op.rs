@@ -51,6 +51,8 @@ pub struct Iteration {
     start: Start,
     bytes: Sum,
     calls: Sum,
+    /// Whether it was ended here.
+    finished: AtomicBool,
 }
 
 impl Iteration {
@@ -59,20 +61,32 @@ impl Iteration {
     #[must_use]
     pub fn new(press: Arc<Press>, given: Start) -> Arc<Self> {
         let start = press.picked(given);
-        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new() })
+        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), finished: AtomicBool::new(false) })
     }
 
     /// End it; does nothing when it has ended, by the test or from outside.
     pub fn finish(&self, outcome: Outcome, error: &str) {
-        let ended = Ended {
-            end: clock::now(),
-            outcome,
-            error: outcome::cut(error).to_owned(),
-            bytes: self.bytes.get(),
-            calls: calls(self.calls.get()),
-            ..Ended::default()
-        };
-        self.press.finish(&self.start, &ended);
+        if !self.finished.swap(true, Relaxed) {
+            self.press.finish(&self.start, &self.ended(clock::now(), outcome, error));
+        }
+    }
+
+    /// End it as passed, unless it took longer than `limit`: by how much then, in ns. Its client asks for the next one at once.
+    pub fn conclude(&self, limit: i64) -> i64 {
+        let end = clock::now();
+        let late = end.saturating_sub(self.start.start).saturating_sub(limit);
+        if late > 0 {
+            return late;
+        }
+        if !self.finished.swap(true, Relaxed) {
+            self.press.finish_and_ask(&self.start, &self.ended(end, Outcome::Passed, ""));
+        }
+        0
+    }
+
+    fn ended(&self, end: i64, outcome: Outcome, error: &str) -> Ended {
+        let (bytes, calls) = (self.bytes.get(), calls(self.calls.get()));
+        Ended { end, outcome, error: outcome::cut(error).to_owned(), bytes, calls, ..Ended::default() }
     }
 }
 
@@ -159,6 +173,10 @@ impl Op {
     fn finish(&self, outcome: i64, error: &str) -> PyResult<()> {
         self.0.finish(outcome::numbered(outcome)?, error);
         Ok(())
+    }
+
+    fn conclude(&self, limit: i64) -> i64 {
+        self.0.conclude(limit)
     }
 }
 

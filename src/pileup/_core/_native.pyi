@@ -153,6 +153,11 @@ class Op:
     def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
+    def conclude(self, limit: int) -> int:
+        """End the iteration as passed, unless it took longer than `limit`: by how many ns then, else 0.
+
+        For executors whose client asks for its next start (`Seat.next`, `Press.ready`) right after.
+        """
     def finish(self, outcome: int, error: str = "") -> None:
         """End the iteration, once; `outcome` is a number of model.record.Outcome. Later operations are refused."""
 

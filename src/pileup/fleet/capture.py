@@ -15,6 +15,8 @@ LARGEST = 1 << 20
 class Buffer:
     """The text that one iteration printed, cut at LARGEST."""
 
+    __slots__ = ("_cut", "_parts", "_room")
+
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._room = LARGEST
@@ -31,8 +33,12 @@ class Buffer:
         cut = f"\n[{self._cut} more characters cut]\n" if self._cut else ""
         return "".join(self._parts) + cut
 
+    def __bool__(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._parts)
 
-_current: dict[str, ContextVar[Buffer | None]] = {
+
+_current: dict[str, ContextVar[Capture | None]] = {
     stream: ContextVar(f"pileup_{stream}", default=None) for stream in ("stdout", "stderr")
 }
 
@@ -46,9 +52,10 @@ class Router:
 
     def write(self, text: str) -> int:
         """Write to the current iteration, or to the stream behind outside of one."""
-        buffer = _current[self._stream].get()
-        if buffer is None:
+        capture = _current[self._stream].get()
+        if capture is None:
             return self._behind.write(text)
+        buffer: Buffer = getattr(capture, self._stream)
         buffer.write(text)
         return len(text)
 
@@ -68,14 +75,25 @@ def routed() -> Iterator[None]:
 
 
 class Capture:
-    """Catches what one iteration prints in this thread or task."""
+    """Catches what a client prints in its thread or task, iteration after iteration."""
 
     __slots__ = ("_tokens", "stderr", "stdout")
 
     def __init__(self) -> None:
+        self._renew()
+        self._tokens = _current["stdout"].set(self), _current["stderr"].set(self)
+
+    def _renew(self) -> None:
         self.stdout = Buffer()
         self.stderr = Buffer()
-        self._tokens = (_current["stdout"].set(self.stdout), _current["stderr"].set(self.stderr))
+
+    def take(self) -> tuple[tuple[str, str], ...]:
+        """Return (stream, text) of what was printed since the last call, and begin anew."""
+        if not (self.stdout or self.stderr):
+            return ()
+        taken = ("stdout", self.stdout), ("stderr", self.stderr)
+        self._renew()
+        return tuple((stream, buffer.text()) for stream, buffer in taken if buffer)
 
     def end(self) -> None:
         """Let the streams go."""

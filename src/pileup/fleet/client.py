@@ -93,32 +93,38 @@ class PythonExecutor:
 
 
 class Bracket:
-    """Around one iteration: catches its output, times it out, ends it with an outcome."""
+    """Around the iterations of a client: catches their output, ends each as it ended. Made in its thread or task."""
 
-    __slots__ = ("_capture", "_desk", "_op", "_slot")
+    __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout")
 
-    def __init__(self, op: Op, desk: Desk) -> None:
-        self._op = op
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._board = desk.board
+        self._timeout = desk.order.timeout
         self._slot = -1
-        if desk.board is not None:
-            self._slot = desk.board.begin(Underway(op.number, op.intended, op.start, desk.order.case, op.client))
         self._capture = Capture()
 
-    def end(self, outcome: Outcome, error: str = "") -> None:
-        """End the iteration in the record and write its output away."""
+    def begin(self, op: Op) -> None:
+        """Note that an iteration is under way."""
+        if self._board is not None:
+            under_way = Underway(op.number, op.intended, op.start, self._desk.order.case, op.client)
+            self._slot = self._board.begin(under_way)
+
+    def end(self, op: Op, outcome: Outcome = Outcome.PASSED, error: str = "") -> None:
+        """End the iteration in the record and write its output away; its client asks for its next start right after."""
+        if outcome is not Outcome.PASSED:
+            op.finish(int(outcome), error)
+        elif late := op.conclude(self._timeout):
+            limit, took = format_time(self._timeout), format_time(self._timeout + late)
+            op.finish(int(Outcome.AMBIGUOUS), f"took {took}, longer than its timeout of {limit}")
+        if self._board is not None:
+            self._board.end(self._slot)
+        for stream, text in self._capture.take():
+            self._desk.output.append(stream, f"iteration {op.number}, client {op.client}", text)
+
+    def close(self) -> None:
+        """Let the streams go."""
         self._capture.end()
-        late = now() - self._op.start - self._desk.order.timeout
-        if late > 0 and outcome is Outcome.PASSED:
-            limit, took = format_time(self._desk.order.timeout), format_time(self._desk.order.timeout + late)
-            outcome, error = Outcome.AMBIGUOUS, f"took {took}, longer than its timeout of {limit}"
-        self._op.finish(int(outcome), error)
-        if self._desk.board is not None:
-            self._desk.board.end(self._slot)
-        title = f"iteration {self._op.number}, client {self._op.client}"
-        for stream in ("stdout", "stderr"):
-            if text := getattr(self._capture, stream).text():
-                self._desk.output.append(stream, title, text)
 
 
 def tear_down(test: Test, output: Sink) -> None:

@@ -10,11 +10,16 @@ from typing import Any, cast
 from pileup._core._native import Op, Press
 from pileup.fleet import loop_lag
 from pileup.fleet.client import Bracket, Desk, PythonExecutor, tear_down
+from pileup.fleet.limit import Limit
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
+
+PASSED = (Outcome.PASSED, "")
+TURNS = 16
+"""Iterations that a client may do before others of its loop get a turn."""
 
 
 class CoroutineExecutor(PythonExecutor):
@@ -49,42 +54,57 @@ class CoroutineExecutor(PythonExecutor):
             task.cancel()
         await asyncio.gather(ticking, *self._tasks, return_exceptions=True)
 
-    def _pump(self, over: asyncio.Event) -> None:
-        """Hand every start that is due to its client."""
+    def _pump(self, over: asyncio.Event, asking: int | None = None) -> Op | None:
+        """Hand every start that is due to its client; return that of the one who asks, who need not be woken."""
+        own = None
         for client, op in self.press.ready():
-            waiting = self._idle.pop(client, None)
-            if waiting is None:
+            if client == asking:
+                own = op
+            elif waiting := self._idle.pop(client, None):
+                waiting.set_result(op)
+            else:
                 task = asyncio.get_running_loop().create_task(self._serve(client, op, over))
                 self._tasks.add(task)
-            else:
-                waiting.set_result(op)
         if self.press.over:
             over.set()
+        return own
 
-    async def _serve(self, client: int, op: Op, over: asyncio.Event) -> None:
+    async def _serve(self, client: int, first: Op, over: asyncio.Event) -> None:
         test = self.set_up(client)
+        bracket = Bracket(self.desk)
+        limit = Limit(self.desk.order.timeout)
+        op: Op | None = first
         try:
             while True:
-                await self._bracket(test, op)
-                following = asyncio.get_running_loop().create_future()
-                self._idle[client] = following
-                self._pump(over)
-                op = await following
+                for _ in range(TURNS):
+                    if op is None:
+                        op = await self._wait(client)
+                    bracket.begin(op)
+                    bracket.end(op, *(await self._iterate(test, op, limit) if test else (Outcome.FAILED, self.mistake)))
+                    op = self._pump(over, client)
+                if op is not None:  # else it gives others their turn while it waits
+                    await asyncio.sleep(0)
         finally:
+            limit.close()
+            bracket.close()
             if test:
                 tear_down(test, self.desk.output)
 
-    async def _bracket(self, test: Test | None, op: Op) -> None:
-        bracket = Bracket(op, self.desk)
-        bracket.end(*(await self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
+    def _wait(self, client: int) -> asyncio.Future[Op]:
+        following = self._idle[client] = asyncio.get_running_loop().create_future()
+        return following
 
-    async def _iterate(self, test: Test, op: Op) -> tuple[Outcome, str]:
+    @staticmethod
+    async def _iterate(test: Test, op: Op, limit: Limit) -> tuple[Outcome, str]:
+        limit.begin()
         try:
-            async with asyncio.timeout(self.desk.order.timeout / 1e9):
-                return verdict_of(await cast(Coroutine[Any, Any, object], test.run(op)))
-        except TimeoutError:
-            return verdict_on(Ambiguous(f"no answer within {format_time(self.desk.order.timeout)}"))
+            result = await cast(Coroutine[Any, Any, object], test.run(op))
         except asyncio.CancelledError:
+            if limit.was_it():
+                return verdict_on(Ambiguous(f"no answer within {format_time(limit.nanoseconds)}"))
             return Outcome.UNFINISHED, "still going at the end"
         except BaseException as problem:
             return verdict_on(problem)
+        finally:
+            limit.end()
+        return PASSED if result is None else verdict_of(result)

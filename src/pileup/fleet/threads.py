@@ -11,6 +11,8 @@ from pileup.model.record import Outcome
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
 
+PASSED = (Outcome.PASSED, "")
+
 
 class ThreadExecutor(PythonExecutor):
     """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
@@ -44,15 +46,22 @@ class ThreadExecutor(PythonExecutor):
     def _serve(self, client: int) -> None:
         seat = self.press.seat(client)
         test = self.set_up(client)
+        bracket = Bracket(self.desk)
         while (op := seat.next()) is not None:
-            bracket = Bracket(op, self.desk)
-            bracket.end(*(self._iterate(test, op) if test else (Outcome.FAILED, self.mistake)))
+            bracket.begin(op)
+            if test:
+                self._iterate(test, op, bracket)
+            else:
+                bracket.end(op, Outcome.FAILED, self.mistake)
+        bracket.close()
         if test:
             tear_down(test, self.desk.output)
 
     @staticmethod
-    def _iterate(test: Test, op: Op) -> tuple[Outcome, str]:
+    def _iterate(test: Test, op: Op, bracket: Bracket) -> None:
         try:
-            return verdict_of(test.run(op))
+            result = test.run(op)
         except BaseException as problem:
-            return verdict_on(problem)
+            bracket.end(op, *verdict_on(problem))
+        else:
+            bracket.end(op, *(PASSED if result is None else verdict_of(result)))

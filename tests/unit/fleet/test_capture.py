@@ -19,8 +19,8 @@ def test_threads_that_print_at_the_same_time_have_a_text_each() -> None:
         for line in range(50):
             print(number, line)
         print("error", number, file=sys.stderr)
+        texts[number] = "".join(text for _, text in capture.take())
         capture.end()
-        texts[number] = capture.stdout.text() + capture.stderr.text()
 
     with routed():
         threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
@@ -39,12 +39,25 @@ def test_outside_of_an_iteration_text_goes_on(monkeypatch: pytest.MonkeyPatch) -
         print("before")
         capture = Capture()
         print("inside")
+        taken = capture.take()
         capture.end()
         print("after")
         assert not sys.stdout.isatty()
     assert behind.getvalue() == "before\nafter\n"
-    assert capture.stdout.text() == "inside\n"
+    assert taken == (("stdout", "inside\n"),)
     assert sys.stdout is behind
+
+
+def test_each_iteration_has_what_it_printed_itself() -> None:
+    with routed():
+        capture = Capture()
+        print("one")
+        first = capture.take()
+        second = capture.take()
+        print("three", file=sys.stderr)
+        third = capture.take()
+        capture.end()
+    assert (first, second, third) == ((("stdout", "one\n"),), (), (("stderr", "three\n"),))
 
 
 def test_a_flood_is_cut_and_says_so() -> None:
