@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
+from pileup.cli import live_generator as generator
 from pileup.cli.live_state import CaseState, State
 from pileup.cli.tally import Part
+from pileup.model import own
 from pileup.model.record import Phase
 from pileup.model.units import format_bandwidth, format_count, format_rate, format_size, format_time
 
@@ -42,7 +44,7 @@ def screen(state: State, width: int, height: int) -> list[Text]:
         body.append(Text(f"and {len(running) - 2} more cases", style="dim"))
     if not running and state.cases:
         body = [Text(_between(state), style="dim")]
-    machine, messages = _machine(state), _messages(state)
+    machine, messages = [*_machine(state), *_generator(state)], _messages(state)
     rest = height - sum(len(part) + bool(part) for part in (head, body, machine, messages)) + 1
     parts = [head, body, machine, _finished(state, max(1, rest - 1)), messages]
     lines = [line for part in parts if part for line in (*part, Text(""))][:-1]
@@ -155,9 +157,17 @@ def _counts(part: Part) -> Text:
 
 def _machine(state: State) -> list[Text]:
     """Return the numbers of the node monitor worth a glance, and what each process monitor sees."""
-    monitors = dict.fromkeys(key[0] for key in state.metrics)
+    monitors = dict.fromkeys(key[0] for key in state.metrics if key[0] != own.MONITOR)
     lines = [_label(name) + Text("  ".join(parts)) for name in monitors if (parts := _glance(state, name))]
     return lines[:3]
+
+
+def _generator(state: State) -> list[Text]:
+    """Return how the generator is, of the place that is worst off; a warning when it is the limit."""
+    told = generator.words(state)
+    if told is None:
+        return []
+    return [_label("generator") + Text(told.text, style="bold yellow" if told.limit else "")]
 
 
 def _glance(state: State, monitor: str) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.cli.tally import RECENT, CaseTally
+from pileup.model import own
 from pileup.model.record import Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
 
@@ -77,6 +78,8 @@ class State:
     cases: dict[int, CaseState] = field(default_factory=dict)
     metrics: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
     """(monitor, metric, labels) -> newest value and its unit."""
+    watched: int = 0
+    """Time of the newest sample of the generator itself."""
     messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
 
     @property
@@ -195,6 +198,10 @@ class Watcher:
         rows, self._samples = self._open().tail_samples(self._samples)
         for row in rows:
             sample = row.sample
+            if row.monitor == own.MONITOR:
+                self.state.watched = max(self.state.watched, row.time)
+                if sample.metric == own.CPU:  # comes first each second: a loop that has ended says nothing more
+                    self.state.metrics.pop((own.MONITOR, own.LOOP_LAG, sample.labels), None)
             self.state.metrics[row.monitor, sample.metric, sample.labels] = sample.value, sample.unit
 
     def _read_errors(self) -> None:

@@ -64,6 +64,8 @@ def print_results(results: RunResults, console: Console) -> None:
     verdict = Text("Verdict: ", "bold").append(results.verdict, COLOURS.get(results.verdict, ""))
     console.print(verdict.append(f" (exit code {int(results.exit_code)})"))
     console.print(Text("Limit:   ", "bold").append(results.limit))
+    if results.overhead:
+        console.print(Text("Cost:    ", "bold").append(results.overhead))
     for note in results.notes:
         console.print(Text(note, "yellow"))
     for table in _tables(results):

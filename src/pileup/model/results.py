@@ -378,6 +378,8 @@ class RunResults:
     limit: str
     """One line that says what the limit was: the system, the load asked for, or the generator."""
     notes: tuple[str, ...] = field(default=())
+    overhead: str = ""
+    """What pileup itself costs per iteration on this machine, in words; empty where it was not calibrated."""
     events: tuple[Event, ...] = ()
     """What happened to the run, but for cases that began and ended."""
     points: tuple[Point, ...] = ()

@@ -78,6 +78,7 @@ class CaseRun:
         test = self._make(0)
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
+        self._told["engine"] = "native" if work.program is not None else "python"
         self._live.rails.check(self.case, self._target, work.program, preparation, removal)
         self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""

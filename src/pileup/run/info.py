@@ -60,6 +60,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "exit_code": None,
         "verdict": None,
         "debug_build": _native.DEBUG,
+        "overhead": {},
         "results": None,
     }
 

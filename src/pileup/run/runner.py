@@ -17,6 +17,7 @@ from pileup.plugin import Monitor
 from pileup.record import RunFolder
 from pileup.run import leftovers
 from pileup.run.book import Book
+from pileup.run.calibration import calibrate
 from pileup.run.case import CaseRun
 from pileup.run.cooldown import cool_down
 from pileup.run.faults import Faults
@@ -46,6 +47,10 @@ from pileup.run.settings import Settings
 from pileup.run.stop import Stop
 from pileup.run.targets import Targets
 from pileup.suite import instances
+
+DEBUG_BUILD = (
+    "the engine is a DEBUG BUILD, many times slower than a release: the figures of this run are not to be trusted"
+)
 
 
 class Runner:
@@ -102,6 +107,9 @@ class Runner:
         monitors = MonitorClock(self._watches(), folder, plan)
         fleets: Fleets | None = None
         try:
+            info["overhead"] = calibrate()
+            if info["debug_build"]:
+                folder.event("build", DEBUG_BUILD)
             info["targets"] = targets.open()
             self._book.save()  # what a crash leaves is judged by it
             monitors.start()

@@ -85,13 +85,15 @@ def stretches(frames: Sequence[Frame], series: Iterable[Whole], median: float, s
     if not measured:
         return []
     least = max(LATE_SHARE * median, LATE_LEAST)
-    found = [_of_frame(frame, least, starved) for frame in measured]
     spans: dict[int, tuple[int, int]] = {}
     for frame in measured:
         begin, end = spans.get(frame.place, (frame.time - frame.nanoseconds, frame.time))
         spans[frame.place] = min(begin, frame.time - frame.nanoseconds), max(end, frame.time)
+    found = []
     for place, span in spans.items():
         found += _of_samples(series, place, span, max(LATE_SHARE * median, LOOP_LEAST))
+    stops = [each for each in found if each.stopped]
+    found += [_of_frame(frame, least, starved or _caught_up(frame, stops)) for frame in measured]
     lasting = [each for each in _joined([each for each in found if each.why]) if _is_evidence(each)]
     return _together(lasting)
 
@@ -130,6 +132,12 @@ def _of_frame(frame: Frame, least: float, starved: bool) -> Stretch:
         late if late > least else 0,
         place=frame.place,
     )
+
+
+def _caught_up(frame: Frame, stops: Iterable[Stretch]) -> bool:
+    """Return whether starts of a second were late for a stop that ended in it, or just before: the stop is told."""
+    begin = frame.time - frame.nanoseconds
+    return any(each.place == frame.place and begin < each.end + SHORTEST and frame.time > each.begin for each in stops)
 
 
 def _of_samples(series: Iterable[Whole], place: int, span: tuple[int, int], least: float) -> list[Stretch]:

@@ -19,6 +19,7 @@ from pileup.stats.events import events
 from pileup.stats.held import held
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
+from pileup.stats.overhead import overhead
 from pileup.stats.window import windows
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def results(folder: RunFolder) -> RunResults:
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
+        overhead=overhead(info, data),
         notes=tuple(_notes(info, cases)),
         events=_in_time(events(folder.events(), info.get("sessions") or ()) + limit.events(found_limits)),
         points=found_points,

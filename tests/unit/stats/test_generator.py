@@ -82,6 +82,14 @@ def test_a_process_that_did_not_run_is_told_whatever_the_clients_did(calm):
     assert found[0].why == "its process did not run for 2 s"
 
 
+def test_what_is_caught_up_after_a_stop_is_part_of_it(calm):
+    series = [whole(own.LAG, [(6.5, 2.0)])]
+    found = generator.stretches(calm({7, 8}, late=[2 * SECOND] * 10), series, MEDIAN, starved=False)
+    assert times(found) == [(4.5, 8.0)]
+    found = generator.stretches(calm({7}, late=[2 * SECOND] * 10), series, MEDIAN, starved=False)
+    assert times(found) == [(4.5, 6.5)]
+
+
 def test_a_watch_that_is_a_little_late_tells_nothing_of_native_workers(calm):
     assert generator.stretches(calm(), [whole(own.LAG, [(5, 0.4)])], MEDIAN, starved=False) == []
 
