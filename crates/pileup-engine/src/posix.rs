@@ -1,7 +1,8 @@
 //! Files below a folder, through the plain system calls.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use pileup_pacer::clock;
@@ -14,16 +15,25 @@ use crate::program::{Checksum, Step, Verb};
 /// Bytes per call, where the test says nothing.
 const BUFFER: u64 = 1 << 20;
 
+/// Where and in what pieces files are moved without the cache of the system: what every file system takes.
+const BLOCK: u64 = 4096;
+
+/// Size of a huge page.
+const HUGE: usize = 2 << 20;
+
 /// Settings of a target, as `ClientSpec.settings` of protocol `posix` writes them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
     root: PathBuf,
+    /// Whether to go around the cache of the system.
+    #[serde(default)]
+    direct: bool,
 }
 
 /// Makes the clients of one folder.
 pub struct PosixFactory {
-    root: PathBuf,
+    settings: Settings,
 }
 
 impl PosixFactory {
@@ -35,7 +45,7 @@ impl PosixFactory {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
             format!("settings of a posix target: {error}; expected root, a folder (correct the target)")
         })?;
-        Ok(Self { root: settings.root })
+        Ok(Self { settings })
     }
 }
 
@@ -43,15 +53,23 @@ impl Factory for PosixFactory {
     type Client = PosixClient;
     const BLOCKING: bool = true;
 
-    fn make(&self, _client: u32) -> PosixClient {
-        PosixClient { root: self.root.clone(), buffer: Vec::new() }
+    fn make(&self, client: u32) -> PosixClient {
+        let settings = self.settings.clone();
+        PosixClient { settings, number: client, turn: 0, buffer: Vec::new(), begin: 0, kept: None }
     }
 }
 
 /// One client of a folder, with a buffer of its own.
 pub struct PosixClient {
-    root: PathBuf,
+    settings: Settings,
+    number: u32,
+    /// Reads at drawn places so far.
+    turn: u64,
     buffer: Vec<u8>,
+    /// Where in it the buffer begins: at a block.
+    begin: usize,
+    /// The file of the last read at a drawn place: who reads so keeps it open.
+    kept: Option<(PathBuf, File)>,
 }
 
 impl Client for PosixClient {
@@ -72,7 +90,9 @@ impl Client for PosixClient {
         }
     }
 
-    async fn close(&mut self) {}
+    async fn close(&mut self) {
+        self.kept = None;
+    }
 }
 
 impl PosixClient {
@@ -80,7 +100,7 @@ impl PosixClient {
     fn path(&self, key: &str) -> Result<PathBuf, Fault> {
         let relative = Path::new(key.trim_start_matches('/'));
         if relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-            return Ok(self.root.join(relative));
+            return Ok(self.settings.root.join(relative));
         }
         Err(Fault::failed("the path leaves the target's folder; expected one without .."))
     }
@@ -88,12 +108,14 @@ impl PosixClient {
     fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let (seed, size) = call.step.content.map_or((0, 0), |content| (content.seed, content.size));
         let maker = Maker::new(seed, call.number);
+        self.whole_blocks(&[("size", Some(size)), ("buffer", call.step.buffer)])?;
         self.resize(call.step.buffer);
         act.calls = 1;
-        let mut file = File::create(path).map_err(|error| fault("create", &error))?;
+        let opened = self.how().write(true).create(true).truncate(true).open(path);
+        let mut file = opened.map_err(|error| fault("create", &error))?;
         let mut at = 0;
         while at < size {
-            let piece = &mut self.buffer[..length(call.step.buffer, size - at)];
+            let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, size - at)];
             maker.fill(at, piece);
             act.calls += 1;
             let written = file.write(piece).map_err(|error| fault("write", &error))?;
@@ -112,7 +134,7 @@ impl PosixClient {
         let mut file = File::open(path).map_err(|error| fault("open", &error))?;
         let mut sum = Adler32::new();
         loop {
-            let piece = &mut self.buffer[..length(step.buffer, u64::MAX)];
+            let piece = &mut self.buffer[self.begin..][..length(step.buffer, u64::MAX)];
             act.calls += 1;
             let read = file.read(piece).map_err(|error| fault("read", &error))?;
             if read == 0 {
@@ -125,33 +147,63 @@ impl PosixClient {
 
     fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let step = call.step;
-        let maker = step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, call.number));
-        let expected = expected_length(step);
+        let begin = step.place(self.number, self.turn);
+        self.whole_blocks(&[("offset", Some(begin)), ("length", step.length), ("buffer", step.buffer)])?;
         self.resize(step.buffer);
-        act.calls = 1;
-        let mut file = File::open(path).map_err(|error| fault("open", &error))?;
-        if step.offset > 0 {
-            file.seek(SeekFrom::Start(step.offset)).map_err(|error| fault("seek", &error))?;
+        if step.span.is_none() {
+            act.calls = 1;
+            let mut file = self.how().read(true).open(path).map_err(|error| fault("open", &error))?;
+            if begin > 0 {
+                file.seek(SeekFrom::Start(begin)).map_err(|error| fault("seek", &error))?;
+            }
+            return self.take(call, begin, act, |_, piece| file.read(piece));
         }
+        self.turn += 1;
+        let file = match self.kept.take().filter(|(known, _)| known == path) {
+            Some((_, file)) => file,
+            None => {
+                act.calls = 1;
+                self.how().read(true).open(path).map_err(|error| fault("open", &error))?
+            }
+        };
+        let result = self.take(call, begin, act, |at, piece| file.read_at(piece, at));
+        if result.is_ok() {
+            self.kept = Some((path.to_owned(), file));
+        }
+        result
+    }
+
+    /// Take in what is read from `begin` on, piece by piece: `read` is told the offset and fills the piece as far as it can.
+    fn take(
+        &mut self,
+        call: &Call<'_>,
+        begin: u64,
+        act: &mut Act,
+        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
+    ) -> Result<(), Fault> {
+        let step = call.step;
+        let maker = step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, call.number));
         let most = step.length.unwrap_or(u64::MAX);
         while act.bytes < most {
-            let piece = &mut self.buffer[..length(step.buffer, most - act.bytes)];
+            let piece = &mut self.buffer[self.begin..][..length(step.buffer, most - act.bytes)];
             act.calls += 1;
-            let read = file.read(piece).map_err(|error| fault("read", &error))?;
+            let at = begin + act.bytes;
+            let read = read(at, piece).map_err(|error| fault("read", &error))?;
             if act.first_byte == 0 {
                 act.first_byte = clock::now();
             }
             if read == 0 {
                 break;
             }
-            if let Some(wrong) =
-                maker.as_ref().and_then(|maker| maker.first_wrong(step.offset + act.bytes, &piece[..read]))
-            {
+            if let Some(wrong) = maker.as_ref().and_then(|maker| maker.first_wrong(at, &piece[..read])) {
                 return Err(Fault::failed(format!("wrong content at offset {wrong}")));
             }
             act.bytes += read as u64;
+            if self.settings.direct && !(read as u64).is_multiple_of(BLOCK) {
+                break; // the end of the file: behind it no block begins
+            }
         }
-        match expected {
+        match expected_length(step, begin) {
             Some(expected) if expected != act.bytes => {
                 Err(Fault::failed(format!("{} bytes read; expected {expected}", act.bytes)))
             }
@@ -159,18 +211,56 @@ impl PosixClient {
         }
     }
 
+    /// How files are opened.
+    fn how(&self) -> OpenOptions {
+        let mut how = OpenOptions::new();
+        how.custom_flags(if self.settings.direct { libc::O_DIRECT } else { 0 });
+        how
+    }
+
+    /// Around the cache only whole blocks can be moved.
+    fn whole_blocks(&self, sizes: &[(&str, Option<u64>)]) -> Result<(), Fault> {
+        let wrong = |(_, size): &&(&str, Option<u64>)| size.is_some_and(|size| !size.is_multiple_of(BLOCK));
+        match sizes.iter().find(wrong).filter(|_| self.settings.direct) {
+            Some((name, size)) => Err(Fault::failed(format!(
+                "direct: {name} is {} bytes; expected a multiple of {BLOCK} (change it, or take direct out of the target)",
+                size.unwrap_or_default()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn resize(&mut self, buffer: Option<u64>) {
         let size = length(buffer, u64::MAX);
-        if self.buffer.len() < size {
-            self.buffer.resize(size, 0);
+        if self.buffer.len() < size + self.begin {
+            (self.buffer, self.begin) = if self.settings.direct && size as u64 >= BUFFER {
+                huge(size)
+            } else {
+                let buffer = vec![0; size + BLOCK as usize];
+                let begin = buffer.as_ptr().align_offset(BLOCK as usize);
+                (buffer, begin)
+            };
         }
     }
 }
 
+/// A buffer on huge pages where the system has them, and where in it they begin: a disk that moves data into memory itself takes far
+/// fewer pieces then.
+fn huge(size: usize) -> (Vec<u8>, usize) {
+    let length = size.next_multiple_of(HUGE);
+    let mut buffer: Vec<u8> = vec![0; length + HUGE];
+    let begin = buffer.as_ptr().align_offset(HUGE);
+    // SAFETY: the range lies in the buffer, begins at a page, and the advice changes nothing that a program can see.
+    unsafe {
+        libc::madvise(buffer[begin..].as_mut_ptr().cast(), length, libc::MADV_HUGEPAGE);
+    }
+    (buffer, begin)
+}
+
 /// How much a read must give; none when nothing is known of the object.
-fn expected_length(step: &Step) -> Option<u64> {
+fn expected_length(step: &Step, begin: u64) -> Option<u64> {
     let content = step.content.filter(|_| step.verify)?;
-    let rest = content.size.saturating_sub(step.offset);
+    let rest = content.size.saturating_sub(begin);
     Some(step.length.unwrap_or(rest).min(rest))
 }
 

@@ -2,7 +2,11 @@
 
 use std::fmt::Write;
 
+use pileup_schedule::bits;
 use serde::Deserialize;
+
+/// Streams of the draws of places, one for each client.
+const PLACES: u64 = 0x706c_6163_6573_0000;
 
 /// What a step does to its object.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -123,6 +127,10 @@ pub struct Step {
     pub offset: u64,
     /// How much is read, bytes; none: to the end.
     pub length: Option<u64>,
+    /// Read `length` bytes at a place drawn anew each time, a multiple of `length` behind `offset`, within so many bytes of the object; none: at
+    /// `offset`.
+    #[serde(default)]
+    pub span: Option<u64>,
     /// Bytes moved at a time: a call on a file system, a range request over HTTP; none: as the protocol does by itself.
     pub buffer: Option<u64>,
     /// Whether what is read is compared with the known content.
@@ -139,6 +147,19 @@ pub struct Step {
     pub missing_ok: bool,
     /// Time that a noop takes, nanoseconds.
     pub cost_ns: u64,
+}
+
+impl Step {
+    /// Where the `turn`-th read of a client begins.
+    #[must_use]
+    pub fn place(&self, client: u32, turn: u64) -> u64 {
+        let (Some(span), Some(length)) = (self.span, self.length.filter(|length| *length > 0)) else {
+            return self.offset;
+        };
+        let places = (span.saturating_sub(self.offset) / length).max(1);
+        let seed = self.content.map_or(0, |content| content.seed);
+        self.offset + bits(seed, PLACES ^ u64::from(client), turn) % places * length
+    }
 }
 
 /// The steps of one iteration.

@@ -38,6 +38,8 @@ const PROPFIND: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
 pub struct HttpClient {
     target: Arc<Target>,
     number: u32,
+    /// Operations so far.
+    turn: u64,
     link: Option<Link>,
     /// Bytes of the body that is being sent.
     sent: Rc<Cell<u64>>,
@@ -78,6 +80,7 @@ impl Client for HttpClient {
 
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let plan = self.plan(call)?;
+        self.turn += 1;
         match call.step.buffer {
             Some(buffer) if call.step.verb == Verb::Read => self.read_in_parts(plan, buffer.max(1), call, act).await,
             _ => self.ask(&plan, call, act).await,
@@ -91,7 +94,7 @@ impl Client for HttpClient {
 
 impl HttpClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
-        Self { target, number, link: None, sent: Rc::new(Cell::new(0)) }
+        Self { target, number, turn: 0, link: None, sent: Rc::new(Cell::new(0)) }
     }
 
     /// One request with its answer.
@@ -112,9 +115,10 @@ impl HttpClient {
     ) -> Result<(), Fault> {
         let step = call.step;
         let size = step.content.map(|content| content.size);
-        let asked = step.length.map(|length| step.offset.saturating_add(length));
+        let begin = plan.part.map_or(0, |part| part.offset);
+        let asked = step.length.map(|length| begin.saturating_add(length));
         let end = [size, asked].into_iter().flatten().min();
-        let mut at = step.offset;
+        let mut at = begin;
         loop {
             let length = end.map_or(buffer, |end| buffer.min(end.saturating_sub(at)).max(1));
             plan.part = Some(Part { offset: at, length: Some(length) });
@@ -154,7 +158,8 @@ impl HttpClient {
         if step.verb == Verb::Read && step.length == Some(0) {
             return Err(Fault::failed("a part of 0 bytes cannot be asked for over HTTP"));
         }
-        Ok(Plan { method, path, part: part(step), moved: 0 })
+        let begin = step.place(self.number, self.turn);
+        Ok(Plan { method, path, part: part(step, begin), moved: 0 })
     }
 
     /// Size of the body that a request has, if only an empty one.
@@ -311,9 +316,9 @@ fn uploads(step: &Step) -> bool {
 }
 
 /// What a step reads, where it is not the whole object.
-fn part(step: &Step) -> Option<Part> {
-    let whole = step.verb != Verb::Read || (step.offset == 0 && step.length.is_none());
-    if whole { None } else { Some(Part { offset: step.offset, length: step.length }) }
+fn part(step: &Step, begin: u64) -> Option<Part> {
+    let whole = step.verb != Verb::Read || (begin == 0 && step.length.is_none());
+    if whole { None } else { Some(Part { offset: begin, length: step.length }) }
 }
 
 /// The Range header; the last byte counts (RFC 9110, 14.1.2).

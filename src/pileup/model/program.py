@@ -64,6 +64,9 @@ class Step:
     offset: int = 0
     length: int | None = None
     """Bytes to read from `offset`; None: to the end."""
+    span: int | None = None
+    """Read `length` bytes at a place drawn anew each time (from client and turn): a multiple of `length` behind
+    `offset`, within so many bytes of the object. None: at `offset`."""
     buffer: int | None = None
     """Bytes moved at a time: a call on a file system, a range request over HTTP. None: as the protocol does by itself,
     1 MiB a call on a file system, the whole object in one request over HTTP."""

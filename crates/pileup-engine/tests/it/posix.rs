@@ -47,6 +47,64 @@ fn what_was_written_can_be_read_and_every_difference_shows() {
 }
 
 #[test]
+fn scattered_reads_hit_every_place_and_keep_the_file_open() {
+    let bench = Bench::new("posix-scattered");
+    let mut client = client(&bench.folder.join("data"));
+    assert_eq!(act(&mut client, &format!(r#"{{"verb": "write", {CONTENT}}}"#), "a").0, Ok(()));
+    let read = format!(r#"{{"verb": "read", "offset": 1000, "length": 1000, "span": 10000, {CONTENT}}}"#);
+    let (result, noted) = act(&mut client, &read, "a");
+    assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 1000, 2), "open and read");
+    let step = step(&read);
+    let places: std::collections::BTreeSet<u64> = (0..200).map(|turn| step.place(0, turn)).collect();
+    assert_eq!(places.into_iter().collect::<Vec<_>>(), (1..10).map(|place| place * 1000).collect::<Vec<_>>());
+    assert_ne!(
+        (0..20).map(|turn| step.place(0, turn)).collect::<Vec<_>>(),
+        (0..20).map(|turn| step.place(1, turn)).collect::<Vec<_>>()
+    );
+    for _ in 0..50 {
+        let (result, noted) = act(&mut client, &read, "a");
+        assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 1000, 1), "every byte verified, wherever it stood");
+    }
+    let mut wrong = std::fs::read(bench.folder.join("data/a")).unwrap();
+    wrong[1000..].iter_mut().for_each(|byte| *byte ^= 1);
+    std::fs::write(bench.folder.join("data/a"), &wrong).unwrap();
+    assert!(act(&mut client, &read, "a").0.unwrap_err().message.starts_with("wrong content at offset"));
+}
+
+#[test]
+fn around_the_cache_whole_blocks_are_moved() {
+    let bench = Bench::new("posix-direct");
+    let root = bench.folder.join("data");
+    if direct_is_refused(&root) {
+        eprintln!("the file system of {} has no direct i/o: not tested", root.display());
+        return;
+    }
+    let mut client = PosixFactory::new(&format!(r#"{{"root": {root:?}, "direct": true}}"#)).unwrap().make(0);
+    let content = r#""content": {"seed": 3, "size": 40960}, "buffer": 8192"#;
+    let (result, noted) = act(&mut client, &format!(r#"{{"verb": "write", {content}}}"#), "a");
+    assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 40_960, 6));
+    let (result, noted) = act(&mut client, &format!(r#"{{"verb": "read", {content}}}"#), "a");
+    assert_eq!((result, noted.bytes), (Ok(()), 40_960));
+    let scattered = format!(r#"{{"verb": "read", "length": 4096, "span": 40960, {content}}}"#);
+    assert_eq!(act(&mut client, &scattered, "a").0, Ok(()));
+    for wrong in [r#""offset": 100, "length": 4096"#, r#""length": 100"#] {
+        let message =
+            act(&mut client, &format!(r#"{{"verb": "read", {wrong}, {content}}}"#), "a").0.unwrap_err().message;
+        assert!(message.contains("100 bytes; expected a multiple of 4096"), "{message}");
+    }
+    std::fs::write(root.join("odd"), vec![0; 10_000]).unwrap();
+    let (result, noted) = act(&mut client, r#"{"verb": "read", "verify": false, "buffer": 4096}"#, "odd");
+    assert_eq!((result, noted.bytes), (Ok(()), 10_000), "the end of a file need not be one of a block");
+}
+
+/// Whether files here cannot be opened around the cache.
+fn direct_is_refused(root: &std::path::Path) -> bool {
+    use std::os::unix::fs::OpenOptionsExt;
+    std::fs::write(root.join("try"), "").unwrap();
+    std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(root.join("try")).is_err()
+}
+
+#[test]
 fn folders_are_made_listed_and_removed() {
     let bench = Bench::new("posix-folders");
     let mut client = client(&bench.folder.join("data"));

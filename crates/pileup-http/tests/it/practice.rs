@@ -68,6 +68,26 @@ fn reads_by_parts_of_the_buffer() {
 }
 
 #[test]
+fn scattered_reads_are_parts_at_drawn_places() {
+    const SIZE: u64 = 300_000;
+    let storage = Storage::new("scattered", json!({}));
+    run(async {
+        let mut client = client(json!({"url": storage.url("http")}));
+        let write = step(json!({"verb": "write", "content": content(SIZE)}));
+        assert_eq!(numbered(&mut client, &write, "a", 5).await.0, Ok(()));
+        let words = json!({"verb": "read", "content": content(SIZE), "length": 1000, "span": SIZE});
+        for buffer in [json!(null), json!(400)] {
+            let mut scattered = step(words.clone());
+            scattered.buffer = buffer.as_u64();
+            for _ in 0..20 {
+                let (result, done) = numbered(&mut client, &scattered, "a", 5).await;
+                assert_eq!((result, done.bytes, done.calls), (Ok(()), 1000, if buffer.is_null() { 1 } else { 3 }));
+            }
+        }
+    });
+}
+
+#[test]
 fn every_verb() {
     const SIZE: u64 = 300_000;
     let storage = Storage::new("verbs", json!({}));

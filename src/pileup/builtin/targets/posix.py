@@ -11,7 +11,7 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pileup.model.units import format_size
-from pileup.plugin import ClientSpec, Entry, Failed, FileTarget, Refused, TargetError
+from pileup.plugin import ClientSpec, Entry, Failed, FileTarget, Refused, TargetError, option
 
 PIECE = 1 << 20
 
@@ -20,12 +20,18 @@ class PosixTarget(FileTarget):
     """A folder on a file system that is mounted here: local disk, NFS, CephFS, Lustre, EOS, dCache.
 
     The url is a path, or file:///path. Without a url a folder in the place for temporary files is made and removed
-    after the run. pileup stays inside the folder: paths that lead out of it, through `..` or a symbolic link, are
-    refused.
+    after the run. Files go through the system's cache unless `direct` is set. pileup stays inside the folder: paths
+    that lead out of it, through `..` or a symbolic link, are refused.
     """
 
     kind = "posix"
     scratch: ClassVar[bool] = True
+
+    direct: bool = option(
+        False,
+        help="move files around the system's cache (O_DIRECT); sizes, offsets, lengths and buffers must be multiples "
+        "of 4096 bytes then, and the file system must have it",
+    )
 
     @property
     def root(self) -> Path:
@@ -34,7 +40,8 @@ class PosixTarget(FileTarget):
 
     def client(self) -> ClientSpec:
         """Return the engine's client for files."""
-        return ClientSpec("posix", {"root": str(self.root)})
+        direct = {"direct": True} if self.direct else {}
+        return ClientSpec("posix", {"root": str(self.root), **direct})
 
     def probe(self) -> str:
         """Look at the folder once."""

@@ -20,9 +20,19 @@ class StorageRead(ContentSet, NamedSet):
     verify: bool = option(True, help="compare what is read with what was written")
     offset: Size = option(0, help="read from this byte of each file on")
     length: Size | None = option(None, gt=0, help="read so many bytes from `offset` on; when left out, up to the end")
+    scatter: bool = option(
+        False,
+        help="read `length` bytes at a place drawn anew each time, a multiple of `length` behind `offset`, as "
+        "databases do; a file is kept open then from one read to the next",
+    )
 
     def check(self) -> None:
-        """Refuse to verify unknown files or bytes behind the end."""
+        """Refuse to verify unknown files or bytes behind the end, and to scatter reads of no length."""
+        if self.scatter and (self.length is None or self.offset + self.length > self.size):
+            raise ValueError(
+                f"scattered reads need a `length` within the `size` of the files, {self.size} bytes; expected one that "
+                "fits behind `offset`"
+            )
         if self.names and self.verify:
             raise ValueError("the content of files given by `names` is not known; expected `verify: false` beside it")
         end = self.offset + (self.length or 0)
@@ -41,6 +51,7 @@ class StorageRead(ContentSet, NamedSet):
             content=self.content() if self.verify else None,
             offset=self.offset,
             length=self.length,
+            span=self.size if self.scatter else None,
             buffer=self.buffer,
             verify=self.verify,
             checksum=self.checksum,

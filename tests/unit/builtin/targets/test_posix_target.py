@@ -24,6 +24,11 @@ def target(root: Path) -> PosixTarget:
     return PosixTarget(str(root))
 
 
+def test_the_engine_is_told_to_go_around_the_cache_only_when_asked(root: Path) -> None:
+    assert PosixTarget(str(root)).client() == ClientSpec("posix", {"root": str(root)})
+    assert PosixTarget(str(root), direct=True).client() == ClientSpec("posix", {"root": str(root), "direct": True})
+
+
 def test_a_file_from_begin_to_end(target: PosixTarget, root: Path) -> None:
     target.mkdir("a")
     target.mkdir("/a")

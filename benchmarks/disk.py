@@ -1,0 +1,119 @@
+"""Files on this machine's disk, around the system's cache: random reads of 4 KiB by 4 clients, and sequential reads of
+1 MiB by one. Both programs use the plain system calls from threads (fio: psync); pileup records every read of the first
+kind, every file of the second."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import meter
+from figures import Report, progress
+from peers import FIO, Peer, here, versions
+from ratios import Bar, ratio
+
+SIZE = 64 << 20
+"""Of the file that is read, bytes."""
+SECONDS = 2
+LEAST = Bar(least=0.95)
+FILE = "data"
+
+
+def pileup(folder: Path, clients: int, step: dict[str, Any]) -> list[str]:
+    """Return the command of pileup's own engine."""
+    load = {"clients": clients, "warm_up": 500_000_000, "for": SECONDS * 10**9, "timeout": 10**10}
+    client = {"protocol": "posix", "settings": {"root": str(folder), "direct": True}}
+    keys = {"names": [FILE]}
+    order = {"load": load, "client": client, "step": {"verb": "read", "keys": keys, "verify": False} | step}
+    return [sys.executable, str(Path(__file__).with_name("drive.py")), json.dumps(order | {"every": 0.1})]
+
+
+def fio(folder: Path, clients: int, words: list[str]) -> list[str]:
+    """Return the command of fio: threads, as ours."""
+    fixed = ["--name=bench", f"--filename={folder / FILE}", f"--size={SIZE}", "--direct=1", "--ioengine=psync"]
+    timed = ["--time_based", f"--runtime={SECONDS}", "--ramp_time=0.5", f"--numjobs={clients}", "--thread"]
+    return [str(FIO.path()), *fixed, *timed, *words, "--group_reporting", "--output-format=json"]
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    """Return all commands, by figure and program."""
+    random = ["--rw=randread", "--bs=4k", "--norandommap", "--randrepeat=0"]
+    return {
+        "4 KiB random, pileup": pileup(folder, 4, {"length": 4096, "buffer": 4096, "span": SIZE}),
+        "4 KiB random, fio": fio(folder, 4, random),
+        "1 MiB sequential, pileup": pileup(folder, 1, {"buffer": 1 << 20}),
+        "1 MiB sequential, fio": fio(folder, 1, ["--rw=read", "--bs=1m"]),
+    }
+
+
+def once(name: str, command: list[str]) -> dict[str, float]:
+    """Run one; return bytes per second in its steady part, and CPU us per read of all its run."""
+    before = os.times()
+    words = meter.pinned(meter.GENERATOR_CORE, command)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    try:
+        told = json.loads(done.stdout[done.stdout.index("{") :])
+    except ValueError:
+        raise meter.Trouble(f"no figure came; expected one (it said: {done.stderr[-1000:]})") from None
+    reading: Callable[[dict[str, Any], str], float] = of_pileup if "pileup" in name else of_fio
+    return {"bytes_per_second": reading(told, name), "cpu_seconds": used}
+
+
+def of_pileup(told: dict[str, Any], name: str) -> float:
+    """Return bytes per second."""
+    window = told["window"]
+    if told["failed"] or not window:
+        raise meter.Trouble(f"{told['failed']} reads of pileup failed; expected none (has this disk direct i/o?)")
+    return float(window["count"] / window["seconds"] * (4096 if name.startswith("4 KiB") else SIZE))
+
+
+def of_fio(told: dict[str, Any], _name: str) -> float:
+    """Return bytes per second."""
+    return float(told["jobs"][0]["read"]["bw_bytes"])
+
+
+def write(file: Path, size: int) -> None:
+    """Write a file of random bytes, and see that it can be read around the cache."""
+    with file.open("wb") as sink:
+        for _ in range(size >> 20):
+            sink.write(os.urandom(1 << 20))
+        sink.flush()
+        os.fsync(sink.fileno())
+    try:
+        os.close(os.open(file, os.O_RDONLY | os.O_DIRECT))
+    except OSError:
+        raise meter.Trouble(f"{file} cannot be read around the cache; expected a disk (set TMPDIR to one)") from None
+
+
+def run(folder: Path, pairs: int) -> Report:
+    """Take the figures."""
+    peers: list[Peer] = here(FIO)
+    if not peers:
+        raise meter.Trouble(f"fio is not here; expected it to compare with (to get it: {FIO.get})")
+    write(folder / FILE, SIZE)
+    words = commands(folder)
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name in words}
+    for number in range(pairs):
+        for name in words if number % 2 == 0 else reversed(words):
+            runs[name].append(once(name, words[name]))
+            progress(f"{name} {runs[name][-1]['bytes_per_second'] / 1e6:.0f} MB/s")
+    rates = {name: [one["bytes_per_second"] for one in of] for name, of in runs.items()}
+    kinds = ("4 KiB random", "1 MiB sequential")
+    return Report(
+        about=" ".join((__doc__ or "").split()),
+        figures={
+            f"{kind}, pileup / fio": ratio(rates[f"{kind}, pileup"], rates[f"{kind}, fio"], LEAST) for kind in kinds
+        },
+        levels={name: {"MB/s": statistics.median(of) / 1e6} for name, of in rates.items()},
+        runs=runs,
+        commands=words,
+        versions=versions(peers),
+    )
