@@ -116,4 +116,5 @@ def run(folder: Path, pairs: int) -> Report:
         runs=runs,
         commands=words,
         versions=versions(peers),
+        notes=["Large direct reads of pileup go to huge pages: most of the second ratio. fio's memory is its default."],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -54,10 +55,7 @@ def keep(name: str, report: Report, before: dict[str, Any]) -> None:
 
 def tidy(word: str) -> str:
     """Return a word of a command without the folders of this machine."""
-    for known in (str(ROOT) + "/", "/tmp/"):
-        word = word.replace(known, "" if known != "/tmp/" else "tmp/")
-    if word.startswith("/") and "://" not in word:
-        word = Path(word).name
+    word = re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+", "", word.replace(f"{ROOT}/", ""))
     return f"'{word}'" if set(word) & set(' "{}') else word
 
 
