@@ -1,0 +1,8 @@
+//! What the clients of all protocols have below them: names and addresses, TCP, TLS, and words for what goes wrong there.
+//!
+//! It knows no protocol and nothing of the engine.
+
+pub mod route;
+pub mod stream;
+pub mod tls;
+pub mod words;

@@ -1,0 +1,101 @@
+//! The way to a host: its addresses, asked for once, and a TCP connection to one of them.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::TcpStream;
+
+use crate::words;
+
+/// A host with a port.
+#[derive(Debug)]
+pub struct Host {
+    name: String,
+    port: u16,
+    /// Its addresses, asked for once: a name server must not be part of every figure.
+    resolved: Mutex<Option<Arc<[SocketAddr]>>>,
+}
+
+impl Host {
+    /// Of this name or address (IPv6 without brackets).
+    #[must_use]
+    pub fn new(name: &str, port: u16) -> Self {
+        Self { name: name.to_owned(), port, resolved: Mutex::new(None) }
+    }
+
+    /// Its addresses, at least one.
+    ///
+    /// # Errors
+    /// When the name is not known.
+    pub async fn addresses(&self) -> Result<Arc<[SocketAddr]>, String> {
+        let known = self.resolved.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(addresses) = known {
+            return Ok(addresses);
+        }
+        let found = tokio::net::lookup_host((self.name.as_str(), self.port)).await;
+        let addresses: Arc<[SocketAddr]> = found.map(Iterator::collect).unwrap_or_default();
+        if addresses.is_empty() {
+            return Err("name not found".to_owned());
+        }
+        *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&addresses));
+        Ok(addresses)
+    }
+
+    /// Connect to the first address that takes it. Clients with different numbers begin with different ones.
+    ///
+    /// # Errors
+    /// What was wrong with the last one, in words.
+    pub async fn connect(&self, client: u32) -> Result<TcpStream, String> {
+        let addresses = self.addresses().await?;
+        let first = client as usize % addresses.len();
+        let mut last = String::new();
+        for turn in 0..addresses.len() {
+            match tcp(addresses[(first + turn) % addresses.len()]).await {
+                Ok(stream) => return Ok(stream),
+                Err(words) => last = words,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// A TCP connection that sends at once what it is given.
+///
+/// # Errors
+/// What went wrong, in words.
+pub async fn tcp(address: SocketAddr) -> Result<TcpStream, String> {
+    let stream = TcpStream::connect(address).await.map_err(|cause| words::connecting(&cause))?;
+    stream.set_nodelay(true).map_err(|cause| words::connecting(&cause))?;
+    Ok(stream)
+}
+
+/// Whether this host is the machine itself whatever the network does: `localhost` or a loopback address.
+#[must_use]
+pub fn is_loopback(host: &str) -> bool {
+    let by_number = host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    by_number || host.eq_ignore_ascii_case("localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_loopback() {
+        for host in ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "LocalHost"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["10.0.0.1", "localhost.site.org", "127.0.0.1.site.org", "se01", ""] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_closed_ports_are_named() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let of = |host: Host| runtime.block_on(async move { host.connect(3).await.map(drop) });
+        assert_eq!(of(Host::new("no-such-host.invalid", 1)), Err("name not found".to_owned()));
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        assert_eq!(of(Host::new("127.0.0.1", free)), Err("connection refused".to_owned()));
+    }
+}

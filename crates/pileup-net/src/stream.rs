@@ -1,0 +1,83 @@
+//! Bytes in both directions, encrypted or not.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+use crate::tls::Trust;
+use crate::words;
+
+/// An open connection.
+pub enum Stream {
+    /// Plain TCP.
+    Plain(TcpStream),
+    /// TLS over it.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+macro_rules! with_stream {
+    ($self:expr, $stream:ident => $call:expr) => {
+        match $self {
+            Stream::Plain(inner) => {
+                let $stream = Pin::new(inner);
+                $call
+            }
+            Stream::Tls(inner) => {
+                let $stream = Pin::new(inner.as_mut());
+                $call
+            }
+        }
+    };
+}
+
+impl Stream {
+    /// Shake hands for TLS on a connection to the host of this name.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub async fn encrypt(tcp: TcpStream, trust: &Trust, host: &str) -> Result<Self, String> {
+        let stream = trust.connector().connect(Trust::name(host)?, tcp).await;
+        Ok(Self::Tls(Box::new(stream.map_err(|cause| words::connecting(&cause))?)))
+    }
+
+    /// Whether it is encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+
+    /// Write of two pieces, one behind the other, what can be written now.
+    pub fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>> {
+        with_stream!(self, stream => match (one, other) {
+            (one, []) => stream.poll_write(context, one),
+            ([], other) => stream.poll_write(context, other),
+            _ => stream.poll_write_vectored(context, &[io::IoSlice::new(one), io::IoSlice::new(other)]),
+        })
+    }
+
+    /// Bring out what is still kept back: TLS keeps what it has encrypted until it is told.
+    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with_stream!(self, stream => stream.poll_flush(context))
+    }
+
+    /// Whether nothing has come, not even an end. Plain TCP is not asked where the loop has not heard of anything.
+    pub fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
+        let mut byte = [0];
+        match self {
+            Self::Plain(inner) => {
+                inner.try_read(&mut byte).is_err_and(|cause| cause.kind() == io::ErrorKind::WouldBlock)
+            }
+            Self::Tls(inner) => Pin::new(inner.as_mut()).poll_read(context, &mut ReadBuf::new(&mut byte)).is_pending(),
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        with_stream!(self.get_mut(), stream => stream.poll_read(context, buffer))
+    }
+}

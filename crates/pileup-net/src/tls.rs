@@ -1,0 +1,159 @@
+//! Whom we believe, and who we are: TLS with own or the system's CA certificates, and a client certificate.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::TlsConnector;
+
+/// The files that say so, all PEM.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    /// CA certificates to trust; none: the system's.
+    pub ca: Option<&'a Path>,
+    /// The client certificate and its chain.
+    pub certificate: Option<&'a Path>,
+    /// Its key; none: in the same file.
+    pub key: Option<&'a Path>,
+}
+
+/// What TLS needs to know; made once for all connections.
+#[derive(Clone)]
+pub struct Trust(TlsConnector);
+
+impl Trust {
+    /// Read the files. `protocols` are offered by ALPN (RFC 7301), none: nothing is said of it.
+    ///
+    /// Sessions are not resumed: every connection makes the whole handshake, as one of a new user does.
+    ///
+    /// # Errors
+    /// When a file cannot be read or holds the wrong thing, in three parts.
+    pub fn new(files: Files<'_>, protocols: &[&[u8]]) -> Result<Self, String> {
+        let roots = match files.ca {
+            Some(path) => roots_of(path)?,
+            None => system_roots()?,
+        };
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| {
+                format!("TLS cannot be set up: {error}; expected TLS 1.2 and 1.3 (report this as a fault)")
+            })?
+            .with_root_certificates(roots);
+        let mut config = match files.certificate {
+            None => builder.with_no_client_auth(),
+            Some(path) => {
+                let chain = certificates(path, "the client certificate")?;
+                let key = private_key(files.key.unwrap_or(path))?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| {
+                    format!(
+                        "client certificate {}: {error}; expected a certificate with its own key (check both files)",
+                        path.display()
+                    )
+                })?
+            }
+        };
+        config.resumption = Resumption::disabled();
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        Ok(Self(TlsConnector::from(Arc::new(config))))
+    }
+
+    /// What makes connections.
+    #[must_use]
+    pub fn connector(&self) -> &TlsConnector {
+        &self.0
+    }
+
+    /// The name that a certificate is checked against.
+    ///
+    /// # Errors
+    /// When it is none, in three parts.
+    pub fn name(host: &str) -> Result<ServerName<'static>, String> {
+        ServerName::try_from(host.to_owned())
+            .map_err(|_| format!("{host:?} is no host name; expected a DNS name or an address (correct the url)"))
+    }
+}
+
+fn certificates(path: &Path, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |error: &str| {
+        format!(
+            "{what} {}: {error}; expected a file with certificates in PEM (correct the path among the credentials)",
+            path.display()
+        )
+    };
+    let found = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(&pem_text(&error)))?;
+    if found.is_empty() { Err(wrong("no certificate in it")) } else { Ok(found) }
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| {
+        format!(
+            "key {}: {}; expected a file with an unencrypted private key in PEM (correct the path among the credentials)",
+            path.display(),
+            pem_text(&error)
+        )
+    })
+}
+
+fn pem_text(error: &rustls_pki_types::pem::Error) -> String {
+    match error {
+        rustls_pki_types::pem::Error::Io(cause) => match cause.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => cause.to_string(),
+        },
+        rustls_pki_types::pem::Error::NoItemsFound => "nothing of the kind in it".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn roots_of(path: &Path) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path, "the CA file")? {
+        roots.add(certificate).map_err(|error| {
+            format!("the CA file {}: {error}; expected CA certificates in PEM (replace the broken one)", path.display())
+        })?;
+    }
+    Ok(roots)
+}
+
+fn system_roots() -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        return Err(
+            "this machine has no CA certificates; expected some under /etc/ssl or in $SSL_CERT_FILE (install ca-certificates, or give ca among the credentials)"
+                .to_owned(),
+        );
+    }
+    Ok(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_none_are_named() {
+        let missing = Path::new("/no/such/file.pem");
+        let error = |files: Files<'_>| Trust::new(files, &[]).err().unwrap();
+        assert_eq!(
+            error(Files { ca: Some(missing), ..Files::default() }),
+            "the CA file /no/such/file.pem: there is no such file; expected a file with certificates in PEM (correct the path among the credentials)"
+        );
+        let empty = std::env::temp_dir().join(format!("pileup-net-tls-{}", std::process::id()));
+        std::fs::write(&empty, "").unwrap();
+        assert!(error(Files { ca: Some(&empty), ..Files::default() }).contains("no certificate in it; expected"));
+        std::fs::remove_file(empty).unwrap();
+    }
+
+    #[test]
+    fn names_are_host_names() {
+        assert!(Trust::name("se01.site.org").is_ok() && Trust::name("127.0.0.1").is_ok() && Trust::name("::1").is_ok());
+        assert!(Trust::name("se 01").unwrap_err().contains("; expected a DNS name"));
+    }
+}
