@@ -94,7 +94,7 @@ mod tests {
 
     async fn act(client: &mut Checked<Scripted>) -> (Result<(), Fault>, i64) {
         let (step, mut act) = (step(), Act::default());
-        let result = client.act(&Call { id: 1, step: &step, number: 0, key: "" }, &mut act).await;
+        let result = client.act(&Call::new(1, &step, 0, ""), &mut act).await;
         (result, act.first_byte)
     }
 

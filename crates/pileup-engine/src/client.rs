@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use crate::content::{self, Object};
 use crate::program::Step;
 
 /// How an operation ended when it did not pass.
@@ -66,6 +67,49 @@ pub struct Call<'a> {
     pub number: u64,
     /// Name of the object, relative to the target.
     pub key: &'a str,
+    /// What the object holds, where that is known: of this object, `step.content` speaks of all of them.
+    pub content: Option<Object>,
+    /// Whether the client is to note `Act.sum` for a later step.
+    pub sums: bool,
+    /// What a step before has noted as `Act.sum` for the same object.
+    pub sum: Option<u32>,
+}
+
+impl<'a> Call<'a> {
+    /// A step on object `number` of its keys, which has this name.
+    #[must_use]
+    pub fn new(id: u64, step: &'a Step, number: u64, key: &'a str) -> Self {
+        let content = step.content.as_ref().map(|content| content.object(number));
+        Self { id, step, number, key, content, sums: false, sum: None }
+    }
+
+    /// What is to be compared with the bytes that are read.
+    #[must_use]
+    pub fn verified(&self) -> Option<Object> {
+        self.content.filter(|_| self.step.verify)
+    }
+
+    /// The new name of a rename.
+    #[must_use]
+    pub fn renamed(&self) -> String {
+        self.step.renamed(self.key)
+    }
+
+    /// Compare the Adler-32 that the server states with that of what went over the wire before, else with that of the known content.
+    ///
+    /// # Errors
+    /// When they differ.
+    pub fn judge_sum(&self, stated: u32) -> Result<(), Fault> {
+        let (expected, whose) = match (self.sum, self.content) {
+            (Some(sum), _) => (sum, "what went over the wire"),
+            (None, Some(object)) => (content::adler32(&object), "what was written"),
+            (None, None) => return Ok(()),
+        };
+        if stated == expected {
+            return Ok(());
+        }
+        Err(Fault::failed(format!("checksum: the adler32 that the server states is not that of {whose}")))
+    }
 }
 
 /// What the client notes while it acts; kept also when the operation is cut off by its timeout.
@@ -79,6 +123,8 @@ pub struct Act {
     pub calls: u32,
     /// Whether a request has left, so that no answer means "it may have happened".
     pub sent: bool,
+    /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
+    pub sum: Option<u32>,
 }
 
 /// One virtual client of a protocol. Lives on one thread.

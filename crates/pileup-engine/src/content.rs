@@ -15,6 +15,22 @@ pub const POOL: usize = 1_048_573;
 pub const PAGE: u64 = 4096;
 const STAMP: u64 = 16;
 
+/// Of so many bytes of the pool the first part is random, the rest zeros, where the entropy is below 1.
+const GRAIN: usize = 512;
+
+/// Known content of one object: all that it follows from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Object {
+    /// Seed of the pool.
+    pub seed: u64,
+    /// Number of the object.
+    pub number: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// How much of it is random, 0 to 1.
+    pub entropy: f64,
+}
+
 /// The content of one object, ready to be filled in or compared.
 #[derive(Clone)]
 pub struct Maker {
@@ -23,24 +39,35 @@ pub struct Maker {
     begin: u64,
 }
 
-/// Pools are shared: a suite has one seed.
-fn pool(seed: u64) -> Arc<[u8]> {
-    static POOLS: OnceLock<Mutex<HashMap<u64, Arc<[u8]>>>> = OnceLock::new();
+/// By seed and random bytes of a grain.
+type Pools = HashMap<(u64, usize), Arc<[u8]>>;
+
+/// Pools are shared: a suite has one seed, and few entropies.
+fn pool(seed: u64, entropy: f64) -> Arc<[u8]> {
+    static POOLS: OnceLock<Mutex<Pools>> = OnceLock::new();
     let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     if pools.len() > 16 {
         pools.clear();
     }
-    Arc::clone(pools.entry(seed).or_insert_with(|| {
+    let random = random_of_grain(entropy);
+    Arc::clone(pools.entry((seed, random)).or_insert_with(|| {
         let words = (0..=POOL as u64 / 8).flat_map(|k| mix(mix(seed).wrapping_add(k)).to_le_bytes());
-        words.take(POOL).collect()
+        words.take(POOL).enumerate().map(|(at, byte)| if at % GRAIN < random { byte } else { 0 }).collect()
     }))
 }
 
+/// Random bytes of a grain.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // within the grain
+fn random_of_grain(entropy: f64) -> usize {
+    (entropy.clamp(0.0, 1.0) * GRAIN as f64).round() as usize
+}
+
 impl Maker {
-    /// For object `number` with this seed.
+    /// For an object.
     #[must_use]
-    pub fn new(seed: u64, number: u64) -> Self {
-        Self { pool: pool(seed), number, begin: mix(seed ^ number) % POOL as u64 }
+    pub fn new(object: &Object) -> Self {
+        let begin = mix(object.seed ^ object.number) % POOL as u64;
+        Self { pool: pool(object.seed, object.entropy), number: object.number, begin }
     }
 
     /// Walk over the plain pieces of `length` bytes at `offset`: calls `act(position in the range, bytes)` until it returns false.
@@ -102,20 +129,15 @@ const fn to_usize(value: u64) -> usize {
     value as usize
 }
 
-/// Write the content of an object at `offset` into `buffer`.
-pub fn fill(seed: u64, number: u64, offset: u64, buffer: &mut [u8]) {
-    Maker::new(seed, number).fill(offset, buffer);
-}
-
-/// Adler-32 of a whole object of `size` bytes.
+/// Adler-32 of a whole object.
 #[must_use]
-pub fn adler32(seed: u64, number: u64, size: u64) -> u32 {
-    let maker = Maker::new(seed, number);
+pub fn adler32(object: &Object) -> u32 {
+    let maker = Maker::new(object);
     let mut sum = Adler32::new();
     let mut buffer = vec![0; 1 << 16];
     let mut at = 0;
-    while at < size {
-        let piece = to_usize((size - at).min(buffer.len() as u64));
+    while at < object.size {
+        let piece = to_usize((object.size - at).min(buffer.len() as u64));
         maker.fill(at, &mut buffer[..piece]);
         sum.write(&buffer[..piece]);
         at += piece as u64;
@@ -127,9 +149,13 @@ pub fn adler32(seed: u64, number: u64, size: u64) -> u32 {
 mod tests {
     use super::*;
 
+    fn maker(seed: u64, number: u64) -> Maker {
+        Maker::new(&Object { seed, number, size: 0, entropy: 1.0 })
+    }
+
     fn whole(number: u64, size: usize) -> Vec<u8> {
         let mut data = vec![0; size];
-        fill(7, number, 0, &mut data);
+        maker(7, number).fill(0, &mut data);
         data
     }
 
@@ -138,9 +164,9 @@ mod tests {
         let all = whole(3, 3 * POOL);
         for (offset, length) in [(0, 1), (5, 20), (4090, 30), (POOL - 7, 9000), (2 * POOL + 11, 100_000)] {
             let mut part = vec![0; length];
-            fill(7, 3, offset as u64, &mut part);
+            maker(7, 3).fill(offset as u64, &mut part);
             assert!(part == all[offset..offset + length]);
-            assert_eq!(Maker::new(7, 3).first_wrong(offset as u64, &part), None);
+            assert_eq!(maker(7, 3).first_wrong(offset as u64, &part), None);
         }
     }
 
@@ -149,18 +175,18 @@ mod tests {
         for at in [0, 8, 15, 16, 4095, 4096, 4111, 70_000] {
             let mut data = whole(3, 100_000);
             data[at] ^= 4;
-            assert_eq!(Maker::new(7, 3).first_wrong(0, &data), Some(at as u64));
+            assert_eq!(maker(7, 3).first_wrong(0, &data), Some(at as u64));
         }
     }
 
     #[test]
     fn other_objects_seeds_and_places_differ() {
         let data = whole(3, 20_000);
-        assert!(Maker::new(7, 4).first_wrong(0, &data).is_some());
-        assert!(Maker::new(8, 3).first_wrong(0, &data).is_some());
-        assert!(Maker::new(7, 3).first_wrong(4096, &data[..4096]).is_some());
+        assert!(maker(7, 4).first_wrong(0, &data).is_some());
+        assert!(maker(8, 3).first_wrong(0, &data).is_some());
+        assert!(maker(7, 3).first_wrong(4096, &data[..4096]).is_some());
         let shifted = &whole(3, 2 * POOL)[..4096];
-        assert!(Maker::new(7, 3).first_wrong(POOL as u64, shifted).is_some());
+        assert!(maker(7, 3).first_wrong(POOL as u64, shifted).is_some());
     }
 
     #[test]
@@ -182,6 +208,17 @@ mod tests {
         assert_eq!(u64::from(sum.finish()), high << 16 | low);
         let mut sum = Adler32::new();
         sum.write(&whole(9, 300_001));
-        assert_eq!(adler32(7, 9, 300_001), sum.finish());
+        let object = Object { seed: 7, number: 9, size: 300_001, entropy: 1.0 };
+        assert_eq!(adler32(&object), sum.finish());
+    }
+
+    #[test]
+    fn as_much_is_random_as_the_entropy_says() {
+        let zeros = |entropy| {
+            let mut data = vec![0; 500_000];
+            Maker::new(&Object { seed: 7, number: 3, size: 0, entropy }).fill(0, &mut data);
+            data.iter().filter(|byte| **byte == 0).count() / 5000
+        };
+        assert_eq!((zeros(0.0), zeros(0.5), zeros(1.0)), (99, 50, 0));
     }
 }

@@ -5,20 +5,17 @@ use std::time::Duration;
 
 use pileup_pacer::clock;
 use pileup_record::{Outcome, Row};
-use pileup_schedule::bits;
 
 use crate::checked::Checked;
 use crate::client::{Act, Call, Client, Fault, Kind};
-use crate::program::{Order, Program, Step};
+use crate::program::{Program, Step};
 use crate::shard::{Ended, Shard, Start};
-
-/// Stream of the draws of random objects.
-const STREAM: u64 = u64::MAX;
 
 /// A program with the numbers of its operations' names.
 pub struct Prepared {
     program: Program,
-    names: Vec<u32>,
+    /// Number of the operation's name, and whether a later step wants the sum of what it moves.
+    notes: Vec<(u32, bool)>,
     /// Whether an iteration is one operation, which then needs one row only.
     single: bool,
     timeout: u64,
@@ -28,13 +25,14 @@ impl Prepared {
     /// For a shard's recorder and timeout.
     #[must_use]
     pub fn new(program: Program, shard: &Shard) -> Self {
-        let names = program.steps.iter().map(|step| shard.recorder().name(&step.operation)).collect();
-        shard.set_operations(program.steps.iter().map(|step| step.repeat).sum());
-        let single = program.steps.len() == 1 && program.steps[0].repeat == 1;
+        let steps = program.steps.iter().enumerate();
+        let notes = steps.map(|(k, step)| (shard.recorder().name(&step.operation), program.sums(k))).collect();
+        shard.set_operations(program.operations());
+        let single = program.steps.len() == 1 && program.operations() == 1;
         if single {
             shard.name_single(&program.steps[0].operation);
         }
-        Self { program, names, single, timeout: shard.load().timeout }
+        Self { program, notes, single, timeout: shard.load().timeout }
     }
 
     /// What an operation may take.
@@ -62,48 +60,64 @@ pub struct Iteration<'a> {
     bytes: u64,
     calls: u32,
     key: &'a mut String,
+    /// Adler-32 of the object of this number, as it went over the wire.
+    sum: Option<(u64, u32)>,
 }
 
 impl<'a> Iteration<'a> {
     /// Begin now; `key` is a buffer for names of objects.
     pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, key: &'a mut String) -> Self {
         let start = shard.picked(start);
-        Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key }
+        Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key, sum: None }
     }
 
     /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation is cut off by its timeout: it is ambiguous
     /// then when a request had left, failed when none had. Without, it ends by itself, and is ambiguous when it took longer.
     pub async fn run<C: Client>(&mut self, client: &mut Checked<C>, cut: bool) {
         let prepared = self.prepared;
-        for (step, name) in prepared.program.steps.iter().zip(&prepared.names) {
-            for turn in 0..step.repeat {
-                let number = self.object(step, turn);
-                step.keys.write_name(number, self.key);
-                let id = self.begin(*name);
-                let call = Call { id, step, number, key: self.key.as_str() };
-                let result = if cut {
-                    let done = tokio::time::timeout(prepared.timeout(), client.act(&call, &mut self.act)).await;
-                    done.unwrap_or_else(|_| Err(self.no_answer()))
-                } else {
-                    client.act(&call, &mut self.act).await.and_then(|()| self.in_time())
-                };
-                if let Err(fault) = self.end(result) {
-                    self.finish(fault);
-                    return;
+        for round in 0..prepared.program.repeat {
+            for (step, note) in prepared.program.steps.iter().zip(&prepared.notes) {
+                for turn in 0..step.repeat {
+                    let number = self.object(step, round * step.repeat + turn);
+                    if let Err(fault) = self.operation(client, step, *note, number, cut).await {
+                        self.finish(fault);
+                        return;
+                    }
                 }
             }
         }
         self.finish(None);
     }
 
-    /// Number of the object that a step acts on.
-    fn object(&self, step: &Step, turn: u64) -> u64 {
-        let turn = self.start.number.wrapping_mul(step.repeat).wrapping_add(turn);
-        let count = step.keys.count();
-        match step.keys.order {
-            Order::Sequential => turn % count,
-            Order::Random => bits(self.shard.load().seed, STREAM, turn) % count,
+    /// Do one operation and record it; an error says that the iteration ends with it.
+    async fn operation<C: Client>(
+        &mut self,
+        client: &mut Checked<C>,
+        step: &Step,
+        (name, sums): (u32, bool),
+        number: u64,
+        cut: bool,
+    ) -> Result<(), Option<Fault>> {
+        step.keys.write_name(number, self.key);
+        let id = self.begin(name);
+        let sum = self.sum.filter(|(of, _)| *of == number).map(|(_, sum)| sum);
+        let call = Call { sums, sum, ..Call::new(id, step, number, self.key.as_str()) };
+        let result = if cut {
+            let done = tokio::time::timeout(self.prepared.timeout(), client.act(&call, &mut self.act)).await;
+            done.unwrap_or_else(|_| Err(self.no_answer()))
+        } else {
+            client.act(&call, &mut self.act).await.and_then(|()| self.in_time())
+        };
+        if sums {
+            self.sum = self.act.sum.map(|sum| (number, sum));
         }
+        self.end(result)
+    }
+
+    /// Number of the object that a step acts on, the `turn`-th time in this iteration.
+    fn object(&self, step: &Step, turn: u64) -> u64 {
+        let (start, seed) = (&self.start, self.shard.load().seed);
+        self.prepared.program.object(step, seed, start.number, start.client, turn)
     }
 
     fn begin(&mut self, name: u32) -> u64 {

@@ -1,7 +1,8 @@
 //! Files below a folder, through the plain system calls.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,8 +10,8 @@ use pileup_pacer::clock;
 use serde::Deserialize;
 
 use crate::client::{Act, Call, Client, Factory, Fault};
-use crate::content::{self, Adler32, Maker};
-use crate::program::{Checksum, Step, Verb};
+use crate::content::{Adler32, Maker};
+use crate::program::{Checksum, Range, Step, Verb};
 
 /// Bytes per call, where the test says nothing.
 const BUFFER: u64 = 1 << 20;
@@ -63,13 +64,21 @@ impl Factory for PosixFactory {
 pub struct PosixClient {
     settings: Settings,
     number: u32,
-    /// Reads at drawn places so far.
+    /// Reads so far.
     turn: u64,
     buffer: Vec<u8>,
     /// Where in it the buffer begins: at a block.
     begin: usize,
-    /// The file of the last read at a drawn place: who reads so keeps it open.
-    kept: Option<(PathBuf, File)>,
+    /// The file of the last operation, where its step keeps it open.
+    kept: Option<Kept>,
+}
+
+/// A file that stays open.
+struct Kept {
+    path: PathBuf,
+    file: File,
+    /// Whether it is open for writing.
+    write: bool,
 }
 
 impl Client for PosixClient {
@@ -80,13 +89,20 @@ impl Client for PosixClient {
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let path = self.path(call.key)?;
         match call.step.verb {
+            Verb::Noop => Ok(()),
             Verb::Write => self.write(&path, call, act),
             Verb::Read => self.read(&path, call, act),
-            Verb::Stat => stat(&path, call.step, act),
+            Verb::Open => self.look_into(&path, act),
+            Verb::Checksum => self.compare_sum(&path, call, act),
+            Verb::Stat => stat(&path, call, act),
             Verb::List => list(&path, call.step, act),
+            Verb::Rename => self.rename(&path, call, act),
             Verb::Delete => made(act, || remove(&path), call.step, io::ErrorKind::NotFound),
             Verb::Mkdir => made(act, || fs::create_dir(&path), call.step, io::ErrorKind::AlreadyExists),
-            Verb::Noop | Verb::Request => Err(Fault::failed("a folder takes no requests; expected a storage test")),
+            Verb::Request => Err(Fault::failed("a folder takes no requests; expected a storage test")),
+            Verb::Connect => {
+                Err(Fault::failed("a folder has no sessions; expected a target that is reached over a network"))
+            }
         }
     }
 
@@ -106,35 +122,46 @@ impl PosixClient {
     }
 
     fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-        let (seed, size) = call.step.content.map_or((0, 0), |content| (content.seed, content.size));
-        let maker = Maker::new(seed, call.number);
+        let size = call.content.map_or(0, |object| object.size);
         self.whole_blocks(&[("size", Some(size)), ("buffer", call.step.buffer)])?;
         self.resize(call.step.buffer);
-        act.calls = 1;
-        let opened = self.how().write(true).create(true).truncate(true).open(path);
-        let mut file = opened.map_err(|error| fault("create", &error))?;
-        let mut at = 0;
-        while at < size {
-            let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, size - at)];
-            maker.fill(at, piece);
-            act.calls += 1;
-            let written = file.write(piece).map_err(|error| fault("write", &error))?;
-            at += written as u64;
-            act.bytes = at;
-        }
+        let mut file = self.opened(path, call.step, act)?;
+        let moved = self.give(&mut file, call, size, act);
+        self.put_by(path, file, true, call.step.keep && moved.is_ok());
+        moved?;
         if call.step.checksum == Checksum::Adler32 {
-            drop(file);
-            return self.compare_sum(path, content::adler32(seed, call.number, size), call.step, act);
+            return self.compare_sum(path, call, act);
         }
         Ok(())
     }
 
-    /// Read back what was written and compare its checksum.
-    fn compare_sum(&mut self, path: &Path, expected: u32, step: &Step, act: &mut Act) -> Result<(), Fault> {
+    /// Write the known content from the begin on.
+    fn give(&mut self, file: &mut File, call: &Call<'_>, size: u64, act: &mut Act) -> Result<(), Fault> {
+        let maker = call.content.map(|object| Maker::new(&object));
+        let mut sum = call.sums.then(Adler32::new);
+        let mut at = 0;
+        while let Some(maker) = maker.as_ref().filter(|_| at < size) {
+            let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, size - at)];
+            maker.fill(at, piece);
+            act.calls += 1;
+            let written = file.write_at(piece, at).map_err(|error| fault("write", &error))?;
+            if let Some(sum) = &mut sum {
+                sum.write(&piece[..written]);
+            }
+            at += written as u64;
+            act.bytes = at;
+        }
+        act.sum = sum.map(|sum| sum.finish());
+        Ok(())
+    }
+
+    /// The checksum of a file, by reading it: a file system keeps none. What is read does not count as bytes moved.
+    fn compare_sum(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        self.resize(call.step.buffer);
         let mut file = File::open(path).map_err(|error| fault("open", &error))?;
         let mut sum = Adler32::new();
         loop {
-            let piece = &mut self.buffer[self.begin..][..length(step.buffer, u64::MAX)];
+            let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, u64::MAX)];
             act.calls += 1;
             let read = file.read(piece).map_err(|error| fault("read", &error))?;
             if read == 0 {
@@ -142,53 +169,45 @@ impl PosixClient {
             }
             sum.write(&piece[..read]);
         }
-        if sum.finish() == expected { Ok(()) } else { Err(Fault::failed("the checksum of what was written is wrong")) }
+        call.judge_sum(sum.finish())
     }
 
     fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let step = call.step;
-        let begin = step.place(self.number, self.turn);
-        self.whole_blocks(&[("offset", Some(begin)), ("length", step.length), ("buffer", step.buffer)])?;
+        let ranges = step.ranges(self.number, self.turn, call.content.map(|object| object.size));
+        self.whole_blocks(&[("offset", Some(step.offset)), ("length", step.length), ("buffer", step.buffer)])?;
         self.resize(step.buffer);
-        if step.span.is_none() {
-            act.calls = 1;
-            let mut file = self.how().read(true).open(path).map_err(|error| fault("open", &error))?;
-            if begin > 0 {
-                file.seek(SeekFrom::Start(begin)).map_err(|error| fault("seek", &error))?;
-            }
-            return self.take(call, begin, act, |_, piece| file.read(piece));
-        }
         self.turn += 1;
-        let file = match self.kept.take().filter(|(known, _)| known == path) {
-            Some((_, file)) => file,
-            None => {
-                act.calls = 1;
-                self.how().read(true).open(path).map_err(|error| fault("open", &error))?
-            }
-        };
-        let result = self.take(call, begin, act, |at, piece| file.read_at(piece, at));
-        if result.is_ok() {
-            self.kept = Some((path.to_owned(), file));
+        let file = self.opened(path, step, act)?;
+        advise(&file, step);
+        let mut sum = call.sums.then(Adler32::new);
+        let mut result = Ok(());
+        for range in ranges {
+            result = result.and_then(|()| self.take(&file, range, call, &mut sum, act));
         }
+        self.put_by(path, file, false, step.keep && result.is_ok());
+        act.sum = sum.map(|sum| sum.finish());
         result
     }
 
-    /// Take in what is read from `begin` on, piece by piece: `read` is told the offset and fills the piece as far as it can.
+    /// Take in one range, piece by piece.
     fn take(
         &mut self,
+        file: &File,
+        range: Range,
         call: &Call<'_>,
-        begin: u64,
+        sum: &mut Option<Adler32>,
         act: &mut Act,
-        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
     ) -> Result<(), Fault> {
-        let step = call.step;
-        let maker = step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, call.number));
-        let most = step.length.unwrap_or(u64::MAX);
-        while act.bytes < most {
-            let piece = &mut self.buffer[self.begin..][..length(step.buffer, most - act.bytes)];
+        let maker = call.verified().map(|object| Maker::new(&object));
+        let (before, most) = (act.bytes, range.length.unwrap_or(u64::MAX));
+        let mut got = 0;
+        while got < most {
+            let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, most - got)];
+            let at = range.offset + got;
+            ask_ahead(file, call.step, at, piece.len() as u64);
             act.calls += 1;
-            let at = begin + act.bytes;
-            let read = read(at, piece).map_err(|error| fault("read", &error))?;
+            let read = file.read_at(piece, at).map_err(|error| fault("read", &error))?;
             if act.first_byte == 0 {
                 act.first_byte = clock::now();
             }
@@ -198,24 +217,52 @@ impl PosixClient {
             if let Some(wrong) = maker.as_ref().and_then(|maker| maker.first_wrong(at, &piece[..read])) {
                 return Err(Fault::failed(format!("wrong content at offset {wrong}")));
             }
-            act.bytes += read as u64;
+            if let Some(sum) = sum {
+                sum.write(&piece[..read]);
+            }
+            got += read as u64;
+            act.bytes = before + got;
             if self.settings.direct && !(read as u64).is_multiple_of(BLOCK) {
                 break; // the end of the file: behind it no block begins
             }
         }
-        match expected_length(step, begin) {
-            Some(expected) if expected != act.bytes => {
-                Err(Fault::failed(format!("{} bytes read; expected {expected}", act.bytes)))
-            }
+        match expected_length(call, range) {
+            Some(expected) if expected != got => Err(Fault::failed(format!("{got} bytes read; expected {expected}"))),
             _ => Ok(()),
         }
     }
 
-    /// How files are opened.
-    fn how(&self) -> OpenOptions {
+    /// The file of the operation before where it is kept, else opened now.
+    fn opened(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<File, Fault> {
+        let write = step.verb == Verb::Write;
+        if let Some(kept) = self.kept.take().filter(|kept| kept.path == path && kept.write == write) {
+            return Ok(kept.file);
+        }
+        act.calls += 1;
         let mut how = OpenOptions::new();
         how.custom_flags(if self.settings.direct { libc::O_DIRECT } else { 0 });
-        how
+        if write {
+            let opened = how.write(true).create(true).truncate(true).open(path);
+            return opened.map_err(|error| fault("create", &error));
+        }
+        how.read(true).open(path).map_err(|error| fault("open", &error))
+    }
+
+    /// Keep the file for the next operation, or close it.
+    fn put_by(&mut self, path: &Path, file: File, write: bool, keep: bool) {
+        self.kept = keep.then(|| Kept { path: path.to_owned(), file, write });
+    }
+
+    /// Open a file and close it again.
+    fn look_into(&mut self, path: &Path, act: &mut Act) -> Result<(), Fault> {
+        act.calls = 2;
+        File::open(path).map(drop).map_err(|error| fault("open", &error))
+    }
+
+    fn rename(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        act.calls = 1;
+        let to = self.path(&call.renamed())?;
+        fs::rename(path, to).map_err(|error| fault("rename", &error))
     }
 
     /// Around the cache only whole blocks can be moved.
@@ -257,11 +304,28 @@ fn huge(size: usize) -> (Vec<u8>, usize) {
     (buffer, begin)
 }
 
-/// How much a read must give; none when nothing is known of the object.
-fn expected_length(step: &Step, begin: u64) -> Option<u64> {
-    let content = step.content.filter(|_| step.verify)?;
-    let rest = content.size.saturating_sub(begin);
-    Some(step.length.unwrap_or(rest).min(rest))
+/// How much a range must give; none when nothing is known of the object.
+fn expected_length(call: &Call<'_>, range: Range) -> Option<u64> {
+    let rest = call.verified()?.size.saturating_sub(range.offset);
+    Some(range.length.unwrap_or(rest).min(rest))
+}
+
+/// Tell the system how the file will be read: with `read_ahead` it reads ahead only what it is asked to.
+fn advise(file: &File, step: &Step) {
+    if step.read_ahead.is_some() {
+        // SAFETY: the file is open, and the advice changes nothing that a program can see.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+    }
+}
+
+/// Ask for what comes behind the next piece.
+fn ask_ahead(file: &File, step: &Step, at: u64, piece: u64) {
+    let Some(ahead) = step.read_ahead.filter(|ahead| *ahead > 0) else { return };
+    let (begin, length) = (libc::off_t::try_from(at + piece), libc::off_t::try_from(ahead));
+    if let (Ok(begin), Ok(length)) = (begin, length) {
+        // SAFETY: as above.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), begin, length, libc::POSIX_FADV_WILLNEED) };
+    }
 }
 
 /// Length of the next piece: the buffer's, at least 1, or what is left.
@@ -269,10 +333,10 @@ fn length(buffer: Option<u64>, left: u64) -> usize {
     usize::try_from(buffer.unwrap_or(BUFFER).clamp(1, 1 << 30).min(left)).unwrap_or(1 << 30)
 }
 
-fn stat(path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
+fn stat(path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
     act.calls = 1;
     let found = fs::metadata(path).map_err(|error| fault("stat", &error))?;
-    match step.content.filter(|_| step.verify) {
+    match call.verified() {
         Some(content) if found.len() != content.size => {
             Err(Fault::failed(format!("size is {} bytes; expected {}", found.len(), content.size)))
         }

@@ -5,8 +5,14 @@ use std::fmt::Write;
 use pileup_schedule::bits;
 use serde::Deserialize;
 
+use crate::content::Object;
+
 /// Streams of the draws of places, one for each client.
 const PLACES: u64 = 0x706c_6163_6573_0000;
+/// Stream of the draws of random objects.
+const OBJECTS: u64 = u64::MAX;
+/// Stream of the draws of sizes.
+const SIZES: u64 = 0x7369_7a65_7300_0000;
 
 /// What a step does to its object.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -28,6 +34,14 @@ pub enum Verb {
     Delete,
     /// Make a folder.
     Mkdir,
+    /// Give an object another name: the key without the suffix of its keys, with `to` behind it.
+    Rename,
+    /// Ask the server for the checksum of an object, and compare it with what is known of it.
+    Checksum,
+    /// Open an object for reading and close it again, no bytes moved.
+    Open,
+    /// Make a session beside the client's own (connect, TLS, log in) and end it.
+    Connect,
 }
 
 /// In which order the objects of a step are taken.
@@ -39,6 +53,8 @@ pub enum Order {
     Sequential,
     /// Drawn anew each time, seeded.
     Random,
+    /// Each client its own, by its number.
+    Client,
 }
 
 /// Which object a step acts on.
@@ -55,6 +71,12 @@ pub struct Keys {
     pub names: Vec<String>,
     /// How they are taken.
     pub order: Order,
+    /// What stands behind each name.
+    #[serde(default)]
+    pub suffix: String,
+    /// In so many folders d000000, d000001, ... object n in number n modulo this; 0: none.
+    #[serde(default)]
+    pub folders: u64,
 }
 
 impl Keys {
@@ -67,23 +89,64 @@ impl Keys {
     /// Write the name of object `number` into `name`.
     pub fn write_name(&self, number: u64, name: &mut String) {
         name.clear();
-        if let Some(known) = usize::try_from(number).ok().and_then(|number| self.names.get(number)) {
-            name.push_str(known);
-            return;
-        }
+        let known = usize::try_from(number).ok().and_then(|number| self.names.get(number));
+        let width = self.width;
         // writing into a String cannot fail
-        let _ = write!(name, "{}{number:0width$}", self.prefix, width = self.width);
+        let _ = match (known, self.folders) {
+            (Some(known), _) => write!(name, "{known}{}", self.suffix),
+            (None, 0) => write!(name, "{}{number:0width$}{}", self.prefix, self.suffix),
+            (None, folders) => {
+                let base = self.prefix.rfind('/').map_or(0, |slash| slash + 1);
+                let (above, begin) = self.prefix.split_at(base);
+                write!(name, "{above}d{:06}/{begin}{number:0width$}{}", number % folders, self.suffix)
+            }
+        };
     }
 }
 
 /// Known content: a function of (seed, object number, offset). See docs/engine.md.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
     /// Seed of the pool.
     pub seed: u64,
-    /// Size of the whole object in bytes.
+    /// Size of the whole object in bytes; with `sizes` the largest of them.
     pub size: u64,
+    /// Sizes of which one is drawn for each object, (weight, bytes); empty: all are `size`.
+    #[serde(default)]
+    pub sizes: Vec<(u64, u64)>,
+    /// How much of it is random, 0 to 1: the rest is zeros that can be compressed away.
+    #[serde(default = "all")]
+    pub entropy: f64,
+}
+
+const fn all() -> f64 {
+    1.0
+}
+
+impl Content {
+    /// What object `number` holds.
+    #[must_use]
+    pub fn object(&self, number: u64) -> Object {
+        Object { seed: self.seed, number, size: self.size_of(number), entropy: self.entropy }
+    }
+
+    /// Size of object `number`, bytes.
+    #[must_use]
+    pub fn size_of(&self, number: u64) -> u64 {
+        let total: u64 = self.sizes.iter().map(|(weight, _)| weight).sum();
+        if total == 0 {
+            return self.size;
+        }
+        let mut drawn = bits(self.seed, SIZES, number) % total;
+        for (weight, size) in &self.sizes {
+            if drawn < *weight {
+                return *size;
+            }
+            drawn -= weight;
+        }
+        self.size
+    }
 }
 
 /// What an answer must be.
@@ -131,6 +194,18 @@ pub struct Step {
     /// `offset`.
     #[serde(default)]
     pub span: Option<u64>,
+    /// With `span`: so many such pieces in one request, ascending (a vector read); 0: a piece in a request.
+    #[serde(default)]
+    pub pieces: u64,
+    /// With `span`: this part of it is read, 0 to 1, in pieces of `length` spread over it, ascending; none: one request.
+    #[serde(default)]
+    pub fraction: Option<f64>,
+    /// Bytes asked for before they are wanted, while an object is read in turn; 0: none; none: as the protocol does by itself.
+    #[serde(default)]
+    pub read_ahead: Option<u64>,
+    /// Whether the object stays open for the client's next operation on it.
+    #[serde(default)]
+    pub keep: bool,
     /// Bytes moved at a time: a call on a file system, a range request over HTTP; none: as the protocol does by itself.
     pub buffer: Option<u64>,
     /// Whether what is read is compared with the known content.
@@ -147,18 +222,97 @@ pub struct Step {
     pub missing_ok: bool,
     /// Time that a noop takes, nanoseconds.
     pub cost_ns: u64,
+    /// Of a rename: what the new name ends with.
+    #[serde(default)]
+    pub to: String,
 }
 
 impl Step {
-    /// Where the `turn`-th read of a client begins.
+    /// The new name of a rename.
     #[must_use]
-    pub fn place(&self, client: u32, turn: u64) -> u64 {
-        let (Some(span), Some(length)) = (self.span, self.length.filter(|length| *length > 0)) else {
-            return self.offset;
-        };
-        let places = (span.saturating_sub(self.offset) / length).max(1);
-        let seed = self.content.map_or(0, |content| content.seed);
-        self.offset + bits(seed, PLACES ^ u64::from(client), turn) % places * length
+    pub fn renamed(&self, key: &str) -> String {
+        let stem = key.strip_suffix(self.keys.suffix.as_str()).unwrap_or(key);
+        format!("{stem}{}", self.to)
+    }
+
+    /// What the `turn`-th read of a client reads of an object of `size` bytes (none: not known), in this order, without overlap.
+    ///
+    /// With `pieces` so many of them belong into one request.
+    #[must_use]
+    pub fn ranges(&self, client: u32, turn: u64, size: Option<u64>) -> Ranges {
+        let whole = Range { offset: self.offset, length: self.length };
+        let seed = self.content.as_ref().map_or(0, |content| content.seed);
+        let mut ranges = Ranges { whole, drawn: false, seed, client, turn, places: 1, count: 1, next: 0 };
+        if let (Some(span), Some(length)) = (self.span, self.length.filter(|length| *length > 0)) {
+            ranges.drawn = true;
+            let span = span.min(size.unwrap_or(span));
+            ranges.places = (span.saturating_sub(self.offset) / length).max(1);
+            ranges.count = match self.fraction {
+                Some(fraction) => part(ranges.places, fraction),
+                None => self.pieces.max(1).min(ranges.places),
+            };
+        }
+        ranges
+    }
+}
+
+/// This part of so many places, at least one.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // rounded, within the places
+fn part(places: u64, fraction: f64) -> u64 {
+    ((places as f64 * fraction.clamp(0.0, 1.0)).round() as u64).clamp(1, places)
+}
+
+/// A part of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Its first byte.
+    pub offset: u64,
+    /// Its length; none: to the end.
+    pub length: Option<u64>,
+}
+
+/// What a read reads: all at `offset`, or pieces, each drawn within its share of the object.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    whole: Range,
+    drawn: bool,
+    seed: u64,
+    client: u32,
+    turn: u64,
+    /// Where a piece may begin, counted in pieces.
+    places: u64,
+    /// Pieces in all.
+    count: u64,
+    next: u64,
+}
+
+impl Ranges {
+    /// How many are left.
+    #[must_use]
+    pub const fn left(&self) -> u64 {
+        self.count - self.next
+    }
+}
+
+impl Iterator for Ranges {
+    type Item = Range;
+
+    fn next(&mut self) -> Option<Range> {
+        if self.next == self.count {
+            return None;
+        }
+        let number = self.next;
+        self.next += 1;
+        if !self.drawn {
+            return Some(self.whole);
+        }
+        // the shares are as large as each other but for one place: ascending, without overlap, and no list of what was drawn
+        let share = |number: u64| u64::try_from(u128::from(number) * u128::from(self.places) / u128::from(self.count));
+        let (begin, end) = (share(number).unwrap_or(0), share(number + 1).unwrap_or(self.places));
+        let turn = self.turn.wrapping_mul(self.count).wrapping_add(number);
+        let drawn = begin + bits(self.seed, PLACES ^ u64::from(self.client), turn) % (end - begin).max(1);
+        let length = self.whole.length.unwrap_or_default();
+        Some(Range { offset: self.whole.offset + drawn * length, length: Some(length) })
     }
 }
 
@@ -168,6 +322,13 @@ impl Step {
 pub struct Program {
     /// In this order.
     pub steps: Vec<Step>,
+    /// How often all of them are done in an iteration, each time with the next objects.
+    #[serde(default = "once")]
+    pub repeat: u64,
+}
+
+const fn once() -> u64 {
+    1
 }
 
 impl Program {
@@ -179,13 +340,43 @@ impl Program {
         if self.steps.is_empty() {
             return Err("the program has no steps; expected one or more (correct the test)".to_owned());
         }
-        match self.steps.iter().find(|step| step.repeat == 0 || step.operation.is_empty()) {
+        let never = |step: &&Step| step.repeat == 0 || step.operation.is_empty();
+        match self.steps.iter().find(never) {
             Some(step) => Err(format!(
                 "step {:?} is done {} times; expected a name and one time or more (correct the test)",
                 step.operation, step.repeat
             )),
+            None if self.repeat == 0 => {
+                Err("the steps are done 0 times; expected one time or more (correct the test)".to_owned())
+            }
             None => Ok(()),
         }
+    }
+
+    /// Number of the object that a step acts on, the `turn`-th time in this iteration of this client. `seed` is the load's.
+    #[must_use]
+    pub fn object(&self, step: &Step, seed: u64, iteration: u64, client: u32, turn: u64) -> u64 {
+        let in_all = step.repeat.wrapping_mul(self.repeat);
+        let count = step.keys.count();
+        let among = |first: u64| first.wrapping_mul(in_all).wrapping_add(turn);
+        match step.keys.order {
+            Order::Sequential => among(iteration) % count,
+            Order::Random => bits(seed, OBJECTS, among(iteration)) % count,
+            Order::Client => among(u64::from(client)) % count,
+        }
+    }
+
+    /// Operations of an iteration.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.steps.iter().map(|step| step.repeat).sum::<u64>().saturating_mul(self.repeat)
+    }
+
+    /// Whether a later step asks for the checksum of what step `number` moves, so that its client must sum it up.
+    #[must_use]
+    pub fn sums(&self, number: usize) -> bool {
+        let moves = matches!(self.steps[number].verb, Verb::Read | Verb::Write);
+        moves && self.steps[number + 1..].iter().any(|step| step.verb == Verb::Checksum)
     }
 }
 
@@ -196,11 +387,58 @@ mod tests {
     #[test]
     fn objects_have_names() {
         let mut name = String::new();
-        let keys = Keys { prefix: "d/f".into(), count: 10, width: 6, ..Keys::default() };
+        let mut keys = Keys { prefix: "d/f".into(), count: 10, width: 6, ..Keys::default() };
         keys.write_name(7, &mut name);
         assert_eq!((name.as_str(), keys.count()), ("d/f000007", 10));
-        let keys = Keys { names: vec!["a".into(), "b".into()], ..Keys::default() };
+        keys.suffix = ".x".into();
+        keys.folders = 4;
+        keys.write_name(7, &mut name);
+        assert_eq!(name, "d/d000003/f000007.x");
+        let keys = Keys { names: vec!["a".into(), "b".into()], suffix: "+".into(), ..Keys::default() };
         keys.write_name(1, &mut name);
-        assert_eq!((name.as_str(), keys.count()), ("b", 2));
+        assert_eq!((name.as_str(), keys.count()), ("b+", 2));
+    }
+
+    #[test]
+    fn sizes_come_as_often_as_they_weigh() {
+        let mut content = Content { seed: 5, size: 9, sizes: vec![(1, 3), (0, 5), (3, 9)], entropy: 1.0 };
+        let count = |size| (0..10_000).filter(|number| content.size_of(*number) == size).count();
+        assert_eq!((count(3) + count(9), count(5)), (10_000, 0));
+        assert!((2300..2700).contains(&count(3)), "{}", count(3));
+        content.sizes.clear();
+        assert_eq!(content.object(4).size, 9);
+    }
+
+    #[test]
+    fn pieces_ascend_without_overlap_and_make_up_the_fraction() {
+        let mut step: Step = serde_json::from_str(
+            r#"{"operation": "read", "verb": "read", "keys": {"prefix": "", "count": 1, "width": 1, "names": [], "order": "sequential"},
+            "repeat": 1, "content": null, "offset": 100, "length": 10, "span": 1100, "buffer": null, "verify": false, "checksum": "none",
+            "method": "", "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0}"#,
+        )
+        .unwrap();
+        assert_eq!(step.ranges(0, 0, None).count(), 1);
+        for (pieces, fraction, count) in
+            [(7, None, 7), (3, Some(0.25), 25), (0, Some(1.0), 100), (0, Some(1e-9), 1), (500, None, 100)]
+        {
+            (step.pieces, step.fraction) = (pieces, fraction);
+            let ranges: Vec<u64> = step.ranges(3, 8, None).map(|range| range.offset).collect();
+            assert_eq!(ranges.len(), count);
+            assert!(ranges.windows(2).all(|two| two[0] + 10 <= two[1]), "{ranges:?}");
+            assert!(ranges.iter().all(|at| (100..1100).contains(at) && at % 10 == 0));
+        }
+        (step.pieces, step.fraction) = (7, None);
+        let drawn = |client, turn| step.ranges(client, turn, None).collect::<Vec<_>>();
+        assert!(drawn(0, 0) != drawn(1, 0) && drawn(0, 0) != drawn(0, 1) && drawn(0, 0) == drawn(0, 0));
+        assert!(
+            step.ranges(0, 0, Some(150)).all(|range| range.offset < 150),
+            "never behind the end of a smaller object"
+        );
+        step.span = None;
+        assert_eq!(drawn_one(&step), [Range { offset: 100, length: Some(10) }]);
+    }
+
+    fn drawn_one(step: &Step) -> Vec<Range> {
+        step.ranges(0, 0, None).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Whether what was read is what it should be: size, content, checksum, a text in it. Piece by piece, nothing is kept.
 
 use http::HeaderMap;
-use pileup_engine::client::Fault;
+use pileup_engine::client::{Call, Fault};
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::{Checksum, Step};
 
@@ -30,15 +30,16 @@ pub(crate) struct Check<'a> {
 
 impl<'a> Check<'a> {
     /// For a whole object, or the part that was asked for.
-    pub(crate) fn object(step: &'a Step, number: u64, part: Option<Part>, headers: &HeaderMap) -> Self {
+    pub(crate) fn object(call: &Call<'a>, part: Option<Part>, headers: &HeaderMap) -> Self {
+        let step = call.step;
         let offset = part.map_or(0, |part| part.offset);
-        let expected = step.content.map(|content| {
-            let rest = content.size.saturating_sub(offset);
+        let expected = call.content.map(|object| {
+            let rest = object.size.saturating_sub(offset);
             part.and_then(|part| part.length).map_or(rest, |length| length.min(rest))
         });
         let stated = if part.is_some() || step.checksum == Checksum::None { None } else { digest(headers) };
         Self {
-            content: step.content.filter(|_| step.verify).map(|content| Maker::new(content.seed, number)),
+            content: call.verified().map(|object| Maker::new(&object)),
             at: offset,
             got: 0,
             expected,

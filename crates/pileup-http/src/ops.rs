@@ -79,6 +79,9 @@ impl Client for HttpClient {
     }
 
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        if call.step.verb == Verb::Noop {
+            return Ok(());
+        }
         let plan = self.plan(call)?;
         self.turn += 1;
         match call.step.buffer {
@@ -114,7 +117,7 @@ impl HttpClient {
         act: &mut Act,
     ) -> Result<(), Fault> {
         let step = call.step;
-        let size = step.content.map(|content| content.size);
+        let size = call.content.map(|object| object.size);
         let begin = plan.part.map_or(0, |part| part.offset);
         let asked = step.length.map(|length| begin.saturating_add(length));
         let end = [size, asked].into_iter().flatten().min();
@@ -135,7 +138,10 @@ impl HttpClient {
     fn plan(&self, call: &Call<'_>) -> Result<Plan, Fault> {
         let (step, address) = (call.step, &self.target.address);
         let method = match step.verb {
-            Verb::Noop => return Err(Fault::failed("an http target has nothing to do for a noop")),
+            Verb::Noop => Method::OPTIONS, // never sent
+            Verb::Rename | Verb::Checksum | Verb::Open | Verb::Connect => {
+                return Err(Fault::failed(format!("an http target has no {:?} yet", step.verb).to_lowercase()));
+            }
             Verb::Request if step.method.is_empty() => Method::GET,
             Verb::Request => Method::from_bytes(step.method.as_bytes())
                 .ok()
@@ -158,7 +164,11 @@ impl HttpClient {
         if step.verb == Verb::Read && step.length == Some(0) {
             return Err(Fault::failed("a part of 0 bytes cannot be asked for over HTTP"));
         }
-        let begin = step.place(self.number, self.turn);
+        if step.pieces > 1 || step.fraction.is_some() {
+            return Err(Fault::failed("an http target has no reads of several pieces yet"));
+        }
+        let mut ranges = step.ranges(self.number, self.turn, call.content.map(|object| object.size));
+        let begin = ranges.next().map_or(0, |range| range.offset);
         Ok(Plan { method, path, part: part(step, begin), moved: 0 })
     }
 
@@ -166,7 +176,7 @@ impl HttpClient {
     fn size(call: &Call<'_>) -> Option<u64> {
         let step = call.step;
         match step.verb {
-            Verb::Write | Verb::Request if uploads(step) => Some(step.content.map_or(0, |content| content.size)),
+            Verb::Write | Verb::Request if uploads(step) => Some(call.content.map_or(0, |object| object.size)),
             Verb::List => Some(PROPFIND.len() as u64),
             _ => None,
         }
@@ -181,8 +191,8 @@ impl HttpClient {
         let mut headers = self.target.headers.clone();
         match step.verb {
             Verb::Write | Verb::Request if uploads(step) => {
-                if let (Checksum::Adler32, Some(content)) = (step.checksum, step.content) {
-                    let sum = content::adler32(content.seed, call.number, content.size);
+                if let (Checksum::Adler32, Some(object)) = (step.checksum, call.content) {
+                    let sum = content::adler32(&object);
                     headers.insert(DIGEST, value(&format!("adler32={sum:08x}"))?);
                 }
             }
@@ -209,9 +219,9 @@ impl HttpClient {
 
     fn body(&self, call: &Call<'_>) -> Upload {
         self.sent.set(0);
-        match (call.step.verb, call.step.content) {
+        match (call.step.verb, call.content) {
             (Verb::List, _) => Upload::Fixed(Bytes::from_static(PROPFIND.as_bytes())),
-            (Verb::Write | Verb::Request, Some(content)) => Upload::known(content, call.number, Rc::clone(&self.sent)),
+            (Verb::Write | Verb::Request, Some(object)) => Upload::known(&object, Rc::clone(&self.sent)),
             _ => Upload::Empty,
         }
     }
@@ -335,7 +345,7 @@ fn range(part: Part) -> String {
 async fn judge(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
     let step = call.step;
     let status = answer.head.status;
-    if !passes(status, step, plan.part) {
+    if !passes(status, call, plan.part) {
         return Err(match status {
             StatusCode::OK if plan.part.is_some() => Fault::failed("HTTP 200 OK, though only a part was asked for"),
             other => error::status(other),
@@ -345,15 +355,15 @@ async fn judge(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act)
         Verb::Read if status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
         Verb::Read if status.is_success() => read(answer, plan.part, call, act).await,
         Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step).await,
-        Verb::Stat => stat(answer, step),
+        Verb::Stat => stat(answer, call),
         Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await,
         _ => answer.drain().await.map(drop),
     }
 }
 
 /// Whether the status is one that passes.
-fn passes(status: StatusCode, step: &Step, part: Option<Part>) -> bool {
-    let code = status.as_u16();
+fn passes(status: StatusCode, call: &Call<'_>, part: Option<Part>) -> bool {
+    let (step, code) = (call.step, status.as_u16());
     if !step.expect.statuses.is_empty() {
         return step.expect.statuses.contains(&code);
     }
@@ -363,16 +373,16 @@ fn passes(status: StatusCode, step: &Step, part: Option<Part>) -> bool {
         // RFC 4918, 9.6.1: of several objects not all were removed.
         Verb::Delete | Verb::Mkdir | Verb::Write if code == 207 => false,
         Verb::List => code == 207,
-        Verb::Read if part.is_some() => code == 206 || (code == 416 && wants_nothing(step, part)),
+        Verb::Read if part.is_some() => code == 206 || (code == 416 && wants_nothing(call, part)),
         Verb::Read => code == 200,
         _ => status.is_success(),
     }
 }
 
 /// Whether the part asked for lies behind the end: of the known content, or of an object that was read up to there.
-fn wants_nothing(step: &Step, part: Option<Part>) -> bool {
+fn wants_nothing(call: &Call<'_>, part: Option<Part>) -> bool {
     let offset = part.map_or(0, |part| part.offset);
-    step.content.map_or(offset > step.offset, |content| offset >= content.size)
+    call.content.map_or(offset > call.step.offset, |object| offset >= object.size)
 }
 
 async fn read(answer: &mut Answer, part: Option<Part>, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
@@ -380,7 +390,7 @@ async fn read(answer: &mut Answer, part: Option<Part>, call: &Call<'_>, act: &mu
     if part.is_some_and(|part| !begins_at(&answer.head.headers, part.offset)) {
         return Err(Fault::failed("another range than the one asked for"));
     }
-    let check = Check::object(call.step, call.number, part, &answer.head.headers);
+    let check = Check::object(call, part, &answer.head.headers);
     receive(answer, check, act).await
 }
 
@@ -425,9 +435,9 @@ async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault
     }
 }
 
-fn stat(answer: &Answer, step: &Step) -> Result<(), Fault> {
-    match (step.content, answer.head.stated) {
-        (Some(content), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(content.size)),
+fn stat(answer: &Answer, call: &Call<'_>) -> Result<(), Fault> {
+    match (call.content, answer.head.stated) {
+        (Some(object), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(object.size)),
         (Some(_), None) if answer.head.status.is_success() => Err(Fault::failed("the answer states no size")),
         _ => Ok(()),
     }

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::{Bytes, BytesMut};
-use pileup_engine::content::Maker;
-use pileup_engine::program::Content;
+use pileup_engine::content::{Maker, Object};
 
 /// Largest piece handed to the connection at once.
 const PIECE: u64 = 64 * 1024;
@@ -32,10 +31,10 @@ pub(crate) struct Known {
 }
 
 impl Upload {
-    /// The whole of object `number`.
-    pub(crate) fn known(content: Content, number: u64, moved: Rc<Cell<u64>>) -> Self {
-        let maker = Maker::new(content.seed, number);
-        Self::Known(Known { maker, size: content.size, at: 0, buffer: BytesMut::new(), moved })
+    /// The whole of an object.
+    pub(crate) fn known(object: &Object, moved: Rc<Cell<u64>>) -> Self {
+        let maker = Maker::new(object);
+        Self::Known(Known { maker, size: object.size, at: 0, buffer: BytesMut::new(), moved })
     }
 
     /// The next piece, never an empty one; none at the end.

@@ -5,25 +5,68 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Verb = Literal["noop", "request", "write", "read", "stat", "list", "delete", "mkdir"]
+Verb = Literal[
+    "noop",
+    "request",
+    "write",
+    "read",
+    "stat",
+    "list",
+    "delete",
+    "mkdir",
+    "rename",
+    "checksum",
+    "open",
+    "connect",
+]
+"""What a step does. `noop` nothing, on every target. `rename`: to the key without the suffix of its keys and with
+`Step.to` behind it. `checksum`: ask the server for the checksum of an object, and compare it with that of what a step
+before in the same iteration has read or written of it, else with that of the known content. `open`: open for reading
+and close, no bytes. `connect`: a session beside the client's own (connect, TLS, log in), ended again. A protocol that
+has not a verb says so: the operation fails."""
+SIZES = 0x7369_7A65_7300_0000
+"""Stream of the draws of sizes, as in the engine's program.rs."""
+WORD = (1 << 64) - 1
+
+
+def _mix(value: int) -> int:
+    """Splitmix64's finalizer, as in the engine's draw.rs."""
+    value = (value + 0x9E37_79B9_7F4A_7C15) & WORD
+    value = (value ^ (value >> 30)) * 0xBF58_476D_1CE4_E5B9 & WORD
+    value = (value ^ (value >> 27)) * 0x94D0_49BB_1331_11EB & WORD
+    return value ^ (value >> 31)
+
+
+def bits(seed: int, stream: int, k: int) -> int:
+    """Return the k-th draw of a stream, 64 bits: the same number as the engine's."""
+    return _mix((_mix(_mix(seed) ^ stream) + k * 0xD134_2543_DE82_EF95) & WORD)
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
     """Which object a step acts on: number `n` of `count` named `prefix + zero-padded n`, or one of `names`.
 
-    `order`: "sequential" takes them in turn over all iterations, "random" draws (seeded) anew each time.
+    `order`: "sequential" takes them in turn over all iterations, "random" draws (seeded) anew each time, "client" gives
+    each client its own, by its number.
     """
 
     prefix: str = ""
     count: int = 1
     width: int = 6
     names: tuple[str, ...] = ()
-    order: Literal["sequential", "random"] = "sequential"
+    order: Literal["sequential", "random", "client"] = "sequential"
+    suffix: str = ""
+    """What stands behind each name."""
+    folders: int = 0
+    """In so many folders d000000, d000001, ... below that of `prefix`: object n in number n modulo this. 0: none."""
 
     def name(self, number: int) -> str:
         """Return the name of object `number`, 0 <= number < count."""
-        return self.names[number] if self.names else f"{self.prefix}{number:0{self.width}d}"
+        if self.names:
+            return self.names[number] + self.suffix
+        above, slash, begin = self.prefix.rpartition("/")
+        folder = f"{above}{slash}d{number % self.folders:06d}/{begin}" if self.folders else self.prefix
+        return f"{folder}{number:0{self.width}d}{self.suffix}"
 
     @staticmethod
     def fixed(name: str) -> Keys:
@@ -37,6 +80,23 @@ class Content:
 
     seed: int = 1
     size: int = 0
+    """Size of each object; with `sizes` the largest of them."""
+    sizes: tuple[tuple[int, int], ...] = ()
+    """Sizes of which one is drawn for each object, (weight, bytes); empty: all are `size`."""
+    entropy: float = 1.0
+    """How much of the content is random, 0 to 1: the rest is zeros, which can be compressed away."""
+
+    def size_of(self, number: int) -> int:
+        """Return the size of object `number`, bytes: the one that the engine draws."""
+        total = sum(weight for weight, _ in self.sizes)
+        if not total:
+            return self.size
+        drawn = bits(self.seed, SIZES, number) % total
+        for weight, size in self.sizes:
+            if drawn < weight:
+                return size
+            drawn -= weight
+        return self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +127,16 @@ class Step:
     span: int | None = None
     """Read `length` bytes at a place drawn anew each time (from client and turn): a multiple of `length` behind
     `offset`, within so many bytes of the object. None: at `offset`."""
+    pieces: int = 0
+    """With `span`: so many such pieces in one request, ascending (a vector read). 0: a piece in a request."""
+    fraction: float | None = None
+    """With `span`: this part of it is read, 0 to 1, in pieces of `length` spread over it, ascending. None: one
+    request."""
+    read_ahead: int | None = None
+    """Bytes asked for before they are wanted, while an object is read in turn; 0: none. None: as the protocol, or the
+    system, does by itself."""
+    keep: bool = False
+    """Whether the object stays open for the client's next operation on it, where the protocol opens objects."""
     buffer: int | None = None
     """Bytes moved at a time: a call on a file system, a range request over HTTP. None: as the protocol does by itself,
     1 MiB a call on a file system, the whole object in one request over HTTP."""
@@ -80,13 +150,17 @@ class Step:
     """Whether an object that is not there passes (delete) or one that is there already (mkdir)."""
     cost_ns: int = 0
     """Time that a noop takes, waited without CPU."""
+    to: str = ""
+    """What the new name of a rename ends with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The steps of one iteration. A program of a single step with repeat 1 writes one row per iteration."""
+    """The steps of one iteration. A program of a single operation writes one row per iteration."""
 
     steps: tuple[Step, ...]
+    repeat: int = 1
+    """How often all of them are done in an iteration, each time with the next objects."""
 
     def to_native(self) -> dict[str, Any]:
         """Return plain data for the engine, field by field as named here."""
@@ -97,5 +171,5 @@ class Program:
 class ClientSpec:
     """What a target tells the engine: protocol (a name of its client table) and settings. Never recorded."""
 
-    protocol: Literal["noop", "posix", "http"]
+    protocol: Literal["noop", "posix", "http", "xroot"]
     settings: dict[str, Any] = field(default_factory=dict, repr=False)

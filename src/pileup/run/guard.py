@@ -12,7 +12,7 @@ from pileup.model.suite import Limits
 from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin import FileTarget, Target
 from pileup.run.guarded import guarded
-from pileup.run.rails import Inside, Names, changing, deletes, shown
+from pileup.run.rails import Inside, Names, changing, deletes, renamed, shown
 from pileup.run.targets import Targets
 
 
@@ -64,7 +64,8 @@ class Rails:
         self._plan = plan
         self._targets = targets
         self._made = {name: Names() for name in plan.suite.targets}
-        self._guarded: dict[str, Target] = {}
+        self._guarded: dict[str, tuple[Target, Target]] = {}
+        """The target and the guarded one; a server that was started again may be another target."""
         for name, keys in targets.made_before():
             self._made.setdefault(name, Names()).add(keys)
 
@@ -86,7 +87,9 @@ class Rails:
                     f"names inside {inside.inside}, the `limits.inside` of the suite",
                 )
         for step in steps:
-            if not deletes(step):
+            if step.verb == "rename":
+                self._made[name].add(renamed(step))
+            elif not deletes(step):
                 self._made[name].add(step.keys)
         if programs[0] is not None:
             self._check_deleting(name, steps)
@@ -99,10 +102,11 @@ class Rails:
         name = next((each for each in self._plan.suite.targets if self._targets.get(each) is target), "")
         if not isinstance(target, FileTarget) or not name:
             return target
-        if name not in self._guarded:
+        known = self._guarded.get(name)
+        if known is None or known[0] is not target:
             made = None if _pressed_elsewhere(self._plan) else self._made[name]
-            self._guarded[name] = guarded(target, inside_of(self._plan, name, target), made)
-        return self._guarded[name]
+            known = self._guarded[name] = target, guarded(target, inside_of(self._plan, name, target), made)
+        return known[1]
 
     def _check_deleting(self, name: str, steps: list[Step]) -> None:
         for step in steps:

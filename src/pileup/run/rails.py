@@ -7,7 +7,7 @@ import posixpath
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -55,7 +55,8 @@ class Inside:
             names = tuple(name for name in step.keys.names if not self._on_the_way(name))
             return self.problem_of(Keys(names=names)) if names else ""
         places = [urlsplit(value).path for name, value in step.headers if name.lower() == "destination"]
-        return self.problem_of(step.keys) or next(filter(None, map(self.problem_at, places)), "")
+        problem = self.problem_of(step.keys) or next(filter(None, map(self.problem_at, places)), "")
+        return problem or (self.problem_of(renamed(step)) if step.verb == "rename" else "")
 
     @property
     def free(self) -> bool:
@@ -69,7 +70,7 @@ class Inside:
     def problem_of(self, keys: Keys) -> str:
         """Return why one of these names may not be changed, empty when all may."""
         if keys.names:
-            return next(filter(None, map(self.problem, keys.names)), "")
+            return next(filter(None, map(self.problem, _all(keys))), "")
         return self.problem(keys.name(0)) or self._problem_of_links(keys)
 
     def _problem_of_links(self, keys: Keys) -> str:
@@ -79,10 +80,11 @@ class Inside:
         folder, _, begin = keys.prefix.rpartition("/")
         try:
             with os.scandir(self._whole(folder)) as found:
-                links = [each.name for each in found if each.name.startswith(begin) and each.is_symlink()]
+                links = [each.name for each in found if each.is_symlink()]
         except OSError:  # not there yet: nothing in it is a link
             return ""
-        return next(filter(None, (self.problem(f"{folder}/{name}") for name in links)), "")
+        begins = (begin, "d") if keys.folders else (begin,)
+        return next(filter(None, (self.problem(f"{folder}/{name}") for name in links if name.startswith(begins))), "")
 
     def _whole(self, name: str) -> str:
         return f"{_base(self.url)}/{name.lstrip('/')}"
@@ -114,12 +116,16 @@ def shown(name: str) -> str:
     return repr(name if len(name) <= SHOWN else name[:SHOWN] + "…")
 
 
+Pattern = tuple[str, int, str, int]
+"""Prefix, digits, suffix and folders of a set of numbered names."""
+
+
 @dataclass(slots=True)
 class Names:
     """Names on one target, of sets as they are in programs and single ones. From any thread."""
 
-    _sets: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Prefix and width -> largest count."""
+    _sets: dict[Pattern, int] = field(default_factory=dict)
+    """All of a set but its count -> largest count."""
     _single: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -127,10 +133,9 @@ class Names:
         """Take names in."""
         with self._lock:
             if keys.names:
-                self._single.update(map(_plain, keys.names))
+                self._single.update(map(_plain, _all(keys)))
             else:
-                key = (_slashes(keys.prefix), keys.width)
-                self._sets[key] = max(self._sets.get(key, 0), keys.count)
+                self._sets[_pattern(keys)] = max(self._sets.get(_pattern(keys), 0), keys.count)
 
     def add_name(self, name: str) -> None:
         """Take one name in."""
@@ -140,9 +145,9 @@ class Names:
     def missing(self, keys: Keys) -> str | None:
         """Return one of these names that is not among them; None when all are."""
         with self._lock:
-            if not keys.names and keys.count <= self._sets.get((_slashes(keys.prefix), keys.width), 0):
+            if not keys.names and keys.count <= self._sets.get(_pattern(keys), 0):
                 return None
-            for name in keys.names or _numbered(keys):
+            for name in _all(keys):
                 if not self._has(_plain(name)):
                     return name
         return None if len(keys.names) or keys.count <= MOST_NAMES else keys.name(keys.count - 1)
@@ -155,18 +160,26 @@ class Names:
     def _has(self, name: str) -> bool:
         if name in self._single:
             return True
-        return any(_member(name, prefix, width, count) for (prefix, width), count in self._sets.items())
+        return any(_member(name, pattern, count) for pattern, count in self._sets.items())
 
 
-def _numbered(keys: Keys) -> Iterable[str]:
-    return (keys.name(number) for number in range(min(keys.count, MOST_NAMES)))
+def _pattern(keys: Keys) -> Pattern:
+    return _slashes(keys.prefix), keys.width, keys.suffix, keys.folders
 
 
-def _member(name: str, prefix: str, width: int, count: int) -> bool:
-    digits = name[len(prefix) :]
-    if not name.startswith(prefix) or not (digits.isascii() and digits.isdigit()):
+def _all(keys: Keys) -> Iterable[str]:
+    """Yield the names, at most `MOST_NAMES` of numbered ones."""
+    return (keys.name(number) for number in range(len(keys.names) or min(keys.count, MOST_NAMES)))
+
+
+def _member(name: str, pattern: Pattern, count: int) -> bool:
+    """Whether a name is that of an object of the set: its digits say of which."""
+    prefix, width, suffix, folders = pattern
+    begin, last = prefix.rpartition("/")[2], name.rpartition("/")[2]
+    digits = last[len(begin) : len(last) - len(suffix)]
+    if not (last.startswith(begin) and digits.isascii() and digits.isdigit()):
         return False
-    return int(digits) < count and digits == f"{int(digits):0{width}d}"
+    return int(digits) < count and Keys(prefix, count, width, suffix=suffix, folders=folders).name(int(digits)) == name
 
 
 def _plain(name: str) -> str:
@@ -181,7 +194,7 @@ def _slashes(text: str) -> str:
 def changing(program: Program) -> Iterator[Step]:
     """Yield the steps that change something."""
     for step in program.steps:
-        if step.verb in ("write", "delete", "mkdir") or (
+        if step.verb in ("write", "delete", "mkdir", "rename") or (
             step.verb == "request" and (step.method or "GET").upper() not in HARMLESS
         ):
             yield step
@@ -189,4 +202,9 @@ def changing(program: Program) -> Iterator[Step]:
 
 def deletes(step: Step) -> bool:
     """Whether a step removes something."""
-    return step.verb == "delete" or (step.verb == "request" and step.method.upper() in ("DELETE", "MOVE"))
+    return step.verb in ("delete", "rename") or (step.verb == "request" and step.method.upper() in ("DELETE", "MOVE"))
+
+
+def renamed(step: Step) -> Keys:
+    """Return the names that a rename gives."""
+    return replace(step.keys, suffix=step.to)

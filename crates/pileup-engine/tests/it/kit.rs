@@ -132,7 +132,7 @@ pub fn load(changes: &str) -> String {
 
 /// A program of noops on four objects, with changes.
 pub fn program(steps: &[&str]) -> Program {
-    Program { steps: steps.iter().map(|changes| step(changes)).collect() }
+    Program { steps: steps.iter().map(|changes| step(changes)).collect(), repeat: 1 }
 }
 
 /// A noop on one of four objects, with changes.

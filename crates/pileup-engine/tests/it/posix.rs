@@ -13,7 +13,7 @@ fn client(root: &std::path::Path) -> PosixClient {
 
 fn act(client: &mut PosixClient, changes: &str, key: &str) -> (Result<(), Fault>, Act) {
     let (step, mut noted) = (step(changes), Act::default());
-    let call = Call { id: 1, step: &step, number: 7, key };
+    let call = Call::new(1, &step, 7, key);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let result = runtime.block_on(client.act(&call, &mut noted));
     (result, noted)
@@ -51,15 +51,16 @@ fn scattered_reads_hit_every_place_and_keep_the_file_open() {
     let bench = Bench::new("posix-scattered");
     let mut client = client(&bench.folder.join("data"));
     assert_eq!(act(&mut client, &format!(r#"{{"verb": "write", {CONTENT}}}"#), "a").0, Ok(()));
-    let read = format!(r#"{{"verb": "read", "offset": 1000, "length": 1000, "span": 10000, {CONTENT}}}"#);
+    let read = format!(r#"{{"verb": "read", "offset": 1000, "length": 1000, "span": 10000, "keep": true, {CONTENT}}}"#);
     let (result, noted) = act(&mut client, &read, "a");
     assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 1000, 2), "open and read");
     let step = step(&read);
-    let places: std::collections::BTreeSet<u64> = (0..200).map(|turn| step.place(0, turn)).collect();
+    let place = |client, turn| step.ranges(client, turn, None).next().unwrap().offset;
+    let places: std::collections::BTreeSet<u64> = (0..200).map(|turn| place(0, turn)).collect();
     assert_eq!(places.into_iter().collect::<Vec<_>>(), (1..10).map(|place| place * 1000).collect::<Vec<_>>());
     assert_ne!(
-        (0..20).map(|turn| step.place(0, turn)).collect::<Vec<_>>(),
-        (0..20).map(|turn| step.place(1, turn)).collect::<Vec<_>>()
+        (0..20).map(|turn| place(0, turn)).collect::<Vec<_>>(),
+        (0..20).map(|turn| place(1, turn)).collect::<Vec<_>>()
     );
     for _ in 0..50 {
         let (result, noted) = act(&mut client, &read, "a");

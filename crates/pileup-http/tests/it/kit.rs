@@ -50,7 +50,7 @@ pub async fn act(client: &mut HttpClient, step: &Step, key: &str) -> (Result<(),
 /// The same on an object of this number.
 pub async fn numbered(client: &mut HttpClient, step: &Step, key: &str, number: u64) -> (Result<(), Fault>, Act) {
     let mut act = Act::default();
-    let call = Call { id: 77, step, number, key };
+    let call = Call::new(77, step, number, key);
     let result = client.act(&call, &mut act).await;
     (result, act)
 }

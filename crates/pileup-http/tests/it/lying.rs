@@ -207,7 +207,7 @@ fn a_stall_leaves_what_was_noted() {
     run(async {
         let mut client = client(json!({"url": script.url}));
         let get = step(json!({}));
-        let call = pileup_engine::client::Call { id: 1, step: &get, number: 0, key: "x" };
+        let call = pileup_engine::client::Call::new(1, &get, 0, "x");
         let mut noted = pileup_engine::client::Act::default();
         let cut = tokio::time::timeout(Duration::from_millis(50), client.act(&call, &mut noted)).await;
         assert!(cut.is_err() && noted.sent && noted.calls == 1 && noted.first_byte == 0);

@@ -157,7 +157,7 @@ fn what_is_measured_is_what_was_done() {
         let get = step(json!({}));
         for id in 1..=100 {
             let mut act = pileup_engine::client::Act::default();
-            let call = pileup_engine::client::Call { id, step: &get, number: 0, key: "" };
+            let call = pileup_engine::client::Call::new(id, &get, 0, "");
             let start = pileup_pacer::clock::now();
             client.act(&call, &mut act).await.unwrap();
             seen.insert(id.to_string(), (start, act.first_byte, pileup_pacer::clock::now()));
