@@ -5,6 +5,7 @@ Every word of the format is here, also those that are not built yet (`not_yet`):
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
@@ -37,6 +38,12 @@ class Credentials(Part):
     ca: str | None = Field(None, description="file with the CA certificates (PEM) that sign the target's certificate")
     certificate: str | None = Field(None, description="file with the client certificate chain (PEM)")
     key: str | None = Field(None, description="file with the key of the client certificate (PEM)")
+
+    def beside(self, offered: Mapping[str, str]) -> Credentials:
+        """Return these with files that a private server offers where they say nothing: who pileup is, and `ca`."""
+        given = {name for name in type(self).model_fields if getattr(self, name) is not None}
+        used = {word: path for word, path in offered.items() if word not in given}
+        return self.model_copy(update=used if given <= {"ca"} else {word: used[word] for word in used if word == "ca"})
 
 
 class SettingSpec(Part):

@@ -116,6 +116,10 @@ class Launcher:
     files: tuple[File, ...] = ()
     user: str = ""
     """Who runs it when pileup runs as root; the folders become that user's. Empty: whoever runs pileup."""
+    credentials: dict[str, str] = field(default_factory=dict)
+    """Words of a target's `credentials` that let pileup in, as paths of files (`ca`, `token_file`); never a secret.
+
+    What says who pileup is yields to what the suite says of that; `ca` to the suite's."""
 
     @classmethod
     def one(

@@ -45,10 +45,14 @@ class CaseRun:
         self._told: dict[str, Any] = live.book.case(case)
         self._begin_roles = begin_roles
         self._ended = ended
-        self._target = live.targets.get(case.test.target)
         self._output: Output = live.folder.output(case.name)
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
+
+    @property
+    def _target(self) -> Target | None:
+        """The target as it is now: a server that was started again may be another one."""
+        return self._live.targets.get(self.case.test.target)
 
     def run(self) -> Ended:
         """Return how the case ended and why."""

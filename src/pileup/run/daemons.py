@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -35,9 +36,17 @@ for number, each in enumerate(kept):
     os.dup2(each, 3 + number)
     os.set_inheritable(3 + number, True)
 os.environ.update(LISTEN_FDS=str(len(kept)), LISTEN_PID=str(os.getpid()))
-os.execvp(sys.argv[2], sys.argv[2:])
+if sys.argv[2]:
+    user, group = sys.argv[2].split(":")
+    os.setgroups([])
+    os.setgid(int(group))
+    os.setuid(int(user))
+os.execvp(sys.argv[3], sys.argv[3:])
 """
-"""Gives listening sockets the numbers that a program looks for, then becomes the program: systemd's protocol."""
+"""Gives listening sockets the numbers that a program looks for, then becomes the program: systemd's protocol.
+
+It becomes the server's user itself, who need not be able to reach this Python.
+"""
 
 
 @dataclass(slots=True)
@@ -69,6 +78,7 @@ class Server:
     def __init__(self, name: str, launcher: Launcher, folder: Path, journal: Journal) -> None:
         self.name = name
         self.url = ""
+        self.credentials: dict[str, str] = {}
         self.filling = Filling(folder, launcher.user)
         self._launcher = launcher
         self._folder = folder
@@ -157,6 +167,7 @@ class Server:
             elif not any(running.daemon.name == each.name for running in self._running):
                 self.url = self._start_one(each) or self.url
         self.url = self.filling.fill(self._launcher.url) or self.url
+        self.credentials = self.filling.environment(self._launcher.credentials)
         if not self.url:
             self.end()
             raise TargetError(f"target {self.name}: its server did not tell its url", "a ready line with a group `url`")
@@ -203,8 +214,11 @@ class Server:
             output = stack.enter_context(log.open("ab"))
             listening = [stack.enter_context(self._listen(port)) for port in daemon.listen]
             numbers = [each.fileno() for each in listening]
+            identity = commands.identity_of(user)
             if numbers:
-                words = [sys.executable, "-ISc", HAND_OVER, ",".join(map(str, numbers)), *words]
+                whose = f"{pwd.getpwnam(user).pw_uid}:{identity['group']}" if user else ""
+                words = [sys.executable, "-ISc", HAND_OVER, ",".join(map(str, numbers)), whose, *words]
+                identity = {}
             return subprocess.Popen(
                 words,
                 stdout=output,
@@ -214,7 +228,7 @@ class Server:
                 env={**os.environ, **self.filling.environment(daemon.environment), MARK: self._mark},
                 cwd=self.filling.fill(daemon.folder),
                 pass_fds=numbers,
-                **commands.identity_of(user),
+                **identity,
             )
 
     def _listen(self, port: str) -> socket.socket:

@@ -38,7 +38,8 @@ class Fleets:
         if suite.places.local and not isolated:
             return self.local
         places = Places(processes=1) if suite.places.local else suite.places
-        key = ("isolated" if isolated else "places", environment.model_dump_json() if environment else "")
+        told = environment.model_dump_json() if environment else ""
+        key = ("isolated" if isolated else "places", told, self._targets.where())
         with self._lock:
             fleet = self._open.get(key) or self._add(key, places, self._variables(environment))
             if fleet.lost:
@@ -83,7 +84,7 @@ class Fleets:
 
     def _add(self, key: Key, places: Places, environment: dict[str, str]) -> Fleet:
         urls = self._targets.urls()
-        fleet = open_fleet(places, self._folder, self._plan, urls, first=self._next, environment=environment)
+        fleet = open_fleet(places, self._folder, self._targets.plan, urls, first=self._next, environment=environment)
         self._next += len(fleet.places)
         self._told += [place.info() for place in fleet.places]
         self._open[key] = fleet

@@ -105,6 +105,10 @@ class Supervisor:
         """Return where a server is."""
         return self._find(name)[0].url
 
+    def credentials(self, name: str) -> dict[str, str]:
+        """Return the files that let pileup in, by the word of `credentials`."""
+        return self._find(name)[0].credentials
+
     def port(self, name: str, port: str = "main") -> int:
         """Return a port that was given to a server."""
         return self._find(name)[0].filling.port(port)

@@ -97,14 +97,7 @@ class Settings:
         except ValueError as problem:
             raise TargetError(f"target {target}: {problem}", "settings that its launcher takes") from problem
         url = self._supervisor.restart(target, launcher)
-        open_target = self._targets.open_target(target)
-        if url != open_target.url:
-            raise TargetError(
-                f"target {target} came back at {url}, it was at {open_target.url}",
-                "the same address after a restart",
-                "its launcher should use {port}",
-            )
-        self._await_healthy(open_target, target, HEALTHY_WITHIN)
+        self._await_healthy(self._targets.renew(target, url), target, HEALTHY_WITHIN)
 
     def _change_one(self, target: str, name: str, text: str) -> None:
         key = (target, name)

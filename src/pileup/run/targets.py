@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
+from urllib.parse import urlsplit
 
 from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.plan import Plan
@@ -22,7 +25,7 @@ class Targets:
     """Opens every target that the plan uses, in the order of the suite."""
 
     def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor) -> None:
-        self._plan = plan
+        self._plan = self._given = plan
         self._folder = folder
         self._supervisor = supervisor
         self._names = [name for name in plan.suite.targets if self._used(name)]
@@ -53,6 +56,34 @@ class Targets:
     def urls(self) -> dict[str, str]:
         """Return name -> url of every open target, launched and scratch ones too."""
         return {name: target.url for name, target in self._open.items()}
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, with what the launched servers say of who may come in."""
+        return self._plan
+
+    def where(self) -> str:
+        """Return what places must know of the targets, as one text that changes with it: addresses and credentials."""
+        launched = [name for name in self._open if self._plan.suite.targets[name].launch is not None]
+        return json.dumps([self.urls(), {name: self._supervisor.credentials(name) for name in launched}])
+
+    def renew(self, name: str, url: str) -> Target:
+        """Return the target of a server that was started again: another one if it came back with another address.
+
+        Raises TargetError when that is another port, or when the target is not open.
+        """
+        target = self.open_target(name)
+        if urlsplit(url).netloc != urlsplit(target.url).netloc:
+            raise TargetError(
+                f"target {name} came back at {url}, it was at {target.url}",
+                "the same address after a restart",
+                "its launcher should use {port}",
+            )
+        before = self._plan
+        self._let_in(name)
+        if url != target.url or self._plan != before:
+            self._open[name] = instances.make_target(self._plan, name, url)
+        return self._open[name]
 
     def problem(self, name: str | None) -> str:
         """Return why a target is unavailable, empty when it is not."""
@@ -98,12 +129,21 @@ class Targets:
             self._folder.event("target", f"target {name} is unavailable: {problem}")
         return told
 
+    def _let_in(self, name: str) -> None:
+        """Use the files that let pileup into a launched server, where the suite does not say who pileup is."""
+        given = self._given.suite.targets[name]
+        credentials = given.credentials.beside(self._supervisor.credentials(name))
+        targets = {**self._plan.suite.targets, name: given.model_copy(update={"credentials": credentials})}
+        self._plan = replace(self._plan, suite=self._plan.suite.model_copy(update={"targets": targets}))
+
     def _make_url(self, name: str) -> str:
         """Start the target's private server, or give it a folder of its own where its kind lives in one."""
         folder = self._folder.path / "servers" / name
         launcher = instances.make_launcher(self._plan, name, folder)
         if launcher is not None:
-            return self._supervisor.launch(name, launcher, folder)
+            url = self._supervisor.launch(name, launcher, folder)
+            self._let_in(name)
+            return url
         kind = self._plan.suite.targets[name].kind
         if not instances.class_of_target(kind, Path(self._plan.folder)).scratch:
             return ""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
+from pileup.builtin.launchers.xrootd import xrootd_launcher
+from pileup.builtin.launchers.xrootd_settings import XrootdSettings
 from pileup.builtin.targets.connection import judge
 from pileup.builtin.targets.http import HttpTarget
 from pileup.builtin.targets.multistatus import parse_entries
-from pileup.plugin import Entry, Failed, FileTarget, Refused, TargetError
+from pileup.model.part import Part
+from pileup.plugin import Entry, Failed, FileTarget, Launcher, Refused, TargetError
 
 ASKED = (
     b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
@@ -29,10 +33,19 @@ class WebDavTarget(HttpTarget, FileTarget):
     The url is that of a folder that is there: http:// or https:// (also dav:// and davs://). Credentials as for kind
     `http`. Files are written with PUT, read with GET, looked at with HEAD, removed with DELETE; folders are made with
     MKCOL and listed with PROPFIND.
+
+    With `launch` pileup starts an XRootD server on this machine and ends it after the run, for example `launch:
+    {tls: true, authorization: tokens, throttle: 16}`; every setting can be an axis of a scan.
     """
 
     kind = "webdav"
     provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "http"})
+    launch_settings: ClassVar[type[Part]] = XrootdSettings
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
+        return xrootd_launcher(settings, "http", "https")
 
     def probe(self) -> str:
         """Ask what the server can do."""

@@ -1,0 +1,1 @@
+"""How real servers of the field are started privately: configuration, certificates, tokens."""
