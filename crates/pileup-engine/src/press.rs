@@ -180,6 +180,17 @@ impl Press {
         self.turnstile().next(client)
     }
 
+    /// Say that every iteration from the turnstile is one operation of this name.
+    pub fn name_single(&self, name: &str) {
+        self.turnstile().shard().name_single(name);
+    }
+
+    /// The string of that operation; 0: iterations have operations inside.
+    #[must_use]
+    pub fn single(&self) -> u32 {
+        self.turnstile().shard().single()
+    }
+
     /// A descriptor for event loops: readable when `ready` has something to give or the load is over.
     pub fn fileno(&self) -> i32 {
         self.turnstile().fileno()

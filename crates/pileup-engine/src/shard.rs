@@ -168,6 +168,12 @@ impl Shard {
         self.single.store(self.recorder.name(name), Ordering::Relaxed);
     }
 
+    /// The string of the operation that every iteration is; 0: iterations have operations inside.
+    #[must_use]
+    pub fn single(&self) -> u32 {
+        self.single.load(Ordering::Relaxed)
+    }
+
     /// Say how many operations an iteration has: each may take the timeout.
     pub fn set_operations(&self, operations: u64) {
         self.operations.store(operations.max(1), Ordering::Relaxed);

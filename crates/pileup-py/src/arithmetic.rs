@@ -1,6 +1,6 @@
 //! Pure functions for Python: schedules, known content, checksums.
 
-use pileup_engine::content::{self, Adler32};
+use pileup_engine::content::{Adler32, Maker, Object};
 use pileup_record::Phase;
 use pileup_schedule::{Kind, Load, Schedule, Stage};
 use pyo3::exceptions::PyValueError;
@@ -64,7 +64,7 @@ pub fn known_content(
     length: usize,
 ) -> PyResult<Bound<'_, PyBytes>> {
     PyBytes::new_with(py, length, |buffer| {
-        content::fill(seed, number, offset, buffer);
+        Maker::new(&Object { seed, number, size: 0, entropy: 1.0 }).fill(offset, buffer);
         Ok(())
     })
 }

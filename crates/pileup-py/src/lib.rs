@@ -9,6 +9,7 @@ mod practice;
 mod press;
 mod protocols;
 mod recorder;
+mod steps;
 
 use pyo3::prelude::*;
 
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<press::Seat>()?;
     module.add_class::<op::Op>()?;
     module.add_class::<op::Operation>()?;
+    module.add_class::<steps::Steps>()?;
     module.add_class::<practice::PracticeStorage>()?;
     module.add_class::<practice::PracticeBatch>()?;
     Ok(())

@@ -1,7 +1,7 @@
 //! One iteration as a Python test sees it: `Op`, and `Operation` for what it times inside.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pileup_engine::press::{Ended, Press, Start};
 use pileup_pacer::clock;
@@ -51,6 +51,8 @@ pub struct Iteration {
     start: Start,
     bytes: Sum,
     calls: Sum,
+    /// The one operation that it is, where its load says that it is one: object and first byte.
+    single: Mutex<Option<(u32, i64)>>,
     /// Whether it was ended here.
     finished: AtomicBool,
 }
@@ -61,7 +63,8 @@ impl Iteration {
     #[must_use]
     pub fn new(press: Arc<Press>, given: Start) -> Arc<Self> {
         let start = press.picked(given);
-        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), finished: AtomicBool::new(false) })
+        let (single, finished) = (Mutex::new(None), AtomicBool::new(false));
+        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), single, finished })
     }
 
     /// End it; does nothing when it has ended, by the test or from outside.
@@ -84,9 +87,19 @@ impl Iteration {
         0
     }
 
+    /// Be the operation that has just ended: its row is that of the iteration.
+    fn be(&self, key: u32, first_byte: i64, bytes: u64, calls: u64) {
+        *self.single.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, first_byte));
+        self.bytes.inside.fetch_add(bytes, Relaxed);
+        self.calls.inside.fetch_add(calls, Relaxed);
+    }
+
     fn ended(&self, end: i64, outcome: Outcome, error: &str) -> Ended {
         let (bytes, calls) = (self.bytes.get(), calls(self.calls.get()));
-        Ended { end, outcome, error: outcome::cut(error).to_owned(), bytes, calls, ..Ended::default() }
+        let single = *self.single.lock().unwrap_or_else(PoisonError::into_inner);
+        let operation = if single.is_some() { self.press.single() } else { 0 };
+        let (key, first_byte) = single.unwrap_or_default();
+        Ended { end, outcome, error: outcome::cut(error).to_owned(), bytes, calls, first_byte, operation, key }
     }
 }
 
@@ -216,6 +229,10 @@ impl Operation {
             return;
         }
         let (bytes, made) = (self.bytes.load(Relaxed), self.calls.load(Relaxed));
+        if self.name == iteration.press.single() {
+            iteration.be(self.key, self.first_byte.load(Relaxed), bytes, made);
+            return;
+        }
         let begun = self.begun.load(Relaxed);
         let row = Row {
             intended: begun,

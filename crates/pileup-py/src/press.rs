@@ -28,6 +28,10 @@ impl Press {
         py.detach(|| protocols::start(&self.0, client, program)).map_err(PyValueError::new_err)
     }
 
+    fn name_single(&self, name: &str) {
+        self.0.name_single(name);
+    }
+
     fn spawn(&self, py: Python<'_>) -> Option<u32> {
         py.detach(|| self.0.spawn())
     }

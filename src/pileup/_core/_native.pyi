@@ -103,6 +103,11 @@ class Press:
 
         ValueError for a client or program that the engine does not know.
         """
+    def name_single(self, name: str) -> None:
+        """Say that every iteration is one operation of this name: a `with op(name)` block adds no row of its own then.
+
+        Before `spawn`; its object, first byte, bytes and calls stand in the row of the iteration.
+        """
     def spawn(self) -> int | None:
         """Block until one more client is wanted and return its number; None when no more will be."""
     def seat(self, client: int) -> Seat: ...
@@ -166,6 +171,30 @@ class Operation:
     bytes: int
     calls: int
     def first_byte(self) -> None: ...
+
+@final
+class Steps:
+    """What the steps of a program (JSON of Program) come to, for clients in Python: as in the engine.
+
+    `seed` is the load's. Steps are counted from 0; ValueError for content of a step that has none.
+    """
+
+    def __init__(self, program: str, seed: int) -> None: ...
+    def object(self, step: int, iteration: int, client: int, turn: int) -> tuple[int, str]:
+        """Number and name of the object that a step acts on, the `turn`-th time in this iteration of this client."""
+    def renamed(self, step: int, key: str) -> str:
+        """The new name of a rename."""
+    def sums(self, step: int) -> bool:
+        """Whether a later step asks for the checksum of what this one moves."""
+    def size(self, step: int, number: int) -> int | None:
+        """Size of an object, where its content is known."""
+    def ranges(self, step: int, client: int, turn: int, size: int | None) -> list[tuple[int, int | None]]:
+        """What the `turn`-th read of a client reads of an object: (offset, length; None: to the end), in this order."""
+    def content(self, step: int, number: int, offset: int, length: int) -> bytes: ...
+    def first_wrong(self, step: int, number: int, offset: int, data: bytes) -> int | None:
+        """Offset in the object of the first byte of `data`, read at `offset`, that is not its own."""
+    def adler32(self, step: int, number: int) -> int:
+        """That of the whole object."""
 
 @final
 class PracticeStorage:
