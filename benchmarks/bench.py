@@ -18,7 +18,13 @@ from pathlib import Path
 import figures
 import meter
 
-KINDS = {"http": "closed_http", "paced": "paced_http", "disk": "disk", "python": "python_calls"}
+KINDS = {
+    "http": "closed_http",
+    "paced": "paced_http",
+    "disk": "disk",
+    "streams": "storage_streams",
+    "python": "python_calls",
+}
 """Each benchmark and the module that takes it."""
 PAIRS = 10
 

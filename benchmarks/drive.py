@@ -62,7 +62,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.passed = self.failed = self.measured = self.missed = self.all = 0
-        self.late, self.quiet = Histogram(), Histogram()
+        self.late, self.quiet, self.service = Histogram(), Histogram(), Histogram()
         self.windows = self.undisturbed = 0
         self._waited = run_queue()
         self.marks: list[tuple[float, float, int]] = []
@@ -77,6 +77,7 @@ class Tally:
             if row["iteration"] and row["phase"] == Phase.MEASURE:
                 measured += row["passed"]
                 self.failed += bad
+                self.service.merge(row["service"])
         self.passed += measured
         self.missed += frame["missed"]
         self._late(frame["late"], measured)
@@ -148,6 +149,7 @@ def press_python(order: dict[str, Any], path: Path) -> Tally:
 def main() -> None:
     """Press what is asked for, and print."""
     order = json.loads(sys.argv[1])
+    cpu = time.process_time()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with tempfile.TemporaryDirectory(prefix="pileup-bench-") as name:
         path = Path(name) / "operations.table"
@@ -160,7 +162,8 @@ def main() -> None:
         "passed": tally.passed, "failed": tally.failed, "missed": tally.missed, "all": tally.all, "record_bytes": size,
         "memory_before": before, "memory": most, "window": tally.window(), "late_p50": tally.late.quantile(0.5),
         "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": tally.windows,
-        "undisturbed": tally.undisturbed, "pid": os.getpid(),
+        "undisturbed": tally.undisturbed, "pid": os.getpid(), "service_mean": tally.service.mean,
+        "cpu": time.process_time() - cpu,
     }  # fmt: skip
     print(json.dumps(found))
 

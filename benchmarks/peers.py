@@ -41,6 +41,9 @@ class Peer:
 NGINX = Peer("nginx", ("-v",), "apt-get install nginx-light")
 WRK = Peer("wrk", ("-v",), "apt-get install wrk")
 FIO = Peer("fio", ("--version",), "apt-get install fio")
+CURL = Peer("curl", ("--version",), "apt-get install curl")
+XROOTD = Peer("xrootd", ("-v",), "apt-get install xrootd-server")
+XRDCP = Peer("xrdcp", ("--version",), "apt-get install xrootd-client")
 OHA = Peer("oha", ("--version",), "cargo install oha --locked --root benchmarks/peers")
 K6 = Peer("k6", ("version",), "GOBIN=$PWD/benchmarks/peers/bin go install go.k6.io/k6@latest")
 LOCUST = Peer(
@@ -49,7 +52,7 @@ LOCUST = Peer(
     "python3 -m venv benchmarks/peers/locust && benchmarks/peers/locust/bin/pip install locust && "
     "mkdir -p benchmarks/peers/bin && ln -s ../locust/bin/locust benchmarks/peers/bin/locust",
 )
-ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO)
+ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO, CURL, XROOTD, XRDCP)
 
 
 def here(*wanted: Peer) -> list[Peer]:
