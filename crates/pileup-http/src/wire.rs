@@ -15,11 +15,13 @@ use crate::chunks::Chunks;
 use crate::connect::Stream;
 use crate::upload::Upload;
 
-/// Longest head of an answer, and most that is read at once.
+/// Longest head of an answer.
 const HEAD: usize = 64 * 1024;
+/// Most that is read at once.
+const MOST: usize = 128 * 1024;
 /// Most headers of an answer.
 const HEADERS: usize = 100;
-/// What is read at once to begin with; doubled whenever it was filled, up to `HEAD`.
+/// What is read at once to begin with; doubled whenever a read has filled it, up to `MOST`.
 const FIRST: usize = 2048;
 /// Most memory that an idle connection keeps for reading.
 const IDLE: usize = 16 * 1024;
@@ -84,6 +86,8 @@ pub(crate) struct Wire {
     input: Vec<u8>,
     begin: usize,
     end: usize,
+    /// Whether the last read has filled the buffer, so that there may be more than fits.
+    filled: bool,
     /// Bytes of the heads of this answer that only said that it goes on.
     passed: usize,
     outgoing: Outgoing,
@@ -107,6 +111,7 @@ impl Wire {
             input: Vec::new(),
             begin: 0,
             end: 0,
+            filled: true,
             passed: 0,
             outgoing,
             body: Body::Sized(0),
@@ -199,15 +204,11 @@ impl Wire {
 
     /// Read more into the buffer; an end is an error.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
-        if self.begin == self.end {
-            (self.begin, self.end) = (0, 0);
-        }
-        if self.end == self.input.len() {
-            self.make_room();
-        }
+        self.make_room();
         let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
         let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
         let read = buffer.filled().len();
+        self.filled = buffer.remaining() == 0;
         Poll::Ready(match done {
             Err(cause) => Err(Broken::Io(cause)),
             Ok(()) if read == 0 => Err(Broken::end()),
@@ -219,13 +220,14 @@ impl Wire {
         })
     }
 
-    /// Make room behind what is there: at most `HEAD` in all.
+    /// Make room behind what is there, more than before when the last read has filled it: at most `MOST` in all.
     fn make_room(&mut self) {
-        if self.begin > 0 {
+        if self.begin > 0 && (self.begin == self.end || self.end == self.input.len()) {
             self.input.copy_within(self.begin..self.end, 0);
             (self.begin, self.end) = (0, self.end - self.begin);
-        } else {
-            let length = (self.input.len() * 2).clamp(FIRST, HEAD);
+        }
+        if self.end == self.input.len() || (self.filled && self.end == 0) {
+            let length = (self.input.len() * 2).clamp(FIRST, MOST);
             self.input.resize(length, 0);
         }
     }
