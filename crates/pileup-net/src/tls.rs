@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::Resumption;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, InconsistentKeys, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::TlsConnector;
@@ -12,7 +13,7 @@ use tokio_rustls::TlsConnector;
 /// The files that say so, all PEM.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
-    /// CA certificates to trust; none: the system's.
+    /// CA certificates to trust, a file or a folder of files; none: the system's.
     pub ca: Option<&'a Path>,
     /// The client certificate and its chain.
     pub certificate: Option<&'a Path>,
@@ -45,16 +46,7 @@ impl Trust {
             .with_root_certificates(roots);
         let mut config = match files.certificate {
             None => builder.with_no_client_auth(),
-            Some(path) => {
-                let chain = certificates(path, "the client certificate")?;
-                let key = private_key(files.key.unwrap_or(path))?;
-                builder.with_client_auth_cert(chain, key).map_err(|error| {
-                    format!(
-                        "client certificate {}: {error}; expected a certificate with its own key (check both files)",
-                        path.display()
-                    )
-                })?
-            }
+            Some(path) => builder.with_client_cert_resolver(Arc::new(Own::new(path, files.key.unwrap_or(path))?)),
         };
         config.resumption = Resumption::disabled();
         config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
@@ -74,6 +66,41 @@ impl Trust {
     pub fn name(host: &str) -> Result<ServerName<'static>, String> {
         ServerName::try_from(host.to_owned())
             .map_err(|_| format!("{host:?} is no host name; expected a DNS name or an address (correct the url)"))
+    }
+}
+
+/// Our certificate, shown to every server that asks for one.
+///
+/// What is in it is not looked at: rustls does not take X.509 proxies (RFC 3820), since a proxy has a critical extension
+/// that it does not know. The server judges it.
+#[derive(Debug)]
+struct Own(Arc<CertifiedKey>);
+
+impl Own {
+    fn new(path: &Path, key: &Path) -> Result<Self, String> {
+        let wrong = |error: rustls::Error| {
+            format!(
+                "client certificate {}: {error}; expected a certificate with its own key (check both files)",
+                path.display()
+            )
+        };
+        let chain = certificates(path, "the client certificate")?;
+        let key = rustls::crypto::ring::sign::any_supported_type(&private_key(key)?).map_err(wrong)?;
+        let own = CertifiedKey::new(chain, key);
+        match own.keys_match() {
+            Err(error @ rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(wrong(error)),
+            _ => Ok(Self(Arc::new(own))),
+        }
+    }
+}
+
+impl ResolvesClientCert for Own {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0))
+    }
+
+    fn has_certs(&self) -> bool {
+        true
     }
 }
 
@@ -113,6 +140,20 @@ fn pem_text(error: &rustls_pki_types::pem::Error) -> String {
 
 fn roots_of(path: &Path) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
+    if path.is_dir() {
+        // as the grid has them: certificates under names of any kind, with other files beside
+        let files = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+        for file in files.filter(|file| file.is_file()) {
+            roots.add_parsable_certificates(certificates(&file, "").unwrap_or_default());
+        }
+        if roots.is_empty() {
+            return Err(format!(
+                "the CA folder {}: no certificate in it; expected files with CA certificates in PEM (correct the path among the credentials)",
+                path.display()
+            ));
+        }
+        return Ok(roots);
+    }
     for certificate in certificates(path, "the CA file")? {
         roots.add(certificate).map_err(|error| {
             format!("the CA file {}: {error}; expected CA certificates in PEM (replace the broken one)", path.display())

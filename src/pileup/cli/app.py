@@ -15,6 +15,7 @@ import click
 from pileup.cli.messages import print_problem, print_suite_error
 from pileup.model.errors import PileupError, SuiteError
 from pileup.model.exits import ExitCode
+from pileup.model.surroundings import introduce
 
 COMMANDS = {
     "run": "pileup.cli.run",
@@ -78,6 +79,7 @@ class Commands(click.Group):
 @click.version_option(package_name="pileup", message="pileup %(version)s")
 def app() -> None:
     """Load, stress and performance tests for distributed scientific data systems."""
+    introduce(os.environ, os.geteuid())
 
 
 def run_app(arguments: Sequence[str] | None) -> int:

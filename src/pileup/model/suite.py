@@ -30,12 +30,23 @@ class Credentials(Part):
     """Who pileup is for a target. Values are secrets or paths; the values never reach the record."""
 
     token: SecretStr | None = Field(
-        None, description="bearer token; better: token_file, or a $variable set on the command line"
+        None,
+        description="bearer token; `discover`: the user's own, as WLCG tools find it; else better token_file, or a "
+        "$variable set on the command line",
     )
-    token_file: str | None = Field(None, description="file that holds the bearer token")
+    token_file: str | None = Field(None, description="file that holds the bearer token, read again when it changes")
     user: str | None = Field(None, description="user name for basic authentication")
     password: SecretStr | None = Field(None, description="password for basic authentication")
-    ca: str | None = Field(None, description="file with the CA certificates (PEM) that sign the target's certificate")
+    proxy: str | None = Field(
+        None,
+        description="file with an X.509 proxy (PEM: certificate, key, chain); `discover`: $X509_USER_PROXY, else "
+        "/tmp/x509up_uUID",
+    )
+    ca: str | None = Field(
+        None,
+        description="CA certificates (PEM) that sign the target's certificate, a file or a folder; `discover`: "
+        "$X509_CERT_DIR, else /etc/grid-security/certificates; default: the system's",
+    )
     certificate: str | None = Field(None, description="file with the client certificate chain (PEM)")
     key: str | None = Field(None, description="file with the key of the client certificate (PEM)")
 

@@ -88,6 +88,7 @@ class Connections:
     def __init__(self, location: Location, identity: Identity, headers: dict[str, str], patience: float) -> None:
         self._location = location
         self._headers = {"User-Agent": "pileup", **headers, **identity.headers()}
+        self._token = identity.source()
         self._tls = identity.tls() if location.scheme == "https" else None
         self._patience = patience
         self._local = threading.local()
@@ -159,8 +160,9 @@ class Connections:
         body: bytes | None,
         headers: dict[str, str] | None,
     ) -> Exchange:
+        bearer = self._bearer()
         try:
-            connection.request(method, wanted, body, {**self._headers, **(headers or {})})
+            connection.request(method, wanted, body, {**self._headers, **bearer, **(headers or {})})
             return Exchange(self, connection, path)
         except TimeoutError as problem:
             connection.close()
@@ -174,6 +176,14 @@ class Connections:
         except OSError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method}: {problem.strerror or problem}") from problem
+
+    def _bearer(self) -> dict[str, str]:
+        """Return the header with the token of now. Raises Failed when its file cannot be read any more."""
+        try:
+            token = self._token.get()
+        except OSError as problem:
+            raise Failed(f"the token file cannot be read: {problem.strerror}") from problem
+        return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _connected(self) -> http.client.HTTPConnection:
         host, port = self._location.host, self._location.port

@@ -16,9 +16,10 @@ class HttpTarget(Target):
     """A server that speaks HTTP/1.1, with or without TLS.
 
     The url begins with http:// or https://; paths in tests are relative to it. Credentials: `token` or `token_file`
-    (bearer), `user` and `password` (basic), `ca` (who signs the server's certificate; the system's list when left
-    out), `certificate` and `key` (of the client). A token or a password is sent over TLS only, or to this machine
-    itself.
+    (bearer), `user` and `password` (basic), `ca` (who signs the server's certificate, a file or a folder; the system's
+    list when left out), `certificate` and `key` (of the client), or `proxy` (both in one file, as the grid has them).
+    `token`, `proxy` and `ca` may be `discover`: what the grid's own tools would find. A file with a token is read
+    again when it changes. A token or a password is sent over TLS only, or to this machine itself.
     """
 
     kind = "http"
@@ -38,7 +39,8 @@ class HttpTarget(Target):
     @property
     def identity(self) -> Identity:
         """Who pileup is for the target. Raises TargetError for credentials that cannot be used."""
-        return identity_of(self.credentials, self.location)
+        where = self.location
+        return identity_of(self.credentials, where.host, secret=where.secret, tls=where.scheme == "https")
 
     def client(self) -> ClientSpec:
         """Return the engine's HTTP client. The settings hold secrets."""

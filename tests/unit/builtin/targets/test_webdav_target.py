@@ -212,10 +212,5 @@ def test_the_engine_gets_the_same(dav: DavServer) -> None:
         "keep_alive": False,
         "headers": [["A", "b"]],
         "token": "abc",
-        "user": None,
-        "password": None,
-        "ca": None,
-        "certificate": None,
-        "key": None,
     }
     assert target.client() == ClientSpec("http", settings)
