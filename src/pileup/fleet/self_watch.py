@@ -54,7 +54,7 @@ def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     ]
     if spent:
         found[own.THREAD] = max(on for on, _ in spent) / length
-        found[own.RUN_QUEUE] = max(ready for _, ready in spent) / length
+        found[own.RUN_QUEUE] = sum(ready for _, ready in spent) / length
     if before.machine and after.machine:
         stolen, ticks = (now - then for now, then in zip(after.machine, before.machine, strict=True))
         found[own.STEAL] = stolen / ticks if ticks > 0 else 0.0

@@ -1,7 +1,7 @@
 """When the generator itself was the limit: times found in its frames and in what it sampled of itself.
 
-A stretch of time is the generator's when its process took a core whole for two seconds, when starts came late though
-clients were free, when its event loop came late, or when its process did not run at all. What is late beside a slow
+A stretch of time is the generator's when its process took a core whole for two seconds (Python tests share one
+interpreter: what its threads waited for a CPU counts, too), when starts came late though clients were free, when its event loop came late, or when its process did not run at all. What is late beside a slow
 system is no fault of the generator: of an open load whose clients were all busy only its own samples are evidence.
 """
 
@@ -20,6 +20,9 @@ from pileup.stats.monitors import Whole
 
 BUSY_CPU = 0.9
 """Share of one core from which the generator is taken to be the limit."""
+BUSY_INTERPRETER = 0.7
+"""The same for the threads of Python tests, with what they waited for a CPU: handing the interpreter over from one to
+the next idles up to a quarter of it (a test that only burns CPU in 64 threads was seen at 0.74 to 1.0)."""
 BUSY_FOR = 2 * 10**9
 """CPU alone is evidence when it was busy for so long, ns: a second of it may be anything."""
 LATE_SHARE = 0.5
@@ -52,6 +55,8 @@ class Stretch:
     stopped: int = 0
     """Time for which the process did not run."""
     place: int = 0
+    waited: float = 0.0
+    """Time for which its threads were ready and had no CPU beside `cpu`, share of a core, in that second."""
 
     @property
     def length(self) -> int:
@@ -62,7 +67,10 @@ class Stretch:
     def why(self) -> str:
         """What shows it, in words."""
         told = [
-            f"CPU {format_fraction(self.cpu)} of a core" if self.cpu else "",
+            f"CPU {format_fraction(self.cpu)} of a core" if self.cpu and not self.waited else "",
+            f"CPU {format_fraction(self.cpu)} of a core and {format_fraction(self.waited)} waited for"
+            if self.waited
+            else "",
             f"starts {format_time(self.late)} late" if self.late else "",
             f"event loop {format_time(self.loop)} late" if self.loop else "",
             f"its process did not run for {format_time(self.stopped)}" if self.stopped else "",
@@ -75,11 +83,13 @@ class Stretch:
         return f"from {_clock(self.begin)} to {_clock(-(-self.end // 10**9) * 10**9)}"
 
 
-def stretches(frames: Sequence[Frame], series: Iterable[Whole], median: float, starved: bool) -> list[Stretch]:
+def stretches(
+    frames: Sequence[Frame], series: Sequence[Whole], median: float, starved: bool, interpreted: bool = False
+) -> list[Stretch]:
     """Return when the generator was the limit of one case, over all its places, in the order of time.
 
     `frames` are those of the case, `series` all samples of the run, `median` is that of its responses (ns), `starved`
-    says that starts had to wait for a client.
+    says that starts had to wait for a client, `interpreted` that the test is one in Python.
     """
     measured = sorted((frame for frame in frames if _counts(frame)), key=lambda frame: (frame.place, frame.time))
     if not measured:
@@ -92,6 +102,7 @@ def stretches(frames: Sequence[Frame], series: Iterable[Whole], median: float, s
     found = []
     for place, span in spans.items():
         found += _of_samples(series, place, span, max(LATE_SHARE * median, LOOP_LEAST))
+        found += _of_interpreter(series, place, span) if interpreted else []
     stops = [each for each in found if each.stopped]
     found += [_of_frame(frame, least, starved or _caught_up(frame, stops)) for frame in measured]
     lasting = [each for each in _joined([each for each in found if each.why]) if _is_evidence(each)]
@@ -160,6 +171,23 @@ def _of_samples(series: Iterable[Whole], place: int, span: tuple[int, int], leas
     return found
 
 
+def _of_interpreter(series: Iterable[Whole], place: int, span: tuple[int, int]) -> list[Stretch]:
+    """Return when the threads of Python tests, of which one can run at a time, ran or waited for a CPU without a break."""
+    metrics = {
+        each.metric: dict(zip(each.times, each.values, strict=True))
+        for each in series
+        if each.monitor == own.MONITOR and own.place_of(each.labels) == place
+    }
+    waits = metrics.get(own.RUN_QUEUE, {})
+    found = []
+    for time, percent in metrics.get(own.CPU, {}).items():
+        begin, end = max(span[0], time - 10**9), min(span[1], time)
+        cpu, waited = percent / 100, waits.get(time, 0.0) / 100
+        if end - begin >= SHORTEST and cpu + waited > BUSY_INTERPRETER:
+            found.append(Stretch(begin, end, cpu=cpu, place=place, waited=waited))
+    return found
+
+
 def _joined(found: Sequence[Stretch]) -> list[Stretch]:
     """Return stretches of the same place that touch, or nearly so, as one."""
     made: list[Stretch] = []
@@ -185,6 +213,7 @@ def _both(first: Stretch, second: Stretch) -> Stretch:
         max(first.loop, second.loop),
         max(first.stopped, second.stopped),
         first.place,
+        max(first, second, key=lambda each: each.cpu).waited,
     )
 
 

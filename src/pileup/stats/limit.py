@@ -68,7 +68,9 @@ def one_line(found: Sequence[Limit]) -> str:
 
 def _of_case(data: CaseData, watched: Sequence[Whole]) -> Limit:
     name = data.info["name"]
-    found = tuple(generator.stretches(data.frames, watched, _median(data), _all_clients_busy(data)))
+    interpreted = data.info.get("engine") == "python"
+    starved = _all_clients_busy(data)
+    found = tuple(generator.stretches(data.frames, watched, _median(data), starved, interpreted))
     part = generator.share(found, data.frames)
     busy = _generator(data)
     if busy or part >= LIMITED_SHARE:

@@ -45,7 +45,7 @@ def test_shares_are_of_the_interval(proc: Path) -> None:
     found = {each.metric: each for each in samples(before, after, 3)}
     assert {each.labels for each in found.values()} == {"place=3"}
     assert {name: each.value for name, each in found.items()} == pytest.approx(
-        {own.CPU: 50, own.THREAD: 40, own.RUN_QUEUE: 15, own.STEAL: 25, own.PRESSURE: 10}
+        {own.CPU: 50, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25, own.PRESSURE: 10}
     )
 
 

@@ -53,6 +53,16 @@ def test_seconds_of_a_busy_core_are_one_time(calm):
     assert generator.share(found, calm()) == pytest.approx(0.3)
 
 
+def test_threads_of_python_that_wait_for_a_cpu_are_busy_too(calm):
+    shares = [(4, 40.0), (5, 40.0), (6, 40.0), (7, 40.0)]
+    waits = [(4, 5.0), (5, 55.0), (6, 60.0), (7, 20.0)]
+    series = [whole(own.CPU, shares), whole(own.RUN_QUEUE, waits)]
+    assert generator.stretches(calm(), series, MEDIAN, starved=True) == []
+    found = generator.stretches(calm(), series, MEDIAN, starved=True, interpreted=True)
+    assert times(found) == [(4.0, 6.0)]
+    assert found[0].why == "CPU 40 % of a core and 55 % waited for"
+
+
 def test_one_busy_second_may_be_anything(calm):
     assert generator.stretches(calm({4}, cpu=980 * MS), [], MEDIAN, starved=False) == []
 
