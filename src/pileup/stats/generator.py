@@ -1,8 +1,9 @@
 """When the generator itself was the limit: times found in its frames and in what it sampled of itself.
 
 A stretch of time is the generator's when its process took a core whole for two seconds (Python tests share one
-interpreter: what its threads waited for a CPU counts, too), when starts came late though clients were free, when its event loop came late, or when its process did not run at all. What is late beside a slow
-system is no fault of the generator: of an open load whose clients were all busy only its own samples are evidence.
+interpreter: what its threads waited for a CPU counts, too), when starts came late though clients were free, when its
+event loop came late, or when its process did not run at all. What is late beside a slow system is no fault of the
+generator: of an open load whose clients were all busy only its own samples are evidence.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ def _of_samples(series: Iterable[Whole], place: int, span: tuple[int, int], leas
 
 
 def _of_interpreter(series: Iterable[Whole], place: int, span: tuple[int, int]) -> list[Stretch]:
-    """Return when the threads of Python tests, of which one can run at a time, ran or waited for a CPU without a break."""
+    """Return when the threads of Python tests, one of which runs at a time, ran or waited for a CPU all the time."""
     metrics = {
         each.metric: dict(zip(each.times, each.values, strict=True))
         for each in series
