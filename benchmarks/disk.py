@@ -45,7 +45,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """Return all commands, by figure and program."""
     random = ["--rw=randread", "--bs=4k", "--norandommap", "--randrepeat=0"]
     return {
-        "4 KiB random, pileup": pileup(folder, 4, {"length": 4096, "buffer": 4096, "span": SIZE}),
+        "4 KiB random, pileup": pileup(folder, 4, {"length": 4096, "buffer": 4096, "span": SIZE, "keep": True}),
         "4 KiB random, fio": fio(folder, 4, random),
         "1 MiB sequential, pileup": pileup(folder, 1, {"buffer": 1 << 20}),
         "1 MiB sequential, fio": fio(folder, 1, ["--rw=read", "--bs=1m"]),

@@ -83,7 +83,7 @@ def _one_type(hint: Any, arguments: list[Any]) -> str:
     if hint is Law:
         return LAW_WORDS
     if isinstance(hint, type) and issubclass(hint, BaseModel):
-        return "mapping of " + ", ".join(fields_of(hint))
+        return str(getattr(hint, "TYPE_WORDS", "")) or "mapping of " + ", ".join(fields_of(hint))
     return PLAIN.get(hint, getattr(hint, "__name__", str(hint)))
 
 

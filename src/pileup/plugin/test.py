@@ -96,6 +96,10 @@ class Test:
         """Return the largest number of (operations, bytes) that many iterations can make; None where unknown."""
         return None, None
 
+    def remarks(self) -> list[str]:
+        """Return what a reader of the figures must know of this test on its target, for the notes of the case."""
+        return []
+
     def expect(self, condition: object, message: str) -> None:
         """Fail the iteration with `message` unless `condition` is true."""
         if not condition:

@@ -164,7 +164,7 @@ class Names:
 
 
 def _pattern(keys: Keys) -> Pattern:
-    return _slashes(keys.prefix), keys.width, keys.suffix, keys.folders
+    return _slashes(keys.prefix), keys.width, keys.suffix.rstrip("/"), keys.folders
 
 
 def _all(keys: Keys) -> Iterable[str]:

@@ -179,6 +179,29 @@ def test_names_of_sets_and_single_ones() -> None:
     assert names.missing(Keys("a/f", 10**9, 2)) == "a/f13"
 
 
+def test_names_in_folders_and_with_suffixes() -> None:
+    names = Names()
+    names.add(Keys("a/f", 12, 2, folders=3, suffix=".x"))
+    names.add(Keys("b/d", 3, 2, suffix="/"))
+    assert all(map(names.has, ("a/d000002/f11.x", "b/d02", "b/d01/")))
+    assert not any(map(names.has, ("a/d000001/f11.x", "a/d000002/f11", "a/f11.x", "a/d000000/f12.x", "b/d03")))
+    assert names.missing(Keys("a/f", 12, 2, folders=3, suffix=".x")) is None
+    assert names.missing(Keys("b/d", 3, 2)) is None
+
+
+def test_a_rename_makes_the_new_name_and_takes_the_old_one(make: Make) -> None:
+    rails, targets, case = make()
+    target, step = targets.get("se"), Step("rename", "rename", Keys("pileup/f", 4), to=".x")
+    with pytest.raises(TargetError, match=r"would delete 'pileup/f000000' .* which this run has not made"):
+        rails.check(case, target, Program((step,)))
+    back = Step("rename", "rename", Keys("pileup/f", 4, suffix=".x"))
+    rails.check(case, target, Program((Step("write", "write", Keys("pileup/f", 4)),)))
+    rails.check(case, target, Program((step, back)))
+    out = Step("rename", "rename", Keys.fixed("pileup/f000000"), to="/../../x")
+    with pytest.raises(TargetError, match="may lead out"):
+        rails.check(case, target, Program((out,)))
+
+
 def test_the_guarded_target_of_python_tests(make: Make, tmp_path: Path) -> None:
     rails, targets, _ = make()
     own = targets.get("se")

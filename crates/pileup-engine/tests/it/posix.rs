@@ -152,3 +152,81 @@ fn a_full_disk_says_no() {
     assert_eq!((fault.kind, noted.bytes), (Kind::Refused, 0));
     assert_eq!(fault.message, "write: No space left on device (os error 28)");
 }
+
+#[test]
+fn names_change_and_change_back() {
+    let bench = Bench::new("posix-rename");
+    let (root, mut client) = (bench.folder.join("data"), client(&bench.folder.join("data")));
+    std::fs::write(root.join("a"), "").unwrap();
+    let back =
+        r#""keys": {"prefix": "f", "count": 4, "width": 2, "names": [], "order": "sequential", "suffix": ".new"}"#;
+    assert_eq!(act(&mut client, r#"{"verb": "rename", "to": ".new"}"#, "a").0, Ok(()));
+    assert!(root.join("a.new").exists() && !root.join("a").exists());
+    assert_eq!(act(&mut client, r#"{"verb": "rename", "to": ".new"}"#, "a").0.unwrap_err().kind, Kind::Failed);
+    assert_eq!(act(&mut client, &format!(r#"{{"verb": "rename", {back}}}"#), "a.new").0, Ok(()));
+    assert!(root.join("a").exists() && !root.join("a.new").exists());
+    let out = act(&mut client, r#"{"verb": "rename", "to": "/../../b"}"#, "a").0.unwrap_err();
+    assert!(out.message.contains("leaves"), "{out:?}");
+}
+
+#[test]
+fn a_checksum_is_held_to_what_went_over_the_wire_else_to_the_known_content() {
+    let bench = Bench::new("posix-checksum");
+    let (root, mut client) = (bench.folder.join("data"), client(&bench.folder.join("data")));
+    let mut asked = |changes: &str, sums: bool, sum: Option<u32>| {
+        let (step, mut noted) = (step(changes), Act::default());
+        let call = Call { sums, sum, ..Call::new(1, &step, 7, "a") };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        (runtime.block_on(client.act(&call, &mut noted)), noted)
+    };
+    let written = asked(&format!(r#"{{"verb": "write", {CONTENT}}}"#), true, None).1.sum;
+    let read = asked(&format!(r#"{{"verb": "read", {CONTENT}}}"#), true, None).1.sum;
+    assert!(written.is_some() && written == read);
+    assert_eq!(asked(&format!(r#"{{"verb": "read", {CONTENT}}}"#), false, None).1.sum, None, "nobody wants it");
+    let checksum = format!(r#"{{"verb": "checksum", "checksum": "adler32", {CONTENT}}}"#);
+    assert_eq!(asked(&checksum, false, written).0, Ok(()));
+    assert_eq!(asked(&checksum, false, None).0, Ok(()));
+    assert!(asked(&checksum, false, Some(1)).0.unwrap_err().message.ends_with("what went over the wire"));
+    std::fs::write(root.join("a"), "other").unwrap();
+    assert!(asked(&checksum, false, None).0.unwrap_err().message.ends_with("what was written"));
+    assert_eq!(
+        asked(r#"{"verb": "checksum", "checksum": "adler32"}"#, false, None).0,
+        Ok(()),
+        "nothing is known of it"
+    );
+}
+
+#[test]
+fn pieces_are_read_and_verified_wherever_they_lie() {
+    let bench = Bench::new("posix-pieces");
+    let (root, mut client) = (bench.folder.join("data"), client(&bench.folder.join("data")));
+    assert_eq!(act(&mut client, &format!(r#"{{"verb": "write", {CONTENT}}}"#), "a").0, Ok(()));
+    let vector = format!(r#"{{"verb": "read", "length": 100, "span": 10000, "pieces": 7, "keep": true, {CONTENT}}}"#);
+    let (result, noted) = act(&mut client, &vector, "a");
+    assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 700, 8));
+    let sparse =
+        format!(r#"{{"verb": "read", "length": 100, "span": 10000, "fraction": 0.25, "keep": true, {CONTENT}}}"#);
+    let (result, noted) = act(&mut client, &sparse, "a");
+    assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 2500, 25), "the file was still open");
+    let all = format!(r#"{{"verb": "read", "length": 100, "span": 10000, "fraction": 1.0, {CONTENT}}}"#);
+    let mut wrong = std::fs::read(root.join("a")).unwrap();
+    wrong[7777] ^= 1;
+    std::fs::write(root.join("a"), wrong).unwrap();
+    assert_eq!(act(&mut client, &all, "a").0, Err(Fault::failed("wrong content at offset 7777")));
+}
+
+#[test]
+fn layers_open_without_bytes_and_move_bytes_without_opening() {
+    let bench = Bench::new("posix-layers");
+    let mut client = client(&bench.folder.join("data"));
+    assert_eq!(act(&mut client, r#"{"verb": "open"}"#, "a").0.unwrap_err().kind, Kind::Failed);
+    let write = format!(r#"{{"verb": "write", "keep": true, {CONTENT}}}"#);
+    assert_eq!((act(&mut client, &write, "a").1.calls, act(&mut client, &write, "a").1.calls), (4, 3));
+    let (result, noted) = act(&mut client, r#"{"verb": "open"}"#, "a");
+    assert_eq!((result, noted.bytes, noted.calls), (Ok(()), 0, 2));
+    let read = format!(r#"{{"verb": "read", "keep": true, "read_ahead": 8192, {CONTENT}}}"#);
+    assert_eq!((act(&mut client, &read, "a").1.calls, act(&mut client, &read, "a").1.calls), (5, 4));
+    assert_eq!(act(&mut client, &read, "a").1.bytes, 10_000);
+    assert_eq!(act(&mut client, r#"{"verb": "noop"}"#, "a").0, Ok(()));
+    assert!(act(&mut client, r#"{"verb": "connect"}"#, "a").0.unwrap_err().message.contains("no sessions"));
+}

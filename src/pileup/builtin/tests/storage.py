@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import os
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
-from pileup.plugin import Content, Count, Keys, Program, Size, Step, Test, option
+from pileup.builtin.tests.storage_layers import Layers, layered
+from pileup.model.sizes import Sizes
+from pileup.model.units import format_size
+from pileup.plugin import Content, Count, Fraction, Keys, Program, Size, Step, Test, option
 
 FILE_NAME = "f"
 DIGITS = 6
+SIGMAS = 6
+"""How far drawn sizes may add up to more than their mean."""
 
 
 def clean_path(path: str) -> str:
@@ -34,8 +44,10 @@ class FileSet(Test):
 
     folder: RelativePath = option("pileup", help="folder of the set, relative to the url of the target")
     files: Count = option(1, ge=1, le=10**9, help="number of files in the set")
-    order: Literal["sequential", "random"] = option(
-        "sequential", help="take the files in turn over all iterations, or draw one each time (from the seed)"
+    order: Literal["sequential", "random", "client"] = option(
+        "sequential",
+        help="take the files in turn over all iterations, draw one each time (from the seed), or give each client its "
+        "own, by its number",
     )
     batch: Count | None = option(
         None,
@@ -43,11 +55,27 @@ class FileSet(Test):
         help="files handled in one iteration, each within the timeout of the test; when left out, all of the set under "
         "`once`, one under any other load",
     )
+    layers: Layers = option(
+        "all",
+        help="`all` of the operation, or a part alone, to tell what each costs: `control` opens and closes without "
+        "bytes (an empty file is written), `data` moves the bytes of a file that stays open, `session` connects, logs "
+        "in and leaves, `noop` does nothing",
+    )
+
+    @abstractmethod
+    def steps(self) -> tuple[Step, ...]:
+        """Return what is done to each file."""
+
+    def program(self) -> Program:
+        """Return the steps for the files of one iteration, in the layers wanted."""
+        steps, files = self.steps(), self.in_one_iteration()
+        if len(steps) == 1:
+            return layered(Program((replace(steps[0], repeat=files),)), self.layers)
+        return layered(Program(steps, repeat=files), self.layers)
 
     def keys(self) -> Keys:
         """Return the names of the set."""
-        prefix = f"{self.folder}/{FILE_NAME}" if self.folder else FILE_NAME
-        return Keys(prefix, self.files, DIGITS, order=self.order)
+        return numbered(self.folder, FILE_NAME, self.files, self.order)
 
     def set_size(self) -> int:
         """Return how many files the set has."""
@@ -60,32 +88,81 @@ class FileSet(Test):
         once = self.context.load is None or self.context.load.kind == "once"
         return self.set_size() if once else 1
 
-    def bytes_per_file(self) -> int | None:
-        """Return how many bytes at most are moved for one file; None when that is not known."""
+    def bytes_of(self, files: int) -> int | None:
+        """Return how many bytes at most are moved for so many files, one after another; None when not known."""
         return 0
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
-        """Return files handled, and bytes where the size is known."""
-        operations, each = iterations * self.in_one_iteration(), self.bytes_per_file()
-        return operations, None if each is None else operations * each
+        """Return the operations, and the bytes where sizes are known."""
+        files = iterations * self.in_one_iteration()
+        each = len(layered(Program(self.steps()), self.layers).steps)
+        return files * each, self.bytes_of(files) if self.layers in ("all", "data") else 0
 
 
 class ContentSet(FileSet):
     """Base of the tests that move content."""
 
-    size: Size = option(1 << 20, help="size of each file")
+    size: Sizes = option(
+        "1 MiB",
+        help="size of each file, or sizes drawn from the seed: `{lognormal: [4 MiB, 1.5]}`, `{mix: [{size: 1 MiB, "
+        "weight: 9}, {size: 1 GiB}]}`",
+    )
+    entropy: Fraction = option(
+        1.0, le=1, help="how much of the content is random: 1 cannot be compressed, 0 is nearly all zeros"
+    )
     buffer: Size | None = option(
         None,
         ge=1,
         le=1 << 30,
         help="bytes moved at a time: a call on a file system (default 1 MiB), "
-        "a range request when reading over HTTP (default: the whole in one request)",
+        "a request when reading over a network (default: as the client does by itself)",
     )
     checksum: Literal["none", "adler32"] = option("none", help="checksum that goes with each file")
 
     def content(self) -> Content:
         """Return what the files hold."""
-        return Content(self.context.seed, self.size)
+        return Content(self.context.seed, self.size.largest, self.size.shares, self.entropy)
+
+    def bytes_of(self, files: int) -> int | None:
+        """Every file is moved whole."""
+        return self.bytes_in(files)
+
+    def bytes_in(self, files: int) -> int:
+        """Return the bytes of so many files of the set, taken in turn and from the begin again at its end.
+
+        Exact for files of one size; for drawn sizes a bound that is practically never passed, mean + 6 sigma.
+        """
+        shares = self.size.shares
+        if not shares or not files:
+            return files * self.size.largest
+        total = sum(weight for weight, _ in shares)
+        mean = sum(weight * size for weight, size in shares) / total
+        deviation = math.sqrt(sum(weight * (size - mean) ** 2 for weight, size in shares) / total)
+        bound = files * (mean + SIGMAS * deviation / math.sqrt(min(files, self.files)))
+        return min(math.ceil(bound), files * self.size.largest)
+
+    def remarks(self) -> list[str]:
+        """Warn when what is read fits into the memory of this machine, on which the target is."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        whole = self.bytes_in(self.files)
+        cached = self.reads() and whole < memory and self.layers in ("all", "data")
+        if not (cached and self.context.sustained and _is_local(self)):
+            return []
+        return [
+            f"the set of {format_size(whole)} fits into the memory of this machine ({format_size(memory)}): "
+            "what is read may come from the page cache, not from the disk"
+        ]
+
+    def reads(self) -> bool:
+        """Whether files are read that were there before."""
+        return False
+
+
+def numbered(
+    folder: str, name: str, count: int, order: Literal["sequential", "random", "client"] = "sequential"
+) -> Keys:
+    """Return the names `folder`/`name`000000, ..."""
+    return Keys(f"{folder}/{name}" if folder else name, count, DIGITS, order=order)
 
 
 def make_folders(folder: str) -> Program | None:
@@ -97,17 +174,14 @@ def make_folders(folder: str) -> Program | None:
     return Program((Step("mkdir", "mkdir", Keys(names=levels), repeat=len(levels), missing_ok=True),))
 
 
-class NamedSet(FileSet):
-    """Base of the tests that also take files which pileup has not written."""
+def removal(keys: Keys) -> Program:
+    """Return the deleting of all these files, one by one; those that are not there are no matter."""
+    keys = replace(keys, order="sequential")
+    return Program((Step("delete", "delete", keys, repeat=len(keys.names) or keys.count, missing_ok=True),))
 
-    names: list[str] = option([], help="names in `folder` of files to take in the place of the set")
 
-    def keys(self) -> Keys:
-        """Return the files of the set, or those named."""
-        if not self.names:
-            return super().keys()
-        return Keys(names=tuple(clean_path(f"{self.folder}/{name}") for name in self.names), order=self.order)
-
-    def set_size(self) -> int:
-        """Return how many files are in the set, or named."""
-        return len(self.names) or self.files
+def _is_local(test: Test) -> bool:
+    """Whether the target is on this machine, and uses its page cache."""
+    url, direct = getattr(test.target, "url", ""), getattr(test.target, "direct", False)
+    host = urlsplit(url).hostname if "://" in url else "localhost"
+    return bool(url) and not direct and (host in (None, "localhost", "::1") or str(host).startswith("127."))

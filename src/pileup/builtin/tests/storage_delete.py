@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pileup.builtin.tests.storage import FileSet
-from pileup.plugin import Program, Step, option
+from pileup.plugin import Step, option
 
 
 class StorageDelete(FileSet):
@@ -19,10 +19,11 @@ class StorageDelete(FileSet):
 
     def check(self) -> None:
         """Refuse to draw files at random, which would take some twice."""
-        if self.order == "random" and not self.missing_ok:
-            raise ValueError("order random would delete some files twice; expected sequential, or `missing_ok: true`")
+        if self.order != "sequential" and not self.missing_ok:
+            raise ValueError(
+                f"order {self.order} would delete some files twice; expected sequential, or `missing_ok: true`"
+            )
 
-    def program(self) -> Program:
-        """Return the deleting of the files of one iteration."""
-        keys, repeat = self.keys(), self.in_one_iteration()
-        return Program((Step("delete", "delete", keys, repeat=repeat, missing_ok=self.missing_ok),))
+    def steps(self) -> tuple[Step, ...]:
+        """Return the deleting of a file."""
+        return (Step("delete", "delete", self.keys(), missing_ok=self.missing_ok),)

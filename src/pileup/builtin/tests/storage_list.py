@@ -9,7 +9,7 @@ from pileup.plugin import Count, Expect, Keys, Program, Step, Test, option
 class StorageList(Test):
     """List a folder and count what is in it.
 
-    On POSIX this reads the directory, over WebDAV it is PROPFIND with depth 1.
+    On POSIX this reads the directory, over WebDAV it is PROPFIND with depth 1, over root:// kXR_dirlist.
     """
 
     name = "storage.list"

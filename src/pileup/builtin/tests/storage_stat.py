@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.storage import NamedSet
-from pileup.plugin import Content, Program, Size, Step, option
+from pileup.builtin.tests.storage_names import NamedSet
+from pileup.model.sizes import Sizes
+from pileup.plugin import Content, Step, option
 
 
 class StorageStat(NamedSet):
     """Ask for the attributes of files without reading them.
 
     Fails for a file that is not there, or is of another size than `size`. On POSIX this is `stat`, over WebDAV a HEAD
-    request.
+    request, over root:// kXR_stat.
     """
 
     name = "storage.stat"
 
-    size: Size | None = option(None, help="fail for files of another size")
+    size: Sizes | None = option(None, help="fail for files of another size; as `storage.write` takes it")
 
-    def program(self) -> Program:
-        """Return the asking for the files of one iteration."""
-        content = Content(self.context.seed, self.size) if self.size is not None else None
-        return Program((Step("stat", "stat", self.keys(), repeat=self.in_one_iteration(), content=content),))
+    def steps(self) -> tuple[Step, ...]:
+        """Return the asking for a file."""
+        known = self.size
+        content = None if known is None else Content(self.context.seed, known.largest, known.shares)
+        return (Step("stat", "stat", self.keys(), content=content),)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from pileup.builtin.tests.storage import ContentSet, make_folders
+from pileup.builtin.tests.storage import ContentSet, make_folders, removal
 from pileup.plugin import Program, Step
 
 MOST = 1 << 50
@@ -15,7 +13,8 @@ class StorageWrite(ContentSet):
     """Write files of known content, `folder`/f000000, f000001, ...
 
     Under `once` an iteration writes the whole set; under any other load it writes one file, and files that were
-    written before are written again in turn. The folder is made first, outside the measurement.
+    written before are written again in turn. The folder is made first, outside the measurement. Data for other tests
+    is made in place with this: sizes by a law or a mix, as compressible as `entropy` says.
 
     Clean-up removes the files of the set by name and nothing else: the folder stays, empty, because removing a folder
     over WebDAV would remove whatever else is in it. Use a folder that is pileup's own: files of these names that were
@@ -27,21 +26,13 @@ class StorageWrite(ContentSet):
     def check(self) -> None:
         """Refuse a set that no storage here could hold: a slip of the unit."""
         super().check()
-        if self.files * self.size > MOST:
-            raise ValueError(f"{self.files} files of {self.size} B; expected at most 1 PiB in all")
+        if self.files * self.size.largest > MOST:
+            raise ValueError(f"{self.files} files of {self.size.largest} B; expected at most 1 PiB in all")
 
-    def program(self) -> Program:
-        """Return the writing of the files of one iteration."""
-        step = Step(
-            "write",
-            "write",
-            self.keys(),
-            repeat=self.in_one_iteration(),
-            content=self.content(),
-            buffer=self.buffer,
-            checksum=self.checksum,
-        )
-        return Program((step,))
+    def steps(self) -> tuple[Step, ...]:
+        """Return the writing of a file."""
+        content = self.content()
+        return (Step("write", "write", self.keys(), content=content, buffer=self.buffer, checksum=self.checksum),)
 
     def prepare(self) -> Program | None:
         """Make the folder and those above it."""
@@ -49,9 +40,4 @@ class StorageWrite(ContentSet):
 
     def cleanup(self) -> Program | None:
         """Remove the files of the set, one by one; those never written are no matter."""
-        keys = replace(self.keys(), order="sequential")
-        return Program((Step("delete", "delete", keys, repeat=self.files, missing_ok=True),))
-
-    def bytes_per_file(self) -> int | None:
-        """Every file is written whole."""
-        return self.size
+        return removal(self.keys())

@@ -57,14 +57,6 @@ def test_reading_expects_what_writing_wrote() -> None:
     assert read.verify
 
 
-def test_scattered_reads_have_a_length_and_stay_within_the_files() -> None:
-    (step,) = StorageRead(**once(size="1 MiB", length="4 KiB", offset="8 KiB", scatter=True)).program().steps
-    assert (step.offset, step.length, step.span) == (8192, 4096, 1 << 20)
-    for wrong in ({}, {"length": "2 MiB"}, {"length": "1 MiB", "offset": "1 B"}):
-        with pytest.raises(ValueError, match="scattered reads need a `length` within the `size` of the files"):
-            StorageRead(**once(size="1 MiB", scatter=True, verify=False, **wrong))
-
-
 def test_reading_a_part_and_in_random_order() -> None:
     (step,) = StorageRead(**once(size="1 MiB", offset="4 KiB", length="8 KiB", order="random")).program().steps
     assert (step.offset, step.length, step.keys.order) == (4096, 8192, "random")

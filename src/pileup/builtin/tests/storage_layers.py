@@ -1,0 +1,53 @@
+"""The layers of a storage protocol: the same test pressed on one of them alone, so that each one's cost can be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from pileup.plugin import Program, Step
+
+Layers = Literal["all", "control", "data", "session", "noop"]
+MOVING = ("read", "write")
+
+
+def layered(program: Program, layers: Layers) -> Program:
+    """Return the part of a program that lies in one layer; the operations keep their names and objects.
+
+    `control` opens and closes, or creates an empty file, where the whole moves bytes; `data` moves the bytes of a file
+    that stays open; `session` connects, logs in and leaves again; `noop` is pileup alone. Checksums belong to `all`.
+    Raises ValueError for a test that moves no bytes and `data`.
+    """
+    steps = [step for step in program.steps if step.verb != "checksum"]
+    if layers == "data" and not any(step.verb in MOVING for step in steps):
+        raise ValueError("layer data of a test that moves no bytes; expected all, control, session or noop")
+    match layers:
+        case "all":
+            return program
+        case "control":
+            return replace(program, steps=tuple(map(_control, steps)))
+        case "data":
+            return replace(program, steps=tuple(_data(step) for step in steps if step.verb in MOVING))
+        case "session":
+            return replace(program, steps=(_bare(steps[0], "connect"),))
+        case "noop":
+            return replace(program, steps=(_bare(steps[0], "noop"),))
+
+
+def _control(step: Step) -> Step:
+    """Return a step without its bytes."""
+    match step.verb:
+        case "read":
+            return _bare(step, "open")
+        case "write":
+            return replace(_bare(step, "write"), content=None)
+        case _:
+            return step
+
+
+def _data(step: Step) -> Step:
+    return replace(step, keep=True, checksum="none")
+
+
+def _bare(step: Step, verb: Literal["open", "write", "connect", "noop"]) -> Step:
+    return Step(step.operation, verb, step.keys, step.repeat)

@@ -1,0 +1,37 @@
+"""Make folders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pileup.builtin.tests.storage import FileSet, make_folders, numbered, removal
+from pileup.plugin import Count, Keys, Program, Step, option
+
+
+class StorageMkdir(FileSet):
+    """Make folders, `folder`/d000000, d000001, ..., and remove them again.
+
+    The operations are `mkdir` and `delete`, an iteration is both; it leaves nothing behind, so that it can be pressed
+    for any time. Needs more names (`files`) than clients: two at one name disturb one another.
+    """
+
+    name = "storage.mkdir"
+
+    files: Count = option(1000, ge=1, le=10**9, help="number of names, taken again from the first when used up")
+
+    def keys(self) -> Keys:
+        """Return the names of the folders."""
+        return numbered(self.folder, "d", self.files, self.order)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the making and the removing of a folder; a slash says that it is one."""
+        keys = replace(self.keys(), suffix="/")
+        return Step("mkdir", "mkdir", keys), Step("delete", "delete", keys)
+
+    def prepare(self) -> Program | None:
+        """Make the folder and those above it."""
+        return make_folders(self.folder)
+
+    def cleanup(self) -> Program | None:
+        """Remove what an iteration that failed has left."""
+        return removal(replace(self.keys(), suffix="/"))

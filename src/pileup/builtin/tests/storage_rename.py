@@ -1,0 +1,27 @@
+"""Rename files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pileup.builtin.tests.storage import FileSet
+from pileup.plugin import Step
+
+SUFFIX = ".renamed"
+
+
+class StorageRename(FileSet):
+    """Give the files of a set another name, f000000.renamed, and their own again.
+
+    The set must have been written by a test of the same run (`storage.write`). Both ways are an operation `rename`,
+    and together an iteration; it ends as it began, so that it can be pressed for any time. Clients that take the same
+    file at once disturb one another: have more files than clients, or `order: client` with as many.
+    """
+
+    name = "storage.rename"
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the way there and back."""
+        keys = self.keys()
+        there = Step("rename", "rename", keys, to=SUFFIX)
+        return there, Step("rename", "rename", replace(keys, suffix=SUFFIX))
