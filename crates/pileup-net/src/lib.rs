@@ -5,4 +5,5 @@
 pub mod route;
 pub mod stream;
 pub mod tls;
+pub mod token;
 pub mod words;

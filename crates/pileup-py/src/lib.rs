@@ -10,6 +10,7 @@ mod press;
 mod protocols;
 mod recorder;
 mod steps;
+mod xroot;
 
 use pyo3::prelude::*;
 
@@ -46,5 +47,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<steps::Steps>()?;
     module.add_class::<practice::PracticeStorage>()?;
     module.add_class::<practice::PracticeBatch>()?;
+    module.add_class::<xroot::XrootSession>()?;
     Ok(())
 }

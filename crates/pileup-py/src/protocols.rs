@@ -6,6 +6,7 @@ use pileup_engine::press::Press;
 use pileup_engine::program::Program;
 use pileup_engine::{noop, posix};
 use pileup_http::HttpFactory;
+use pileup_xroot::XrootFactory;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,8 +34,9 @@ pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), Stri
         "noop" => press.native(noop::NoopFactory, program),
         "posix" => press.native(posix::PosixFactory::new(settings)?, program),
         "http" => press.native(HttpFactory::new(settings)?, program),
-        other => {
-            Err(format!("the engine knows no protocol {other:?}; expected noop, posix or http (a target names it)"))
-        }
+        "xroot" => press.native(XrootFactory::new(settings)?, program),
+        other => Err(format!(
+            "the engine knows no protocol {other:?}; expected noop, posix, http or xroot (a target names it)"
+        )),
     }
 }

@@ -223,3 +223,36 @@ def content(seed: int, number: int, offset: int, length: int) -> bytes:
 def adler32(data: Iterable[bytes]) -> int: ...
 def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
     """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""
+
+@final
+class XrootSession:
+    """One session of an xroot server (root://, roots://), blocking, without the GIL: for what prepares, looks and clears up.
+
+    `settings` is JSON, as that of ClientSpec("xroot"); ValueError for wrong ones. Connects with the first call and again
+    when the connection has gone. Paths are relative to the url's. Every call ends within `timeout` seconds and raises
+    FileNotFoundError, FileExistsError, PermissionError (the server refuses), TimeoutError (no answer: it may have
+    happened) or another OSError, in words without paths or secrets.
+    """
+
+    def __init__(self, settings: str, timeout: float = 30.0) -> None: ...
+    def connect(self) -> None:
+        """Log in, where that has not been done."""
+    def stat(self, path: str) -> tuple[int, int, int]:
+        """(size in bytes, flags, time of change in seconds since the epoch); flags as of kXR_stat: 2 is a folder."""
+    def list(self, path: str) -> list[tuple[str, int, int, int]]:
+        """(name, size, flags, time of change) of all in a folder, in the server's order."""
+    def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
+        """Bytes from `offset` on: all, or at most `length`."""
+    def write(self, path: str, data: bytes, make_path: bool = False) -> None:
+        """Write a whole file anew; `make_path`: with the folders above it."""
+    def delete(self, path: str) -> None:
+        """Remove a file or an empty folder."""
+    def mkdir(self, path: str, parents: bool = False) -> None:
+        """Make a folder; `parents`: with those above it, and it may be there already."""
+    def rename(self, old: str, new: str) -> None: ...
+    def query(self, code: int, argument: str) -> bytes:
+        """Ask kXR_query: 1 statistics ("a"), 3 checksum (path), 5 space (path), 7 configuration ("role tpc ...")."""
+    def checksum(self, path: str) -> tuple[str, str]:
+        """Kind and hexadecimal digits of the checksum that the server has of a file."""
+    def close(self) -> None:
+        """End the session; the next call begins a new one."""

@@ -1,0 +1,272 @@
+//! A client: its sessions, and asking with all that may come between a question and its answer: redirects, waits, a server that has gone.
+
+use std::sync::Arc;
+
+use pileup_engine::client::{Act, Fault};
+
+use crate::error::Trouble;
+use crate::file::File;
+use crate::frame::{self, Attributes, Code, Parsed};
+use crate::session::{Ask, Reply, Session, keep, pause};
+use crate::target::{Place, Target};
+
+/// Most redirects of one question.
+const HOPS: u32 = 16;
+/// Most sessions kept, home among them.
+const SESSIONS: usize = 8;
+/// Longest answer that is kept as a whole.
+const ANSWER: u64 = 16 << 20;
+/// Longest listing.
+pub(crate) const LISTING: u64 = 64 << 20;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// To be read.
+    Read,
+    /// To be written anew.
+    Write,
+    /// To be written anew, with the folders above it made.
+    WritePath,
+}
+
+/// A file that stays open for the next operation.
+struct Kept {
+    path: String,
+    mode: Mode,
+    place: Option<Place>,
+    file: File,
+}
+
+/// One virtual client.
+pub struct XrootClient {
+    pub(crate) target: Arc<Target>,
+    pub(crate) number: u32,
+    /// Reads so far.
+    pub(crate) turn: u64,
+    sessions: Vec<Session>,
+    kept: Option<Kept>,
+}
+
+impl XrootClient {
+    pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
+        Self { target, number, turn: 0, sessions: Vec::new(), kept: None }
+    }
+
+    /// Log in at home, where that has not been done.
+    pub(crate) async fn connect(&mut self) -> Result<(), Trouble> {
+        if self.sessions.is_empty() {
+            self.sessions.push(Session::connect(&self.target, None, self.number).await?);
+        }
+        Ok(())
+    }
+
+    /// End all sessions.
+    pub(crate) fn disconnect(&mut self) {
+        self.kept = None;
+        self.sessions.clear();
+    }
+
+    /// An operation has ended: what cannot be used again goes.
+    pub(crate) fn rest(&mut self) {
+        if !self.target.keep_alive {
+            self.disconnect();
+        }
+        self.sessions.retain(|session| !session.is_broken());
+        self.sessions.iter_mut().for_each(Session::rest);
+    }
+
+    /// The session there, connected when there is none; the place in `sessions` is its number.
+    async fn session(&mut self, place: Option<&Place>) -> Result<usize, Trouble> {
+        if let Some(at) = self.sessions.iter().position(|session| session.is_at(place)) {
+            if self.sessions[at].begin().await {
+                return Ok(at);
+            }
+            self.drop_session(at);
+        }
+        let mut session = Session::connect(&self.target, place, self.number).await?;
+        session.begin().await;
+        if self.sessions.len() >= SESSIONS {
+            self.drop_session(1);
+        }
+        if place.is_none() {
+            self.sessions.insert(0, session);
+            return Ok(0);
+        }
+        self.sessions.push(session);
+        Ok(self.sessions.len() - 1)
+    }
+
+    fn drop_session(&mut self, at: usize) {
+        let gone = self.sessions.remove(at);
+        if self.kept.as_ref().is_some_and(|kept| gone.is_at(kept.place.as_ref())) {
+            self.kept = None;
+        }
+    }
+
+    /// Ask, there where the question is answered; data of the answer, at most `limit` bytes, goes to `take`. Returns which session answered.
+    ///
+    /// A kept session may turn out to be dead. What had not left is asked again on a new one; what had left is asked again once only where
+    /// asking twice changes nothing, and is counted as a further call.
+    pub(crate) async fn ask(
+        &mut self,
+        ask: &Ask<'_>,
+        take: &mut impl FnMut(&[u8]) -> Parsed<()>,
+        limit: u64,
+        act: &mut Act,
+    ) -> Result<usize, Trouble> {
+        let (mut hops, mut place, mut opaque) = (0, None, String::new());
+        loop {
+            let at = self.session(place.as_ref()).await?;
+            let session = &mut self.sessions[at];
+            let number = session.ask(&self.target, ask, &opaque, act).await?;
+            match session.answer(number, take, limit, act).await {
+                Ok(Reply::Done) => return Ok(at),
+                Ok(Reply::Wait(seconds)) => pause(seconds, act).await,
+                Ok(Reply::Redirect(to)) => {
+                    hops += 1;
+                    if hops > HOPS {
+                        return Err(Trouble::failed(format!("redirected more than {HOPS} times")));
+                    }
+                    place = self.target.place(&to);
+                    opaque = to.opaque;
+                }
+                Err(trouble) => {
+                    let (left, begun) = session.went();
+                    let stale = trouble.code == 0 && session.is_used() && session.is_broken() && !begun;
+                    if !stale || (left && !ask.again) {
+                        return Err(trouble);
+                    }
+                    act.sent = left;
+                    self.drop_session(at);
+                }
+            }
+        }
+    }
+
+    /// Ask and keep the answer.
+    pub(crate) async fn ask_for(&mut self, ask: &Ask<'_>, act: &mut Act) -> Result<Vec<u8>, Trouble> {
+        let mut answer = Vec::new();
+        self.ask(ask, &mut keep(&mut answer), ANSWER, act).await?;
+        Ok(answer)
+    }
+
+    /// Attributes of an object.
+    pub(crate) async fn stat(&mut self, path: &str, act: &mut Act) -> Result<Attributes, Trouble> {
+        let answer = self.ask_for(&about(Code::Stat, path), act).await?;
+        frame::attributes(&answer).map_err(Trouble::garbage)
+    }
+
+    /// Ask the server something (kXR_query).
+    pub(crate) async fn query(&mut self, code: u16, text: &str, act: &mut Act) -> Result<Vec<u8>, Trouble> {
+        let body = frame::body(&[(0, &code.to_be_bytes())]);
+        // 3: checksum, 4: attributes, 5: space, 64: of the site's, all about a path
+        let opaque = matches!(code, 3..=5);
+        self.ask_for(&Ask { body, opaque, ..about(Code::Query, text) }, act).await
+    }
+
+    /// The checksum that the server has of a file: its kind and its digits.
+    pub(crate) async fn checksum(&mut self, path: &str, act: &mut Act) -> Result<(String, String), Trouble> {
+        let answer = self.query(3, path, act).await?;
+        frame::checksum(&answer).map_err(Trouble::garbage)
+    }
+
+    /// The file, opened now, or by the operation before where that kept it; with the session it is open in.
+    pub(crate) async fn opened(&mut self, path: &str, mode: Mode, act: &mut Act) -> Result<(usize, File), Trouble> {
+        if let Some(kept) = self.kept.take().filter(|kept| kept.path == path && kept.mode == mode) {
+            let at = self.sessions.iter().position(|session| session.is_at(kept.place.as_ref()));
+            if let Some(at) = at {
+                if self.sessions[at].begin().await {
+                    return Ok((at, kept.file));
+                }
+                self.drop_session(at);
+            }
+        }
+        // bits of kXR_open: 2 delete, 0x10 read, 0x20 update, 0x40 asynchronous, 0x100 make the path, 0x400 attributes in the answer
+        let options: u16 = match mode {
+            Mode::Read => 0x10 | 0x40 | 0x400,
+            Mode::Write => 0x2 | 0x20 | 0x40 | 0x400,
+            Mode::WritePath => 0x2 | 0x20 | 0x40 | 0x100 | 0x400,
+        };
+        let body = frame::body(&[(0, &0o644u16.to_be_bytes()), (2, &options.to_be_bytes())]);
+        let (mut answer, again) = (Vec::new(), mode == Mode::Read);
+        let ask = Ask { body, again, ..about(Code::Open, path) };
+        let at = self.ask(&ask, &mut keep(&mut answer), u64::from(u16::MAX), act).await?;
+        let session = &mut self.sessions[at];
+        let (handle, attributes) = frame::opened(&answer).map_err(|what| session.garbage(what))?;
+        let size = attributes.map(|attributes| attributes.size);
+        if self.target.pages && !session.has_pages() {
+            session.give_up();
+            return Err(Trouble::failed(
+                "the server has no pages with checksums; expected one that has (take page_checksums out)",
+            ));
+        }
+        Ok((at, File { handle, size, pages: self.target.pages }))
+    }
+
+    /// The session of this number.
+    pub(crate) fn at(&mut self, at: usize) -> &mut Session {
+        &mut self.sessions[at]
+    }
+
+    /// Close a file, or keep it open for the next operation. What was done with it comes first.
+    pub(crate) async fn put_by<T>(
+        &mut self,
+        (at, file): (usize, File),
+        kept: Option<(&str, Mode)>,
+        done: Result<T, Trouble>,
+        act: &mut Act,
+    ) -> Result<T, Trouble> {
+        let session = &mut self.sessions[at];
+        if session.is_broken() {
+            return done;
+        }
+        if let (Some((path, mode)), true) = (kept, done.is_ok() && self.target.keep_alive) {
+            self.kept = Some(Kept { path: path.to_owned(), mode, place: session.place(), file });
+            return done;
+        }
+        let body = frame::body(&[(0, &file.handle)]);
+        let closed = loop {
+            let ask = Ask { body, opaque: false, again: false, ..about(Code::Close, "") };
+            let number = session.ask(&self.target, &ask, "", act).await?;
+            match session.answer(number, &mut |_| Ok(()), u64::from(u16::MAX), act).await {
+                Ok(Reply::Done) => break Ok(()),
+                Ok(Reply::Wait(seconds)) => {
+                    session.renew();
+                    pause(seconds, act).await;
+                    session.done();
+                }
+                Ok(Reply::Redirect(_)) => {
+                    session.give_up();
+                    break Err(Trouble::failed("the server sends elsewhere to close a file"));
+                }
+                Err(trouble) => break Err(trouble),
+            }
+        };
+        let done = done?;
+        closed?;
+        Ok(done)
+    }
+
+    /// A session beside the client's own, ended at once.
+    pub(crate) async fn visit(&mut self, act: &mut Act) -> Result<(), Trouble> {
+        act.calls = 1;
+        let session = Session::connect(&self.target, None, self.number).await?;
+        act.sent = true;
+        drop(session);
+        Ok(())
+    }
+
+    /// Make the path of an object.
+    pub(crate) fn path(&self, key: &str) -> Result<String, Fault> {
+        let mut path = String::new();
+        self.target.address.path(key, &mut path).map_err(Fault::failed)?;
+        Ok(path)
+    }
+}
+
+/// A question about a path that changes nothing.
+pub(crate) fn about(code: Code, path: &str) -> Ask<'_> {
+    let again = !matches!(code, Code::Mkdir | Code::Mv | Code::Open | Code::Rm | Code::Rmdir);
+    Ask { code, body: [0; 16], path, to: None, opaque: true, again }
+}

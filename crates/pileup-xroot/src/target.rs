@@ -1,0 +1,246 @@
+//! What all clients of a target have in common: its settings, where it is, whom it trusts, its token.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use pileup_net::route::Host;
+use pileup_net::tls::{Files, Trust};
+use pileup_net::token::Token;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+
+use crate::address::Address;
+use crate::error::Trouble;
+use crate::frame::Redirect;
+
+/// Settings of a target, as `ClientSpec.settings` of protocol `xroot` writes them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// Where the objects are.
+    url: String,
+    /// Bearer token.
+    token: Option<String>,
+    /// File with the bearer token, read again when it changes.
+    token_file: Option<PathBuf>,
+    /// CA certificates to trust, a file or a folder; none: the system's.
+    ca: Option<PathBuf>,
+    /// User to log in as.
+    user: Option<String>,
+    /// Whether a session carries more than one operation.
+    #[serde(default = "yes")]
+    keep_alive: bool,
+    /// Whether data is read and written in pages with checksums.
+    #[serde(default)]
+    page_checksums: bool,
+    /// Bytes asked for before they are wanted while a file is read in turn; none: some where the step says nothing, else nothing.
+    read_ahead: Option<u64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A place that a redirect named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    host: String,
+    port: u16,
+    tls: bool,
+}
+
+/// What all clients of a target have in common.
+pub(crate) struct Target {
+    pub(crate) address: Address,
+    home: Host,
+    ca: Option<PathBuf>,
+    /// Made when the first connection wants it: not every server speaks TLS.
+    trust: OnceLock<Result<Trust, String>>,
+    token: Option<Token>,
+    user: String,
+    /// Whether a session carries more than one operation.
+    pub(crate) keep_alive: bool,
+    /// Whether data moves in pages with checksums.
+    pub(crate) pages: bool,
+    /// Bytes asked for before they are wanted.
+    pub(crate) read_ahead: Option<u64>,
+}
+
+impl Target {
+    /// Read the settings (JSON) and the files they name.
+    ///
+    /// # Errors
+    /// What is wrong, in three parts. Secrets are never part of it.
+    pub(crate) fn new(settings: &str) -> Result<Self, String> {
+        let settings: Settings = serde_json::from_str(settings).map_err(|error| {
+            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, user, keep_alive, page_checksums, read_ahead (correct the target)")
+        })?;
+        let address = Address::parse(&settings.url)?;
+        let token = match (&settings.token, &settings.token_file) {
+            (Some(_), Some(_)) => {
+                return Err(
+                    "a token and a token file are given; expected one of them (take one out of the credentials)".into(),
+                );
+            }
+            (Some(text), None) => Some(Token::given(text)?),
+            (None, Some(path)) => Some(Token::file(path)?),
+            (None, None) => None,
+        };
+        let user = settings.user.or_else(|| address.user.clone()).unwrap_or_else(|| "pileup".to_owned());
+        if user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+            return Err("the user name is not plain; expected letters, digits, - _ . (correct it)".to_owned());
+        }
+        let target = Self {
+            home: Host::new(&address.host, address.port),
+            ca: settings.ca,
+            trust: OnceLock::new(),
+            token,
+            user,
+            keep_alive: settings.keep_alive,
+            pages: settings.page_checksums,
+            read_ahead: settings.read_ahead,
+            address,
+        };
+        if target.address.tls {
+            Trust::name(&target.address.host)?;
+            target.trust()?;
+        }
+        Ok(target)
+    }
+
+    /// Whom to believe.
+    ///
+    /// # Errors
+    /// When the CA files cannot be read, in three parts.
+    pub(crate) fn trust(&self) -> Result<&Trust, String> {
+        let files = || Files { ca: self.ca.as_deref(), ..Files::default() };
+        self.trust.get_or_init(|| Trust::new(files(), &[])).as_ref().map_err(Clone::clone)
+    }
+
+    /// A TCP connection there: home, or to the place of a redirect.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub(crate) async fn connect(&self, place: Option<&Place>, client: u32) -> Result<TcpStream, String> {
+        match place {
+            None => self.home.connect(client).await,
+            Some(place) => Host::new(&place.host, place.port).connect(client).await,
+        }
+    }
+
+    /// The name of the host there.
+    pub(crate) fn name<'a>(&'a self, place: Option<&'a Place>) -> &'a str {
+        place.map_or(&self.address.host, |place| &place.host)
+    }
+
+    /// User to log in as.
+    pub(crate) fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// Whether the url, or the redirect, says that TLS is spoken there.
+    pub(crate) fn is_tls(&self, place: Option<&Place>) -> bool {
+        self.address.tls || place.is_some_and(|place| place.tls)
+    }
+
+    /// Whether to ask for TLS there: also when a token must travel over a network. `near`: the server is on this machine.
+    pub(crate) fn wants_tls(&self, place: Option<&Place>, near: bool) -> bool {
+        self.is_tls(place) || (self.token.is_some() && !near)
+    }
+
+    /// The place that a redirect names.
+    pub(crate) fn place(&self, redirect: &Redirect) -> Option<Place> {
+        let same = redirect.host == self.address.host && redirect.port == self.address.port;
+        let same = same && self.address.tls >= redirect.tls;
+        let place = Place { host: redirect.host.clone(), port: redirect.port, tls: redirect.tls };
+        Some(place).filter(|_| !same)
+    }
+
+    /// What is added to a path, with its question mark: what the url says, the token, what the redirect says. `private`: nobody can hear it.
+    ///
+    /// # Errors
+    /// When the token could be heard, or cannot be read.
+    pub(crate) fn opaque(&self, more: &str, private: bool, into: &mut String) -> Result<(), Trouble> {
+        let mut add = |name: &str, text: &str| {
+            if !text.is_empty() {
+                into.push(if into.is_empty() { '?' } else { '&' });
+                into.push_str(name);
+                into.push_str(text);
+            }
+        };
+        add("", &self.address.opaque);
+        if let Some(token) = &self.token {
+            if !private {
+                return Err(Trouble::failed("a token must not travel unencrypted, and the server has no TLS"));
+            }
+            let token = token.now().map_err(Trouble::failed)?;
+            add("authz=Bearer%20", &escaped(&token));
+        }
+        add("", more);
+        Ok(())
+    }
+}
+
+/// A token as it can stand in a path.
+fn escaped(token: &str) -> std::borrow::Cow<'_, str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~=+/".contains(&byte);
+    if token.bytes().all(plain) {
+        return token.into();
+    }
+    let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    token.bytes().map(one).collect::<String>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(json: &str) -> Result<Target, String> {
+        Target::new(json)
+    }
+
+    fn opaque(json: &str, more: &str, private: bool) -> Result<String, Trouble> {
+        let mut into = String::new();
+        target(json).unwrap().opaque(more, private, &mut into).map(|()| into)
+    }
+
+    #[test]
+    fn paths_get_what_belongs_to_them() {
+        assert_eq!(opaque(r#"{"url": "root://h//"}"#, "", false).unwrap(), "");
+        assert_eq!(opaque(r#"{"url": "root://h//?a=b"}"#, "c=d", false).unwrap(), "?a=b&c=d");
+        let json = r#"{"url": "root://h//?a=b", "token": "x.y-z=&q"}"#;
+        assert_eq!(opaque(json, "", true).unwrap(), "?a=b&authz=Bearer%20x.y-z=%26q");
+        let trouble = opaque(json, "", false).unwrap_err();
+        assert!(
+            trouble.fault.message.contains("must not travel unencrypted") && !trouble.fault.message.contains("x.y")
+        );
+    }
+
+    #[test]
+    fn a_token_asks_for_tls_but_on_this_machine() {
+        let with = target(r#"{"url": "root://h//", "token": "t"}"#).unwrap();
+        assert!(with.wants_tls(None, false) && !with.wants_tls(None, true));
+        let without = target(r#"{"url": "root://h//"}"#).unwrap();
+        assert!(!without.wants_tls(None, false));
+        let secure = Redirect { host: "g".into(), port: 1, tls: true, opaque: String::new() };
+        assert!(without.wants_tls(without.place(&secure).as_ref(), true));
+        let home = Redirect { host: "h".into(), port: 1094, tls: false, ..secure };
+        assert_eq!(without.place(&home), None);
+    }
+
+    #[test]
+    fn wrong_settings_are_named_and_secrets_are_not() {
+        for (json, what) in [
+            ("{}", "missing field `url`"),
+            (r#"{"url": "root://h//", "streams": 4}"#, "unknown field `streams`"),
+            (r#"{"url": "root://h//", "token": "a", "token_file": "b"}"#, "a token and a token file"),
+            (r#"{"url": "root://h//", "token": "sec ret"}"#, "the token holds a space"),
+            (r#"{"url": "root://h//", "token_file": "/no/such/file"}"#, "there is no such file"),
+            (r#"{"url": "root://h//", "user": "a b"}"#, "the user name is not plain"),
+            (r#"{"url": "roots://h//", "ca": "/no/such/file"}"#, "there is no such file"),
+        ] {
+            let error = target(json).err().unwrap();
+            assert!(error.contains(what) && error.contains("; expected ") && !error.contains("sec ret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Bytes to and from a server: what is written waits in one buffer, what is read comes piece by piece, and nothing of it is kept.
+//!
+//! Heads and short answers pass through a small buffer of the connection's own. Data goes into one large buffer that all connections of a
+//! thread share, for it is looked at before anything else happens on that thread: memory does not grow with clients, and stays in the caches.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pileup_net::stream::Stream;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::frame::Parsed;
+
+/// What is read at once of heads and short answers.
+const SMALL: usize = 2048;
+/// What is read at once of data.
+const LARGE: usize = 512 * 1024;
+/// Most memory that an idle connection keeps for writing.
+const IDLE: usize = 4096;
+
+thread_local! {
+    /// Where data lands.
+    static DATA: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Why an answer did not come, or not to its end.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// It is none of the protocol.
+    Garbage(&'static str),
+    /// The stream has ended, or failed.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Broken {
+    fn from(cause: io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+/// The two ends of a connection.
+pub(crate) struct Wire {
+    stream: Stream,
+    input: Vec<u8>,
+    begin: usize,
+    end: usize,
+    output: Vec<u8>,
+    /// How much of it has left.
+    sent: usize,
+    /// Whether writing has failed: what is still in the output need not leave.
+    mute: bool,
+    /// Whether a byte has left since `begin`.
+    left: bool,
+    /// Whether a byte has come since `begin`.
+    begun: bool,
+}
+
+impl Wire {
+    /// On a stream that is open.
+    pub(crate) fn new(stream: Stream) -> Self {
+        let (input, output) = (Vec::new(), Vec::new());
+        Self { stream, input, begin: 0, end: 0, output, sent: 0, mute: false, left: false, begun: false }
+    }
+
+    /// The TCP connection below, before anything is encrypted on it; none where more has come than was read.
+    pub(crate) fn into_tcp(self) -> Option<TcpStream> {
+        match self.stream {
+            Stream::Plain(tcp) if self.begin == self.end => Some(tcp),
+            _ => None,
+        }
+    }
+
+    /// An operation begins.
+    pub(crate) fn begin(&mut self) {
+        (self.left, self.begun) = (false, false);
+    }
+
+    /// Whether a byte has left since `begin`.
+    pub(crate) fn left(&self) -> bool {
+        self.left
+    }
+
+    /// Whether a byte has come since `begin`.
+    pub(crate) fn begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Where to write what shall leave; it does with the next flush or read.
+    pub(crate) fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.output
+    }
+
+    /// Whether all was read and nothing has come since: no end, nothing unasked.
+    pub(crate) async fn is_silent(&mut self) -> bool {
+        let quiet = !self.mute && self.begin == self.end && self.output.is_empty();
+        quiet && poll_fn(|context| Poll::Ready(self.stream.is_silent(context))).await
+    }
+
+    /// Let memory go that only much output needed.
+    pub(crate) fn rest(&mut self) {
+        if self.output.capacity() > IDLE {
+            self.output = Vec::new();
+        }
+    }
+
+    /// Write all that waits.
+    pub(crate) async fn flush(&mut self) -> Result<(), Broken> {
+        poll_fn(|context| self.poll_send(context)).await.map_err(Broken::Io)
+    }
+
+    /// A server that will have no more says why and closes: that is there to be read when writing fails. So writing that fails so only ends;
+    /// reading then finds the answer, or the same error.
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let heard =
+            |cause: &io::Error| matches!(cause.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+        while self.sent < self.output.len() && !self.mute {
+            match ready!(self.stream.poll_write(context, &self.output[self.sent..], &[])) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(written) => {
+                    self.sent += written;
+                    self.left = true;
+                }
+                Err(cause) if heard(&cause) => self.mute = true,
+                Err(cause) => return Poll::Ready(Err(cause)),
+            }
+        }
+        self.output.clear();
+        self.sent = 0;
+        match ready!(self.stream.poll_flush(context)) {
+            Err(cause) if !heard(&cause) => Poll::Ready(Err(cause)),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Read into the small buffer.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+        // what can leave leaves; reading goes on meanwhile
+        if !self.output.is_empty()
+            && let Poll::Ready(Err(cause)) = self.poll_send(context)
+        {
+            return Poll::Ready(Err(cause.into()));
+        }
+        if self.input.is_empty() {
+            self.input.resize(SMALL, 0);
+        }
+        self.input.copy_within(self.begin..self.end, 0);
+        (self.begin, self.end) = (0, self.end - self.begin);
+        let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
+        let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+        let read = buffer.filled().len();
+        self.end += read;
+        Poll::Ready(self.came(done, read))
+    }
+
+    fn came(&mut self, done: io::Result<()>, read: usize) -> Result<(), Broken> {
+        done?;
+        self.begun |= read > 0;
+        if read == 0 { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) } else { Ok(()) }
+    }
+
+    /// The next bytes, few.
+    pub(crate) async fn take<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
+        while self.end - self.begin < N {
+            poll_fn(|context| self.poll_fill(context)).await?;
+        }
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.input[self.begin..self.begin + N]);
+        self.begin += N;
+        Ok(bytes)
+    }
+
+    /// The next `length` bytes, handed over in pieces as they come.
+    pub(crate) async fn body(&mut self, length: u64, mut each: impl FnMut(&[u8]) -> Parsed<()>) -> Result<(), Broken> {
+        let mut left = length;
+        while left > 0 {
+            let most = usize::try_from(left).unwrap_or(usize::MAX);
+            if self.begin < self.end {
+                let piece = &self.input[self.begin..self.end];
+                let piece = &piece[..piece.len().min(most)];
+                each(piece).map_err(Broken::Garbage)?;
+                self.begin += piece.len();
+                left -= piece.len() as u64;
+            } else if most < SMALL {
+                poll_fn(|context| self.poll_fill(context)).await?;
+            } else {
+                left -= poll_fn(|context| self.poll_data(context, most, &mut each)).await? as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Read data into the buffer of the thread and hand it over; how much it was.
+    fn poll_data(
+        &mut self,
+        context: &mut Context<'_>,
+        most: usize,
+        each: &mut impl FnMut(&[u8]) -> Parsed<()>,
+    ) -> Poll<Result<usize, Broken>> {
+        if !self.output.is_empty()
+            && let Poll::Ready(Err(cause)) = self.poll_send(context)
+        {
+            return Poll::Ready(Err(cause.into()));
+        }
+        DATA.with_borrow_mut(|data| {
+            if data.is_empty() {
+                data.resize(LARGE, 0);
+            }
+            let mut buffer = ReadBuf::new(&mut data[..most.min(LARGE)]);
+            let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            let piece = buffer.filled();
+            self.came(done, piece.len())?;
+            each(piece).map_err(Broken::Garbage)?;
+            Poll::Ready(Ok(piece.len()))
+        })
+    }
+}
