@@ -1,4 +1,5 @@
-//! The pull state machine: which client begins which iteration, and when. No clock, no I/O: it is told the time and what has ended.
+//! The pull state machine: which client begins which iteration, and when. No clock, and no I/O but the file of a replay: it is told the time
+//! and what has ended.
 //!
 //! All executors pull from it: native workers, threads, an event loop. Times are ns since the epoch.
 
@@ -127,6 +128,7 @@ impl Puller {
             return Step::Done;
         }
         if self.end().is_some_and(|end| now >= end) || self.exhausted() || self.full() {
+            self.look_for_fault();
             return self.done(now);
         }
         match self.shape {
@@ -141,6 +143,15 @@ impl Puller {
             Shape::Closed { next, .. } => *next >= self.load.limit(),
             Shape::Open { arrivals, .. } if self.load.steered.is_some() => arrivals.spent(),
             Shape::Open { arrivals, .. } => arrivals.peek().is_none(),
+        }
+    }
+
+    /// A load whose starts cannot be read on has not ended in order.
+    fn look_for_fault(&mut self) {
+        if let Shape::Open { arrivals, .. } = &self.shape
+            && let Some(fault) = arrivals.fault().filter(|_| self.reason.is_empty())
+        {
+            self.reason = fault.to_owned();
         }
     }
 

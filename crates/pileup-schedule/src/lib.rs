@@ -1,10 +1,11 @@
-//! When iterations are due: arithmetic over (shape, seed, shard), without a clock. Times are nanoseconds after the start of the load.
+//! When iterations are due: arithmetic over (shape, seed, shard), without a clock; the file of a replay is all that is read. Times are nanoseconds after the start of the load.
 
 mod closed;
 mod draw;
 mod law;
 mod load;
 mod open;
+mod replay;
 mod segment;
 mod steered;
 
@@ -13,5 +14,6 @@ pub use draw::{bits, mix, unit};
 pub use law::Law;
 pub use load::{Arrivals, Kind, Load, Stage, whole};
 pub use open::{Arrival, Schedule};
+pub use replay::{Replay, Starts};
 pub use segment::Segment;
 pub use steered::Steps;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::law::Law;
+use crate::replay::Replay;
 use crate::segment::{self, Segment};
 
 /// The shape of a load.
@@ -84,6 +85,9 @@ pub struct Load {
     /// The highest level it is ever told: then its clients or rate are those of the start and may be changed while it goes on.
     #[serde(default)]
     pub steered: Option<f64>,
+    /// Starts of a record instead of a rate, which is then only their mean.
+    #[serde(default)]
+    pub replay: Option<Replay>,
     /// Whether it only looks for something: what it measures counts as warm-up, and its warm-up as ramp.
     #[serde(default)]
     pub trial: bool,
@@ -192,7 +196,7 @@ impl Load {
         } else if self.shard < clients {
             Self { shards: clients, ..whole }
         } else {
-            Self { kind: Kind::Times, times: Some(0), ..whole }
+            Self { kind: Kind::Times, times: Some(0), replay: None, ..whole }
         }
     }
 
@@ -211,6 +215,9 @@ impl Load {
         if self.shards == 0 || self.shard >= self.shards {
             return wrong("shard is not below shards; expected 0 <= shard < shards");
         }
+        if self.replay.is_some() {
+            return self.check_replay().map_or(Ok(()), |what| wrong(&what));
+        }
         if let Some(segments) = &self.segments {
             return self.check_segments(segments).map_or(Ok(()), |what| wrong(&what));
         }
@@ -228,6 +235,17 @@ impl Load {
             Kind::Times if self.times.is_none() => wrong("times is missing; expected a number of iterations"),
             _ => Ok(()),
         }
+    }
+
+    /// What is wrong with a load of recorded starts.
+    fn check_replay(&self) -> Option<String> {
+        let alone = self.kind == Kind::Open && self.segments.is_none() && self.steered.is_none() && !self.endless;
+        if !alone || self.ramp > 0 || !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) {
+            let expected = "kind open with their mean as rate, and no ramp, segments, steered, endless";
+            return Some(format!("a replay stands beside another shape; expected {expected}"));
+        }
+        let part = self.narrowed();
+        part.replay.as_ref().and_then(|replay| replay.wrong(part.shard, part.shards))
     }
 
     /// What is wrong with a load whose level is changed while it goes on.

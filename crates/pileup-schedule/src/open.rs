@@ -1,7 +1,8 @@
-//! Open loads: iteration k is due when the integral of the rate has reached k, or the k-th sum of exponential draws.
+//! Open loads: iteration k is due when the integral of the rate has reached k, or the k-th sum of exponential draws, or as the k-th of a record was.
 
 use crate::draw::unit;
 use crate::load::{Arrivals, Load, Stage};
+use crate::replay::Starts;
 use crate::segment::Rate;
 
 /// An iteration that is due.
@@ -23,6 +24,8 @@ const STREAM: u64 = 0;
 pub struct Schedule {
     load: Load,
     rate: Rate,
+    /// What a replay looks its times up in.
+    starts: Option<Starts>,
     next: u64,
     /// Sum of the exponential draws up to and with `next`.
     sum: f64,
@@ -34,8 +37,8 @@ impl Schedule {
     /// From the first one on.
     #[must_use]
     pub fn new(load: &Load) -> Self {
-        let mut schedule =
-            Self { load: load.clone(), rate: Rate::new(&load.levels()), next: 0, sum: 0.0, pending: None };
+        let (rate, starts) = (Rate::new(&load.levels()), load.replay.as_ref().map(Starts::new));
+        let mut schedule = Self { load: load.clone(), rate, starts, next: 0, sum: 0.0, pending: None };
         schedule.sum = schedule.gap(0);
         schedule
     }
@@ -44,9 +47,12 @@ impl Schedule {
         -unit(self.load.seed, STREAM, k).ln()
     }
 
-    /// When the integral of the rate reaches `next`, or the sum of the draws; none: never.
+    /// When the integral of the rate reaches `next`, or the sum of the draws, or as it was recorded; none: never.
     #[allow(clippy::cast_precision_loss)] // numbers of arrivals stay below 2^53
     fn time(&mut self) -> Option<u64> {
+        if let Some(starts) = &mut self.starts {
+            return starts.get(self.next);
+        }
         match self.load.arrivals {
             Arrivals::Constant => self.rate.reached(self.next as f64),
             Arrivals::Poisson => self.rate.reached(self.sum),
@@ -87,6 +93,12 @@ impl Schedule {
     #[must_use]
     pub fn spent(&self) -> bool {
         self.next >= self.load.limit()
+    }
+
+    /// Why nothing comes next although something should; none when nothing is wrong.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        self.starts.as_ref().map(Starts::fault).filter(|fault| !fault.is_empty())
     }
 
     /// From `time` on (ns after the start) iterations are due at another rate: the integral of the rate goes on without a jump.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from pileup.fleet.starts import StartsFile
 from pileup.model.plan import Case
 from pileup.model.program import ClientSpec, Program
 from pileup.model.record import Phase
@@ -43,6 +44,8 @@ class Order:
     """Phase of every row, for programs that prepare or clean up."""
     errors_in_a_row: int | None = None
     operations: int | None = None
+    starts: StartsFile | None = None
+    """What a load of replayed starts looks them up in."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:
@@ -56,11 +59,19 @@ class Order:
     def share(self, shard: int, shards: int) -> int | None:
         """Return how many iterations a shard has in all, None when no number bounds them."""
         load = self.load
-        times = 1 if load.kind == "once" else load.times
+        times = 1 if load.kind == "once" else self.starts.count if self.starts else load.times
         if times is None:
             return None
         sharing = min(shards, load.most or 1) if load.kind != "open" else shards
         return len(range(shard, times, sharing)) if shard < sharing else 0
+
+    def part(self, shard: int, shards: int, most: int | None = None) -> tuple[int, int] | None:
+        """Return which starts of an open load a shard begins: (number, of how many), None when none.
+
+        A load with fewer clients than shards (docs/engine.md) belongs to as many of them as it has clients.
+        """
+        sharing = min(shards, self.load.clients or most or shards)
+        return (shard, sharing) if shard < sharing else None
 
     def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
         """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
@@ -94,6 +105,8 @@ class Order:
             plain["segments"] = _segments(load.stages)
         if load.endless:
             plain["endless"] = True
+        if self.starts:
+            plain |= self.starts.to_native()
         if load.hold:
             plain |= _steered(load.hold)
         return json.dumps(plain)

@@ -44,8 +44,7 @@ class LocalPart:
     def begin(self, start: int) -> None:
         """Begin at a time (ns since the epoch; 0: now). Raises ValueError for what the engine refuses."""
         work = self._work
-        threads = MOST_THREADS if work.program is None and not work.coroutine else None
-        load = self.order.to_native(self.place, *self._shard, start, threads)
+        load = self.order.to_native(self.place, *self._shard, start, most_clients(work))
         self._press = Press(self._place.recorder, load)
         self._last, self._cpu = max(start, now()), time.process_time_ns()
         if work.program is not None:
@@ -160,6 +159,11 @@ class LocalPlace:
         """End the record of this place; detached operations that are open are unfinished."""
         self.ledger.close()
         self.recorder.close()
+
+
+def most_clients(work: Work) -> int | None:
+    """Return the most clients of an open load that does not say, None for the engine's own number."""
+    return MOST_THREADS if work.program is None and not work.coroutine else None
 
 
 def _client(work: Work) -> str:

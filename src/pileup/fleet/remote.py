@@ -20,7 +20,7 @@ from pileup.fleet.connection import ANSWER_WITHIN, Connection
 from pileup.fleet.launch import Start
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
-from pileup.fleet.place import Reports
+from pileup.fleet.place import Reports, most_clients
 from pileup.fleet.wire import Message, WireError, unpack_frames
 from pileup.model import own
 from pileup.model.errors import RecordError, TargetError
@@ -238,8 +238,16 @@ class RemotePlace:
         with self.changed:
             self._parts[part.number] = part
         plain = {"part": part.number, "shard": shard[0], "shards": shard[1]}
+        if order.starts and self.start.far:
+            self._send_starts(part, order.part(*shard, most_clients(work)))
         self.send("prepare", plain, pickle.dumps((order, work.program, work.client, work.coroutine)))
         return part
+
+    def _send_starts(self, part: RemotePart, share: tuple[int, int] | None) -> None:
+        """Send the starts that another host is to replay: its share alone."""
+        starts = part.order.starts
+        for piece in starts.pieces(share) if starts and share else ():
+            self.send("starts", {"part": part.number, "share": share}, piece)
 
     def send(self, kind: str, plain: dict[str, Any], *blobs: bytes) -> None:
         """Send a message; one to a lost place goes nowhere."""

@@ -11,6 +11,7 @@ import pickle
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from pileup.fleet.board import Board
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPart, LocalPlace
 from pileup.fleet.self_watch import SelfWatch
+from pileup.fleet.starts import Inbox
 from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_frames, receive
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, Sample
@@ -119,6 +121,7 @@ class Server:
         self._place: LocalPlace | None = None
         self._shipper: Shipper | None = None
         self._parts: dict[int, LocalPart] = {}
+        self._inbox = Inbox(Path())
         self._telling = threading.Lock()
         self._closing = threading.Event()
         self._board: Board | None = None
@@ -150,25 +153,32 @@ class Server:
                 _native.shift_clock(message["by"])
             case "open":
                 self._open(message)
+            case "starts":
+                self._inbox.take(message)
             case "prepare":
                 threading.Thread(target=self._prepare, args=(message,), daemon=True).start()
             case "begin":
                 self._begin(message["part"], message["start"])
-            case "stop":
-                self._parts[message["part"]].stop(message["at_once"])
-            case "level":
-                self._parts[message["part"]].set_level(message["level"], message["at"])
+            case "stop" | "level":
+                self._change(self._parts[message["part"]], message)
             case "flush":
                 self._tell(list)
                 self._send("answer-flush", {})
             case _ if self._builder is not None:
                 self._builder.take(message, self._send)
 
+    def _change(self, part: LocalPart, message: Message) -> None:
+        if message.kind == "stop":
+            part.stop(message["at_once"])
+        else:
+            part.set_level(message["level"], message["at"])
+
     def _open(self, message: Message) -> None:
         try:
             self._builder = self._build(message, pickle.loads(message.blob()))  # noqa: S301  the parent is who started us
             if message["table"]:
                 path = Path(message["table"])
+                self._inbox = Inbox(path.parent)
                 self._place = LocalPlace(message["number"], path)
                 self._board = Board(message["board"]) if message["board"] else None
                 self._place.board = self._board
@@ -190,6 +200,7 @@ class Server:
             make = self._builder.test(order.case) if program is None else _no_test
             work = Work(make, program, client, coroutine)
             shard = message["shard"], message["shards"]
+            order = replace(order, starts=self._inbox.found(number, order.starts))
             self._parts[number] = self._place.prepare(order, work, WireOutput(self._send, number), shard)
         except Exception as problem:  # whatever the user's file does: it is told, and the place goes on
             self._send("ready", {"part": number, "problem": str(problem) or type(problem).__name__})
@@ -216,6 +227,7 @@ class Server:
             self._tell(part.frames, number)
             self._report(number, part)
         part.close()
+        self._inbox.forget(number)
         self._report(number, part)
         self._send("over", {"part": number, "reason": part.reason, "mistake": part.mistake})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
 
 WHOLE = -1
@@ -38,6 +39,13 @@ class Case:
     """Largest number of operations, None when the load does not bound it."""
     bytes: int | None = None
     """Largest number of bytes moved, None when the load does not bound it."""
+    replay: Starts | None = None
+    """What of a record the load replays."""
+
+    @property
+    def asked(self) -> float | None:
+        """Iterations begun per second that an open load asks for, in the mean over what is measured."""
+        return self.replay.asked if self.replay else self.load.asked
 
     @property
     def load(self) -> Load:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, S
 from pileup.model.law import TimeLaw
 from pileup.model.part import Part
 from pileup.model.quantities import Count, Duration, Rate, Size
+from pileup.model.replay import ReplayWord
 from pileup.model.steering import Hold
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
@@ -130,7 +131,7 @@ class Stage(Part):
 
 
 class Load(Part):
-    """How a test is pressed: one of once, times, clients, rate, every, stages, hold; times may bound some of them."""
+    """How a test is pressed: one of once, times, clients, rate, every, stages, hold, replay; times may bound some."""
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
@@ -158,11 +159,15 @@ class Load(Part):
     delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
     hold: Hold | None = Field(None, description="steer the load so that a measured quantity stays at a set point")
     find: Any = not_yet("look for the highest load that still meets a criterion")
-    replay: Any = not_yet("press the operations of an earlier record again")
+    replay: ReplayWord | None = Field(
+        None, description="begin an iteration whenever one of an earlier record was due; a path, or with more words"
+    )
 
     @property
     def kind(self) -> Literal["once", "times", "closed", "open"]:
         """The shape of the load."""
+        if self.replay is not None:
+            return "open"
         if self.hold is not None:
             return "open" if self.hold.by == "rate" else "closed"
         if self.pace is not None or (self.stages and self.stages[0].rate is not None):
@@ -191,7 +196,8 @@ class Load(Part):
     @property
     def endless(self) -> bool:
         """Whether nothing in it says when it ends: right for a role alone, which ends with others."""
-        return self.sustained and self.for_ is None and self.times is None and self.stages is None
+        ends = self.for_ is not None or self.times is not None or self.stages is not None or self.replay is not None
+        return self.sustained and not ends
 
     @property
     def lasting(self) -> int | None:
@@ -229,7 +235,7 @@ class Load(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        others = {"times", "clients", "rate", "every", "stages", "hold"} & self.model_fields_set
+        others = {"times", "clients", "rate", "every", "stages", "hold", "replay"} & self.model_fields_set
         if self.once and others:
             raise ValueError(f"once stands beside {', '.join(sorted(others))}; expected one kind of load")
         if self.every is not None and self.model_fields_set & {"rate", "arrivals", "ramp", "stages"}:
@@ -242,6 +248,17 @@ class Load(Part):
             raise ValueError("an open load has no think time; expected think only beside clients or times")
         if self.kind != "open" and "arrivals" in self.model_fields_set:
             raise ValueError("arrivals needs rate; expected e.g. {rate: 10 /s, arrivals: poisson, for: 1 min}")
+        return self
+
+    @model_validator(mode="after")
+    def _replayed(self) -> Self:
+        others = {"rate", "arrivals", "every", "stages", "hold", "find", "ramp"} & self.model_fields_set
+        if self.replay is not None and others:
+            told = ", ".join(sorted(others))
+            raise ValueError(
+                f"replay stands beside {told}: the record tells when iterations begin; expected at most clients, "
+                "warm_up, for, times and delay beside it"
+            )
         return self
 
     @model_validator(mode="after")

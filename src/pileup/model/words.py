@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from pileup.model.law import Law
+from pileup.model.replay import Replay
 from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.model.units import format_count, format_rate, format_time
@@ -30,12 +33,26 @@ def _kind(load: Load) -> str:
             return f"{load.kind}, {len(load.stages)} stages: {', '.join(_stage(stage) for stage in load.stages)}"
         case "closed":
             return f"closed, {_number(load.clients or 1, 'client')}{_end(load)}"
-        case _ if load.every is not None:
-            return f"open, every {format_time(load.every)}{_end(load)}"
         case _:
-            spacing = " poisson" if load.arrivals == "poisson" else ""
-            most = f" with at most {load.clients} in flight" if load.clients else ""
-            return f"open, {format_rate(load.rate or 0)}{spacing}{_end(load)}{most}"
+            return f"open, {_pace(load)}{_end(load)}{_most(load)}"
+
+
+def _pace(load: Load) -> str:
+    if load.replay is not None:
+        return _replay(load.replay)
+    if load.every is not None:
+        return f"every {format_time(load.every)}"
+    return format_rate(load.rate or 0) + (" poisson" if load.arrivals == "poisson" else "")
+
+
+def _most(load: Load) -> str:
+    return f" with at most {load.clients} in flight" if load.clients else ""
+
+
+def _replay(replay: Replay) -> str:
+    whose = f"{replay.test} in " if replay.test else ""
+    speed = "" if replay.speed == 1 else f" at {replay.speed:g} x its speed"
+    return f"replay of {whose}{PurePath(replay.run).name or replay.run}{speed}"
 
 
 def _hold(hold: Hold) -> str:

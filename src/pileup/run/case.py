@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
+from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
@@ -21,6 +22,7 @@ from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
 from pileup.run.live import Live
+from pileup.run.replay import UNREADABLE, replayed
 from pileup.run.steering import Steering
 from pileup.run.stop import Haste
 from pileup.suite import instances
@@ -90,12 +92,15 @@ class CaseRun:
             return FAILED, f"set-up failed: {problem}"
         position = self._end_of_frames()
         fleet = self._live.fleets.of(self.case, native=work.program is not None)
-        self._begin_roles()
-        self._live.faults.begin(self.case.test.name)
-        try:
-            reason = self._attend(fleet, self._order(), work, self.case.longest, self._ended)
-        finally:
-            self._live.faults.end(self.case.test.name)
+        with replayed(self.case, self._told) as starts:
+            self._begin_roles()
+            self._live.faults.begin(self.case.test.name)
+            try:
+                reason = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
+            finally:
+                self._live.faults.end(self.case.test.name)
+        if reason.startswith(UNREADABLE):
+            return ERROR, reason
         if reason.startswith("set-up failed"):
             return FAILED, reason
         if reason.startswith("limit"):
@@ -152,7 +157,7 @@ class CaseRun:
         outcome, reason = self._judge(told, position, phase)
         return "" if outcome == PASSED else early or reason
 
-    def _order(self) -> Order:
+    def _order(self, starts: StartsFile | None) -> Order:
         limits = self._live.plan.suite.limits
         return Order(
             self.case.id,
@@ -164,6 +169,7 @@ class CaseRun:
             None,
             limits.errors_in_a_row,
             self._live.guard.operations_left,
+            starts,
         )
 
     def _index(self) -> int:

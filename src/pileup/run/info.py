@@ -74,11 +74,12 @@ def _case(case: Case) -> dict[str, Any]:
         "target": case.test.target or "",
         "load": load_words(case.load),
         "load_kind": case.load.kind,
-        "rate": case.load.asked,
+        "rate": case.asked,
         "clients": case.load.clients,
         "for": case.load.for_,
         "spans": case.load.spans,
         **_steered(case.load),
+        **_replayed(case),
         "point": case.point,
         "repeat": case.repeat,
         "loop": case.loop,
@@ -105,6 +106,15 @@ def _steered(load: Load) -> dict[str, Any]:
     hold = load.hold
     told = {"metric": hold.metric, "dimension": hold.check.dimension, "at": hold.set_point, "half": hold.half}
     return {"hold": told | {"by": hold.by, "between": list(hold.between), "settle": hold.settle, "every": hold.every}}
+
+
+def _replayed(case: Case) -> dict[str, Any]:
+    """Return what is said of a load that replays a record; its digest comes when it is pressed."""
+    if case.replay is None or case.load.replay is None:
+        return {}
+    found = case.replay
+    told = {"run": found.source, "case": found.case, "speed": case.load.replay.speed, "recorded": found.recorded}
+    return {"replay": {**told, "starts": found.count, "last": found.last, "digest": ""}}
 
 
 def _monitors(suite: Suite) -> list[dict[str, Any]]:

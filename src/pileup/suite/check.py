@@ -17,6 +17,7 @@ from pileup.suite.check_beside import BesideRules
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
+from pileup.suite.replays import check_replays
 from pileup.suite.tree import Mapping, Scalar, where
 
 
@@ -28,6 +29,7 @@ def check(draft: Draft, folder: Path, faults: Faults) -> None:
     _check_monitor_names(draft, faults)
     _check_after(draft, faults)
     PluginRules(draft, folder, faults).check()
+    check_replays(draft, folder, faults)
     _check_checks(draft, folder, faults)
     BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pileup.model.errors import RecordError
 from pileup.model.plan import Case, Plan
+from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
 from pileup.model.units import format_quantity
 from pileup.plugin import Test
@@ -18,6 +20,7 @@ from pileup.suite import instances
 from pileup.suite.expand import Expansion
 from pileup.suite.faults import Faults
 from pileup.suite.messages import first_words
+from pileup.suite.replays import Replays
 from pileup.suite.tree import Mapping, where
 
 SIGMAS = 6
@@ -27,28 +30,34 @@ SIGMAS = 6
 def make_plan(empty: Plan) -> Plan:
     """Return a plan with its cases; the suite in it was found right.
 
-    Raises ValueError when the options of a test do not go together at some point of the scan.
+    Raises ValueError when the options of a test do not go together at some point of the scan, or a record has nothing
+    to replay there.
     """
     folder = Path(empty.folder)
     expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
+    replays = Replays(folder)
     cases: list[Case] = []
     for case in expansion.cases():
-        cases.append(_bounded(empty, case))
+        cases.append(_bounded(empty, case, replays))
     for place, case in enumerate(cases):
         if case.role:
             cases[place] = replace(case, longest=case.longest + sum(cases[each - 1].longest for each in case.beside))
     return replace(empty, cases=tuple(cases), points=expansion.points())
 
 
-def _bounded(plan: Plan, case: Case) -> Case:
+def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     try:
+        replay = replays.of(case.load)
         test = instances.make_test(plan, case, None, 0)
+    except RecordError as problem:
+        raise ValueError(f"{case.name}: {problem}") from problem
     except ValueError as problem:
         told = first_words(problem) if isinstance(problem, ValidationError) else str(problem)
         raise ValueError(f"{case.name}: {told}") from problem
-    number = iterations(case.load)
+    number = replay.count if replay else iterations(case.load)
     operations, size = (None, None) if number is None else test.bounds(number)
-    return replace(case, longest=longest(case.test, plan.suite, patience(test)), operations=operations, bytes=size)
+    most = longest(case.test, plan.suite, patience(test), replay)
+    return replace(case, longest=most, operations=operations, bytes=size, replay=replay)
 
 
 def patience(test: Test) -> int:
@@ -87,18 +96,21 @@ def _practical(mean: float, poisson: bool) -> int:
     return math.ceil(mean + SIGMAS * math.sqrt(mean)) if poisson else math.ceil(mean)
 
 
-def pressed(load: Load) -> int | None:
-    """Return how long a load is pressed by its own words, ns; None when its end depends on the system."""
-    return load.lasting if load.times is None else None
+def pressed(case: Case) -> int | None:
+    """Return how long a case is pressed by its own words, ns; None when its end depends on the system."""
+    if case.replay:
+        return case.replay.last
+    return case.load.lasting if case.load.times is None else None
 
 
-def longest(test: TestSpec, suite: Suite, patience: int) -> int:
+def longest(test: TestSpec, suite: Suite, patience: int, replay: Starts | None = None) -> int:
     """Return the longest possible time of a case, ns: delay, load, and the time-outs that may pass.
 
     `patience` is what one iteration may take, ns.
     """
     law = test.load.delay or suite.delay
-    bounds = [bound for bound in (_by_time(test.load, patience), _by_number(test.load, patience)) if bound is not None]
+    found = (_by_time(test.load, patience), None if replay else _by_number(test.load, patience))
+    bounds = [bound for bound in found if bound is not None] + ([replay.last + patience] if replay else [])
     return (law.longest if law else 0) + min(bounds, default=patience)
 
 
@@ -136,7 +148,7 @@ def planned(plan: Plan) -> list[tuple[str, int, str]]:
     amounts: dict[str, Any] = {
         "bytes": sum(case.bytes or 0 for case in plan.cases),
         "operations": sum(case.operations or 0 for case in plan.cases),
-        "duration": sum(pressed(case.load) or 0 for case in plan.cases if not case.role),
+        "duration": sum(pressed(case) or 0 for case in plan.cases if not case.role),
     }
     dimensions = {"bytes": "size", "operations": "count", "duration": "time"}
     return [(word, amount, dimensions[word]) for word, amount in amounts.items()]

@@ -348,3 +348,35 @@ fn a_steered_load_at_level_zero_waits_for_the_next_word_and_ends_in_time() {
     assert_eq!(puller.next(100 * MS), Step::Done);
     assert_eq!(puller.missed(), 0);
 }
+
+/// A load of these starts (ms), and the file of them, to be removed.
+fn replay(name: &str, starts: &[i64], changes: &str) -> (Load, std::path::PathBuf) {
+    let path = std::env::temp_dir().join(format!("pileup-puller-{}-{name}", std::process::id()));
+    std::fs::write(&path, starts.iter().flat_map(|start| (start * MS).to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+    let replay = format!(r#""replay": {{"file": "{}", "count": {}, "speed": 2}}"#, path.display(), starts.len());
+    (load(&format!(r#"{{"kind": "open", "rate": 5, {replay}{changes}}}"#)), path)
+}
+
+#[test]
+fn a_replay_begins_what_a_record_began_and_what_has_no_client_waits_and_keeps_its_intended_start() {
+    let (load, path) = replay("whole", &[0, 20, 24, 24, 90], r#", "clients": 1"#);
+    load.check().unwrap();
+    let (lines, mut puller) = simulate(&load, |_| 4, |_| true);
+    assert_eq!(lines, [(0, 0, 0, 0), (10, 0, 1, 10), (14, 0, 2, 12), (18, 0, 3, 12), (45, 0, 4, 45)]);
+    assert_eq!((puller.missed(), puller.reason()), (0, ""));
+    let mut stopped = Puller::new(&load, 0);
+    assert!(matches!(stopped.next(0), Step::Start(_)));
+    stopped.stop(12 * MS, "enough");
+    assert_eq!(stopped.missed(), 3, "what was due by then and had not begun");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_replay_whose_starts_cannot_be_read_on_says_so_and_ends() {
+    let (load, path) = replay("broken", &[0, 20, 10, 30], "");
+    load.check().unwrap();
+    let (lines, puller) = simulate(&load, |_| 1, |_| true);
+    assert_eq!(lines.len(), 0, "a block of starts out of order is not pressed at all");
+    assert!(puller.reason().contains("start 2 in it is"), "{}", puller.reason());
+    std::fs::remove_file(path).unwrap();
+}

@@ -1,0 +1,35 @@
+"""The file of starts of a load that replays a record: written before the load begins, gone when it has ended."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pileup.fleet.starts import StartsFile
+from pileup.model.errors import RecordError
+from pileup.model.plan import Case
+from pileup.record import starts
+
+UNREADABLE = "the starts to replay cannot be read"
+"""Begins the reason of a load whose file of starts the engine could not read to its end."""
+
+
+@contextmanager
+def replayed(case: Case, told: dict[str, Any]) -> Iterator[StartsFile | None]:
+    """Give the starts that a case replays, None when it replays nothing; `told` gets their digest.
+
+    Raises RecordError when the record is not what the plan was made with, or there is no room.
+    """
+    found, word = case.replay, case.load.replay
+    if found is None or word is None:
+        yield None
+        return
+    with tempfile.NamedTemporaryFile(prefix="pileup-starts-", suffix=".i64") as file:
+        try:
+            told["replay"]["digest"] = starts.write(found, file)
+            file.flush()
+        except OSError as problem:
+            raise RecordError(f"{file.name} cannot be written: {problem.strerror}", "room on the disk") from problem
+        yield StartsFile(file.name, found.count, word.speed, found.pace)

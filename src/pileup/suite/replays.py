@@ -1,0 +1,47 @@
+"""What loads replay: the records that a suite names, looked up when its plan is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pileup.model.errors import RecordError
+from pileup.model.replay import Starts
+from pileup.model.suite import Load
+from pileup.record import starts
+from pileup.record.starts import Wanted
+from pileup.suite.bind import Draft
+from pileup.suite.faults import Faults
+from pileup.suite.tree import where
+
+
+class Replays:
+    """Looks up what loads replay, each record once. `folder` is that of the suite: paths begin there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[tuple[Path, Wanted], Starts] = {}
+
+    def of(self, load: Load) -> Starts | None:
+        """Return what a load replays, None when nothing. Raises RecordError when the record has it not."""
+        if load.replay is None:
+            return None
+        path, wanted = (self._folder / load.replay.run).resolve(), _wanted(load, load.replay.test, load.replay.speed)
+        if (path, wanted) not in self._known:
+            self._known[path, wanted] = starts.find(path, wanted)
+        return self._known[path, wanted]
+
+
+def _wanted(load: Load, test: str | None, speed: float) -> Wanted:
+    end = None if load.for_ is None else load.warm_up + load.for_
+    return Wanted(test, speed, load.warm_up, end, load.times)
+
+
+def check_replays(draft: Draft, folder: Path, faults: Faults) -> None:
+    """Add a fault for each load whose record is not there, or has not what is to be replayed."""
+    replays = Replays(folder)
+    for test in draft.tests:
+        try:
+            replays.of(test.spec.load)
+        except RecordError as problem:
+            at = where(test.node, ("load", "replay"))
+            faults.add(at, f"`replay`: {problem.what}", problem.expected, problem.hint)
