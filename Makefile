@@ -35,7 +35,7 @@ rust-test:  ## unit and property tests of the engine
 	cargo test --quiet --workspace
 
 python-test: build  ## unit, property, contract, golden, end-to-end and browser tests
-	$(BIN)/pytest
+	$(BIN)/pytest --durations=40
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh

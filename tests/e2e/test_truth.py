@@ -69,6 +69,7 @@ THREADS = 16
 STALLED = 2 * 10**9
 MS = 10**6
 ATTEMPTS = 3
+DISTURBED = f"in {ATTEMPTS} attempts other programs held up generator and server, by the generator's own start errors"
 
 Times = NDArray[np.int64]
 Served = dict[int, dict[str, int]]
@@ -89,6 +90,8 @@ def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> 
         wrong = {case: far for case, far in wrong.items() if far}
         if not all(disturbed(folder, case) for case in wrong) or not wrong:
             break
+    else:
+        pytest.skip(DISTURBED)
     assert not wrong, f"(ns measured, ns in the log): {wrong}"
 
 
@@ -128,6 +131,8 @@ def test_an_open_load_shows_what_each_request_waited_behind_a_stall(tmp_path: Pa
         if (np.quantile(each, 0.99) > 5 * MS or far) and disturbed(folder, "stat"):
             continue
         break
+    else:
+        pytest.skip(DISTURBED)
     assert not far, f"(ns measured, ns by the queue simulation): {far}"
     assert (measured > 10**9).sum() == pytest.approx((true > 10**9).sum(), rel=0.02)
     assert np.quantile(each, 0.99) < 5 * MS, "each request's own wait, not only their law"
@@ -179,7 +184,7 @@ def test_a_closed_load_says_what_it_hides_of_a_stall(tmp_path: Path) -> None:
     shown = pileup("show", str(folder), cwd=tmp_path, COLUMNS="4000").stdout
     assert hidden[0] in " ".join(shown.split())
     assert hidden[0] in (folder / "report.html").read_text()
-    assert hidden[0] in [each.text for each in ET.parse(folder / "report.xml").iter("note")]
+    assert hidden[0] in [each.text for each in ET.parse(folder / "results.xml").iter("note")]
 
 
 def press(folder: Path, suite: str, words: dict[str, str]) -> Path:
