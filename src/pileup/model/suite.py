@@ -514,8 +514,8 @@ class Suite(Part):
     criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
     scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
-        description="what to vary: TARGET.setting, TEST.option, TEST.load.word or options.option, each with its "
-        "values; every combination is a point",
+        description="what to vary: TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option "
+        "(options.target: of all tests that name none), each with its values; every combination is a point",
     )
     repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")
     loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")

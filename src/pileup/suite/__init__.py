@@ -15,6 +15,7 @@ from pileup.suite.check import check, monitor_name
 from pileup.suite.faults import Faults, TooManyFaultsError, parts
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.reading import read_file, read_tree
+from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets
 from pileup.suite.tree import where
@@ -76,6 +77,8 @@ def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:
 
 def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
     if test.target is not None or not instances.class_of_test(test.use, folder).needs:
+        return test
+    if any(aims(axis, test) for axis in axes_of(suite)):
         return test
     return test.model_copy(update={"target": next(iter(suite.targets))})
 

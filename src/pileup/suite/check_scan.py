@@ -14,10 +14,10 @@ from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.faults import Faults, near, shown
 from pileup.suite.messages import fields_of, report
 from pileup.suite.plugin_rules import Plugins
-from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, axis_of, text_of
+from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, aims, axis_of, text_of
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence
 
-NAMING = "TARGET.setting, TEST.option, TEST.load.word or options.option"
+NAMING = "TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option"
 
 
 class ScanRules:
@@ -63,10 +63,22 @@ class ScanRules:
             self._check_setting(axis, node)
         elif axis.kind == "load":
             self._check_load(axis, node)
+        elif axis.kind == "target":
+            self._check_target(axis, node)
         elif axis.kind == "option":
             self._check_option(axis, node, self._tests.get(axis.owner))
         else:
             self._check_common(axis, node)
+
+    def _check_target(self, axis: Axis, node: Sequence) -> None:
+        names = self._draft.names("targets")
+        for item in node.items:
+            text = item.text if isinstance(item, Scalar) else text_of(plain(item))
+            if text not in names:
+                self._faults.add(item.at, f"there is no target {shown(text)}", near(text, names))
+        if not any(aims(axis, test.spec) for test in self._tests.values()):
+            at = self._node.keys.get(axis.name, node.at)
+            self._faults.add(at, f"{shown(axis.name)} is for no test: each names its target", "a test without `target`")
 
     def _check_common(self, axis: Axis, node: Sequence) -> None:
         having = [test for test in self._tests.values() if axis.word in self._options(test)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
-from pileup.suite.faults import near, shown
+from pileup.suite.faults import Position, near, shown
 from pileup.suite.plugin_rules import Plugins
-from pileup.suite.tree import Mapping, where
+from pileup.suite.scan import aims, axis_of
+from pileup.suite.tree import Mapping, Scalar, Sequence, where
 
 
 class TargetRules:
@@ -69,19 +71,33 @@ class TargetRules:
             self._faults.add(where(test.node, ("target",)), f"there is no target {shown(wanted)}", expected)
         if cls is None or not cls.needs or "target" in test.left_out:
             return
+        scanned = [item for node in self._scanned(test) for item in node.items if isinstance(item, Scalar)]
+        for item in scanned:
+            if item.text in names:
+                self._check_fit(test, cls, item.text, item.at)
+        if scanned:
+            return
         if wanted is None and len(names) != 1:
             expected = f"`target`, one of {', '.join(names)}" if names else "`targets` in the suite"
             self._faults.add(test.node.at, f"test {shown(test.spec.name)} names no target", expected)
             return
         self._check_fit(test, cls, wanted or names[0])
 
-    def _check_fit(self, test: Bound[TestSpec], cls: type[Test], name: str) -> None:
+    def _scanned(self, test: Bound[TestSpec]) -> Iterator[Sequence]:
+        """Yield the axes of the scan that say which target a test is for."""
+        scan = self._draft.tree.entries.get("scan")
+        for name, node in scan.entries.items() if isinstance(scan, Mapping) else ():
+            if isinstance(node, Sequence) and aims(axis_of(name, (), {test.spec.name}, set()), test.spec):
+                yield node
+
+    def _check_fit(self, test: Bound[TestSpec], cls: type[Test], name: str, at: Position | None = None) -> None:
         if name not in self._classes or cls.needs in self._offers(name):
             return
         kind = self._draft.targets[name].spec.kind
         what = f"test {shown(test.spec.use)} needs {shown(cls.needs)}, {shown(name)} of kind {shown(kind)} has it not"
         fitting = [each for each in self._classes if cls.needs in self._offers(each)]
-        at = where(test.node, ("target",)) if test.spec.target else test.node.at
+        if at is None:
+            at = where(test.node, ("target",)) if test.spec.target else test.node.at
         self._faults.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
 
     def _offers(self, name: str) -> set[str]:

@@ -19,12 +19,14 @@ MOST_CASES = 100_000
 AXIS_PATTERN = next(each.pattern for each in get_args(AxisName) if getattr(each, "pattern", None))
 """What every name of an axis matches."""
 
-Kind = Literal["setting", "option", "common", "load", "unknown"]
+TARGET = "target"
+"""The word of a test that an axis may vary beside its options: which target it is for."""
+Kind = Literal["setting", "option", "common", "load", "target", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One parameter that is varied: `owner.word`, or `owner.load.word`."""
+    """One parameter that is varied: `owner.word`, or `owner.load.word`. Owner `options` means every test."""
 
     name: str
     kind: Kind
@@ -47,7 +49,9 @@ def axis_of(name: str, values: tuple[Any, ...], tests: set[str], targets: set[st
     """
     owner, _, word = name.partition(".")
     kind: Kind = "unknown"
-    if owner == COMMON and "." not in word:
+    if word == TARGET and (owner == COMMON or owner in tests):
+        kind = "target"
+    elif owner == COMMON and "." not in word:
         kind = "common"
     elif owner in tests:
         kind = "load" if word.startswith("load.") and word.count(".") == 1 else "option"
@@ -93,16 +97,25 @@ def test_at(test: TestSpec, axes: list[Axis], point: dict[str, Any], options: se
     """Return a test as it is at a point; `options` are those that it has."""
     given: dict[str, Any] = dict(test.options)
     load: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for axis in axes:
+        if axis.kind == "target" and aims(axis, test):
+            changes[TARGET] = point[axis.name]
         common = axis.kind == "common" and axis.word in options and axis.word not in test.options
         if common or (axis.owner == test.name and axis.kind == "option"):
             given[axis.word] = point[axis.name]
         elif axis.owner == test.name and axis.kind == "load":
             load[axis.word] = point[axis.name]
-    changes: dict[str, Any] = {"options": given} if given != test.options else {}
+    if given != test.options:
+        changes["options"] = given
     if load:
         changes["load"] = load_with(test.load, load)
     return test.model_copy(update=changes) if changes else test
+
+
+def aims(axis: Axis, test: TestSpec) -> bool:
+    """Whether an axis over targets says which one a test is for: its own axis, or one for all that name none."""
+    return axis.kind == "target" and (axis.owner == test.name or (axis.owner == COMMON and test.target is None))
 
 
 def load_with(load: Load, words: dict[str, Any]) -> Load:

@@ -60,6 +60,41 @@ def test_a_value_that_does_not_fit_is_told(faults: Callable[..., list[str]], sca
     assert faults(SUITE + f"scan: {scan}\n") == [told]
 
 
+TWO = """targets:
+  se: {kind: practice-storage, launch: {threads: 4}}
+  disk: {kind: posix}
+  site: {kind: http, url: http://127.0.0.1:1/}
+tests:
+  - {name: fill, use: storage.write, scope: point}
+  - {name: read, use: storage.write}
+  - {name: mine, use: storage.write, target: disk}
+"""
+
+
+def test_tests_without_a_target_go_to_that_of_the_point(plan: Callable[..., Plan]) -> None:
+    made = plan(HEAD + TWO + "scan: {options.target: [se, disk]}\n")
+    assert [(case.test.name, case.test.target) for case in made.cases] == [
+        *[("fill", "se"), ("read", "se"), ("mine", "disk")],
+        *[("fill", "disk"), ("read", "disk"), ("mine", "disk")],
+    ]
+    made = plan(HEAD + TWO.replace("point}", "point, target: se}") + "scan: {read.target: [se, disk]}\n")
+    assert [case.test.target for case in made.cases if case.test.name == "read"] == ["se", "disk"]
+
+
+@pytest.mark.parametrize(
+    ("scan", "told"),
+    [
+        ("{options.target: [se, sea]}", ["11:29: there is no target 'sea'; expected 'se'"]),
+        ("{mine.target: [site]}", ["names no target", "names no target", "11:22: test 'storage.write' needs 'files'"]),
+    ],
+)
+def test_targets_of_a_scan_must_be_there_and_fit(faults: Callable[..., list[str]], scan: str, told: list[str]) -> None:
+    found = faults(HEAD + TWO + f"scan: {scan}\n")
+    assert len(found) == len(told), found
+    for have, want in zip(found, told, strict=True):
+        assert want in have
+
+
 def test_the_number_of_cases_is_known_before_they_are_made(
     plan: Callable[..., Plan], faults: Callable[..., list[str]]
 ) -> None:

@@ -34,6 +34,9 @@ def suite(scan: dict[str, list[object]]) -> Suite:
         ("copy.load", "option", "copy", "load"),
         ("copy.load.clients", "load", "copy", "clients"),
         ("options.size", "common", "options", "size"),
+        ("options.target", "target", "options", "target"),
+        ("copy.target", "target", "copy", "target"),
+        ("se.target", "setting", "se", "target"),
         ("both.size", "option", "both", "size"),
         ("se.load.clients", "unknown", "se", "load.clients"),
         ("copy.load.think.uniform", "unknown", "copy", "load.think.uniform"),
@@ -124,3 +127,12 @@ def test_settings_by_target() -> None:
     axes = [axis("se.threads"), axis("se.queue"), axis("copy.size")]
     point = {"se.threads": "4", "se.queue": "9", "copy.size": "1"}
     assert settings_at(axes, point) == {"se": {"threads": "4", "queue": "9"}}
+
+
+def test_an_axis_over_targets_aims_its_test_or_all_that_name_none() -> None:
+    every, own = axis("options.target"), axis("copy.target")
+    point = {"options.target": "se", "copy.target": "site"}
+    assert test_at(spec(), [every], point, set()).target == "se"
+    assert test_at(spec(target="mine"), [every], point, set()).target == "mine"
+    assert test_at(spec(target="mine"), [own], point, set()).target == "site"
+    assert test_at(spec(), [axis("other.target")], {"other.target": "se"}, set()).target is None
