@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from pileup.model.errors import PluginError
 from pileup.model.record import Sample
 from pileup.plugin.options import assign
+from pileup.plugin.target import Target
 
 
 class Monitor:
@@ -27,6 +29,20 @@ class Monitor:
 
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""
+
+    def attach(self, find: Callable[[], Target]) -> None:
+        """Take what finds the target of the suite that the option `target` names, for monitors that have this option.
+
+        It may be another one after its server was started again. It raises TargetError while there is none.
+        """
+        self._find = find
+
+    def watched(self) -> Target:
+        """Return the target that the option `target` names, as it is now. Raises PluginError, TargetError."""
+        find: Callable[[], Target] | None = getattr(self, "_find", None)
+        if find is None:
+            raise PluginError("`target` names a target that is not known here", "a monitor without `host`")
+        return find()
 
     def open(self) -> None:
         """Make ready; raise PluginError when it cannot measure here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pileup._core._native import now
@@ -14,6 +15,7 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, NOT_RUN, CaseOutcome
 from pileup.model.results import RunResults
 from pileup.plugin import Monitor
+from pileup.plugin.options import declared
 from pileup.record import RunFolder
 from pileup.run import leftovers
 from pileup.run.book import Book
@@ -104,7 +106,7 @@ class Runner:
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
         faults = Faults(plan, supervisor, folder)
-        monitors = MonitorClock(self._watches(), folder, plan)
+        monitors = MonitorClock(self._watches(targets), folder, plan)
         fleets: Fleets | None = None
         try:
             info["overhead"] = calibrate()
@@ -135,10 +137,12 @@ class Runner:
             told = str(problem) if known else f"{type(problem).__name__}: {problem}"
             self._book.fault(told, "" if known else traceback.format_exc())
 
-    def _watches(self) -> list[Watch]:
+    def _watches(self, targets: Targets) -> list[Watch]:
         watches = []
         for spec in self._plan.suite.monitors:
             monitor: Monitor = instances.make_monitor(self._plan, spec)
+            if "target" in declared(type(monitor)) and (watched := getattr(monitor, "target", None)):
+                monitor.attach(partial(targets.open_target, watched))
             watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host))
         return watches
 

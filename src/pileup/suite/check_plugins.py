@@ -12,7 +12,7 @@ from pileup.suite.check_scan import ScanRules
 from pileup.suite.check_targets import TargetRules
 from pileup.suite.faults import Faults, near, shown
 from pileup.suite.plugin_rules import Plugins
-from pileup.suite.tree import Mapping
+from pileup.suite.tree import Mapping, Node, Scalar
 
 
 class PluginRules:
@@ -73,5 +73,20 @@ class PluginRules:
         node = monitor.node
         own = {name: value for name, value in node.entries.items() if name not in MonitorSpec.model_fields}
         options = Mapping(own, node.at, node.keys)
+        if "target" in declared(cls):
+            self._check_watched(monitor, own.get("target"))
         if self._plugins.check_options(cls, options, node.at, MonitorSpec.model_fields):
             self._plugins.attempt(cls, lambda: cls(**plain(options)), options)
+
+    def _check_watched(self, monitor: Bound[MonitorSpec], target: Node | None) -> None:
+        """Check that what a monitor watches is a target, and that it is watched from here."""
+        if not isinstance(target, Scalar):
+            return
+        names = self._draft.names("targets")
+        if target.text not in names:
+            what = f"there is no target {shown(target.text)}"
+            self._plugins.faults.add(target.at, what, near(target.text, names, "`targets` in the suite"))
+        elif monitor.spec.host is not None:
+            self._plugins.faults.add(
+                target.at, "a monitor with `target` and `host`", "a `url` in the place of `target`"
+            )

@@ -32,12 +32,14 @@ DAY = 86_400 - 60
 """Seconds: the longest life of a macaroon that it accepts, as long as macaroons.maxduration is not given."""
 TEN_YEARS = 10 * 365 * 86_400
 GRACE = 10 * 10**9
+# A report, to nobody, makes it add up what its connections have moved so far: else that counts when they are closed.
 COMMON = f"""
 all.export {EXPORT}
 all.adminpath {{short}}/a/admin
 all.pidpath {{short}}/a/run
 oss.localroot {{short}}
 xrd.network nodnr norpipa
+xrd.report 127.0.0.1:{{port:report}} every 1s all
 xrd.protocol http libXrdHttp.so
 http.desthttps no
 http.selfhttps2http no
