@@ -123,6 +123,8 @@ pub struct Act {
     pub calls: u32,
     /// Whether a request has left, so that no answer means "it may have happened".
     pub sent: bool,
+    /// Whether the server has told the client to come again later, and that has not been done yet.
+    pub waits: bool,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
     pub sum: Option<u32>,
 }

@@ -177,6 +177,9 @@ impl<'a> Iteration<'a> {
 
     fn no_answer(&self) -> Fault {
         let limit = words(self.prepared.timeout);
+        if self.act.waits {
+            return Fault::refused(format!("the server asks to wait, longer than the timeout of {limit} allows"));
+        }
         if self.act.sent {
             Fault::ambiguous(format!("no answer within {limit}"))
         } else {

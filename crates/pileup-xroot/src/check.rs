@@ -129,18 +129,13 @@ pub fn with_sums(length: u64) -> u64 {
 }
 
 /// Takes the answer to a vector read apart: 16 bytes name a piece, its data follows, piece after piece.
+#[derive(Default)]
 pub struct Pieces {
     head: [u8; 16],
     come: usize,
     /// Bytes of the piece that are to come, and where they belong.
     left: u32,
     at: u64,
-}
-
-impl Default for Pieces {
-    fn default() -> Self {
-        Self { head: [0; 16], come: 0, left: 0, at: 0 }
-    }
 }
 
 impl Pieces {

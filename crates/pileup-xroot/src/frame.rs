@@ -323,7 +323,7 @@ pub fn attention(first: [u8; 16], length: u32) -> Parsed<Option<Head>> {
         return Ok(None);
     }
     let inner = head(array(&first, 8).ok_or("an empty message")?)?;
-    if inner.length != length - 16 || inner.status == Status::Attention {
+    if length.checked_sub(16) != Some(inner.length) || inner.status == Status::Attention {
         return Err("an answer within a message that does not fit it");
     }
     Ok(Some(inner))

@@ -50,7 +50,9 @@ impl Plane {
         });
         result.unwrap_or_else(|_| {
             let limit = format!("within {} s", timeout.as_secs_f64());
-            Err(if act.sent {
+            Err(if act.waits {
+                Fault::refused(format!("the server asks to wait, and that could not end {limit}")).into()
+            } else if act.sent {
                 Fault::ambiguous(format!("no answer {limit}")).into()
             } else {
                 Trouble::failed(format!("could not be done {limit}"))

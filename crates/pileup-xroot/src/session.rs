@@ -327,10 +327,7 @@ impl Session {
         let number = self.next();
         let mut opaque = String::new();
         if ask.opaque {
-            target.opaque(more, self.private, &mut opaque).map_err(|trouble| {
-                self.done();
-                trouble
-            })?;
+            target.opaque(more, self.private, &mut opaque).inspect_err(|_| self.done())?;
         }
         let mut body = ask.body;
         let data: [&[u8]; 5] = match ask.to {
@@ -358,8 +355,9 @@ pub(crate) fn keep(into: &mut Vec<u8>) -> impl FnMut(&[u8]) -> Parsed<()> {
 
 /// Wait as long as the server asks, at least a moment: it may ask again at once.
 pub(crate) async fn pause(seconds: u32, act: &mut Act) {
-    act.sent = false; // what was asked has not been done
+    (act.sent, act.waits) = (false, true); // what was asked has not been done
     tokio::time::sleep(Duration::from_secs(u64::from(seconds)).max(Duration::from_millis(10))).await;
+    act.waits = false;
 }
 
 /// The first bytes of a server did not come.

@@ -66,13 +66,13 @@ fn steps_inside_an_iteration_are_operations_with_a_parent() {
     );
 }
 
-/// Never answers; says before whether its request had left.
-struct Silent(bool);
+/// Never answers; says before whether its request had left, and whether the server had told it to wait.
+struct Silent(bool, bool);
 impl Factory for Silent {
     type Client = Self;
     const BLOCKING: bool = false;
     fn make(&self, _client: u32) -> Self {
-        Self(self.0)
+        Self(self.0, self.1)
     }
 }
 impl Client for Silent {
@@ -80,18 +80,20 @@ impl Client for Silent {
         Ok(())
     }
     async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-        act.sent = self.0;
+        (act.sent, act.waits) = (self.0, self.1);
         std::future::pending().await
     }
     async fn close(&mut self) {}
 }
 
 #[test]
-fn no_answer_is_ambiguous_when_a_request_had_left_and_failed_when_not() {
+fn no_answer_is_ambiguous_when_a_request_had_left_failed_when_not_and_refused_when_told_to_wait() {
     let bench = Bench::new("silent");
-    for (sent, outcome) in [(true, Outcome::Ambiguous), (false, Outcome::Failed)] {
+    for (sent, waits, outcome) in
+        [(true, false, Outcome::Ambiguous), (false, false, Outcome::Failed), (false, true, Outcome::Refused)]
+    {
         let press = bench.press(r#"{"kind": "times", "times": 3, "timeout": 20000000}"#);
-        press.native(Silent(sent), program(&["{}"])).unwrap();
+        press.native(Silent(sent, waits), program(&["{}"])).unwrap();
         assert_eq!(count(&finish(&press), outcome, true), 3);
     }
 }
@@ -100,7 +102,7 @@ fn no_answer_is_ambiguous_when_a_request_had_left_and_failed_when_not() {
 fn stopped_at_once_what_is_under_way_is_unfinished_and_nothing_hangs() {
     let bench = Bench::new("stop");
     let press = bench.press(r#"{"kind": "closed", "clients": 5, "for": 60000000000}"#);
-    press.native(Silent(true), program(&["{}"])).unwrap();
+    press.native(Silent(true, false), program(&["{}"])).unwrap();
     assert!(!press.wait(Duration::from_millis(100)));
     press.stop(true);
     let frames = finish(&press);

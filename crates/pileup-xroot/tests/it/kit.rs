@@ -59,17 +59,20 @@ pub fn failed(text: &str) -> Result<(), Fault> {
     Err(Fault::failed(text))
 }
 
+/// All requests that came: what was asked, about what.
+type Asked = Arc<Mutex<Vec<(u16, Vec<u8>)>>>;
+
 /// A server that does to its n-th connection what the script says.
 pub struct Script {
     pub port: u16,
     pub connections: Arc<AtomicUsize>,
-    pub asked: Arc<Mutex<Vec<(u16, Vec<u8>)>>>,
+    pub asked: Asked,
 }
 
 /// The server's end of a connection.
 pub struct Peer {
     pub stream: TcpStream,
-    asked: Arc<Mutex<Vec<(u16, Vec<u8>)>>>,
+    asked: Asked,
 }
 
 /// A request as it came.
@@ -77,8 +80,6 @@ pub struct Peer {
 pub struct Request {
     pub stream: u16,
     pub code: u16,
-    pub body: [u8; 16],
-    pub data: Vec<u8>,
 }
 
 impl Script {
@@ -153,8 +154,8 @@ impl Peer {
         let mut data = vec![0; u32::from_be_bytes(head[20..].try_into().unwrap()) as usize];
         self.stream.read_exact(&mut data).unwrap();
         let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
-        self.asked.lock().unwrap().push((word(2), data.clone()));
-        Request { stream: word(0), code: word(2), body: head[4..20].try_into().unwrap(), data }
+        self.asked.lock().unwrap().push((word(2), data));
+        Request { stream: word(0), code: word(2) }
     }
 
     /// Send an answer.
