@@ -45,7 +45,7 @@ class Context:
     @cached_property
     def plan(self) -> Plan:
         """The plan. Raises UsageError or SuiteError when the suite is not there any more as it was."""
-        return reload(self.info, self.given)
+        return reload(self.info, self.given, records=False)
 
     def private(self, name: str) -> bool:
         """Whether a target went with the run: its server, or the folder that it was."""

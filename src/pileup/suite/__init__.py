@@ -15,6 +15,7 @@ from pileup.suite.check import check, monitor_name
 from pileup.suite.faults import Faults, TooManyFaultsError, parts
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.reading import read_file, read_tree
+from pileup.suite.replays import Replays
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets
@@ -24,14 +25,15 @@ from pileup.suite.variables import Variables
 __all__ = ["load", "suite_schema"]
 
 
-def load(path: Path, values: Values[str, str] | None = None) -> Plan:
+def load(path: Path, values: Values[str, str] | None = None, records: bool = True) -> Plan:
     """Return the plan of the suite in a file, changed by what `--set` gave (name to value).
 
+    Without `records` those that it replays are not looked at: such a plan is not to be pressed.
     Raises SuiteError with every fault found.
     """
     faults = Faults(str(path))
     try:
-        plan = _load(path, values or {}, faults)
+        plan = _load(path, values or {}, faults, records)
     except TooManyFaultsError:
         plan = None
     if faults or plan is None:
@@ -39,7 +41,7 @@ def load(path: Path, values: Values[str, str] | None = None) -> Plan:
     return plan
 
 
-def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
+def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -> Plan | None:
     data = read_file(path, faults)
     tree = None if data is None else read_tree(data, path.suffix, faults)
     if data is None or tree is None:
@@ -49,14 +51,15 @@ def _load(path: Path, values: Values[str, str], faults: Faults) -> Plan | None:
     secrets = Secrets(tree)
     folder = path.absolute().parent
     draft = bind(tree, faults)
-    check(draft, folder, faults)
+    replays = Replays(folder, records)
+    check(draft, folder, faults, replays)
     if faults or draft.suite is None:
         return None
     text = secrets.hide(data.decode("utf-8-sig"))
     suite = _complete(draft.suite, folder, secrets)
     empty = Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values))
     try:
-        plan = make_plan(empty)
+        plan = make_plan(empty, replays)
     except ValueError as problem:  # what no axis of the scan alone shows
         faults.add(where(tree, ("scan",), key=True), *parts(str(problem)))
         return None

@@ -17,11 +17,11 @@ from pileup.suite.check_beside import BesideRules
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
-from pileup.suite.replays import check_replays
+from pileup.suite.replays import Replays, check_replays
 from pileup.suite.tree import Mapping, Scalar, where
 
 
-def check(draft: Draft, folder: Path, faults: Faults) -> None:
+def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
     """Add every fault that lies between the parts of the suite, or between it and its plug-ins."""
     _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], faults)
     _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], faults)
@@ -29,7 +29,7 @@ def check(draft: Draft, folder: Path, faults: Faults) -> None:
     _check_monitor_names(draft, faults)
     _check_after(draft, faults)
     PluginRules(draft, folder, faults).check()
-    check_replays(draft, folder, faults)
+    check_replays(draft, replays, faults)
     _check_checks(draft, folder, faults)
     BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
 

@@ -27,7 +27,7 @@ SIGMAS = 6
 """Poisson arrivals: a number of iterations that is practically never exceeded is mean + 6 sqrt(mean)."""
 
 
-def make_plan(empty: Plan) -> Plan:
+def make_plan(empty: Plan, replays: Replays) -> Plan:
     """Return a plan with its cases; the suite in it was found right.
 
     Raises ValueError when the options of a test do not go together at some point of the scan, or a record has nothing
@@ -35,7 +35,6 @@ def make_plan(empty: Plan) -> Plan:
     """
     folder = Path(empty.folder)
     expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
-    replays = Replays(folder)
     cases: list[Case] = []
     for case in expansion.cases():
         cases.append(_bounded(empty, case, replays))

@@ -15,15 +15,19 @@ from pileup.suite.tree import where
 
 
 class Replays:
-    """Looks up what loads replay, each record once. `folder` is that of the suite: paths begin there."""
+    """Looks up what loads replay, each record once. `folder` is that of the suite: paths begin there.
 
-    def __init__(self, folder: Path) -> None:
+    Without `records` it finds nothing, wherever one looks.
+    """
+
+    def __init__(self, folder: Path, records: bool = True) -> None:
         self._folder = folder
+        self._records = records
         self._known: dict[tuple[Path, Wanted], Starts] = {}
 
     def of(self, load: Load) -> Starts | None:
         """Return what a load replays, None when nothing. Raises RecordError when the record has it not."""
-        if load.replay is None:
+        if load.replay is None or not self._records:
             return None
         path, wanted = (self._folder / load.replay.run).resolve(), _wanted(load, load.replay.test, load.replay.speed)
         if (path, wanted) not in self._known:
@@ -36,9 +40,8 @@ def _wanted(load: Load, test: str | None, speed: float) -> Wanted:
     return Wanted(test, speed, load.warm_up, end, load.times)
 
 
-def check_replays(draft: Draft, folder: Path, faults: Faults) -> None:
+def check_replays(draft: Draft, replays: Replays, faults: Faults) -> None:
     """Add a fault for each load whose record is not there, or has not what is to be replayed."""
-    replays = Replays(folder)
     for test in draft.tests:
         try:
             replays.of(test.spec.load)
