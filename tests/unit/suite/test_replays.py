@@ -62,6 +62,8 @@ def test_each_point_of_a_scan_has_its_own(plan: Callable[..., Plan]) -> None:
     )
     found = [(case.operations, case.replay.measured) for case in made.cases if case.replay]
     assert found == [(2, 2), (2, 1), (5, 5), (5, 4)]
+    whole = plan(HEAD + "scan: {a.load.replay: [before, ./before]}\ntests: [{name: a, use: noop, load: {times: 3}}]\n")
+    assert [(case.load.kind, case.operations) for case in whole.cases] == [("open", 3), ("open", 3)]
 
 
 def test_a_point_with_nothing_to_measure_is_a_fault(faults: Callable[..., list[str]]) -> None:
