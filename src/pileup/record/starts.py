@@ -24,7 +24,7 @@ PRESSED = "parent = 0 AND side = 'client' AND phase IN ('ramp', 'warm-up', 'meas
 COLUMNS = ("intended", "parent", "side", "phase", "case", "test")
 CHUNK = 500_000
 """Starts written at once."""
-MEMORY = "256MB"
+MEMORY = "128MB"
 """What DuckDB may take to put starts in order; beyond it spills to the disk."""
 NAMED = 10
 """Cases named in a message, at most."""
