@@ -28,8 +28,8 @@ def faults(folder: Path, monitor: str) -> list[str]:
 @pytest.mark.parametrize(
     ("monitor", "told"),
     [
-        ("target: sé", "6:33: there is no target 'sé'; expected 'se'"),
-        ("target: se, host: 'ssh://root@se01'", "6:33: a monitor with `target` and `host`; expected a `url`"),
+        ("target: sé", "6:34: there is no target 'sé'; expected one of se"),
+        ("target: se, host: 'ssh://root@se01'", "6:34: a monitor with `target` and `host`; expected a `url`"),
         ("every: 1 s", "one server is watched; expected `target` or `url`"),
     ],
 )

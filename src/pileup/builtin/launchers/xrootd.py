@@ -32,6 +32,8 @@ DAY = 86_400 - 60
 """Seconds: the longest life of a macaroon that it accepts, as long as macaroons.maxduration is not given."""
 TEN_YEARS = 10 * 365 * 86_400
 GRACE = 10 * 10**9
+CHECKSUMS = 64
+"""Checksums that it makes at the same time; who asks when three times as many wait is told to come again later."""
 # A report, to nobody, makes it add up what its connections have moved so far: else that counts when they are closed.
 COMMON = f"""
 all.export {EXPORT}
@@ -123,7 +125,7 @@ def _folder(path: str) -> str:
 def _configuration(wanted: XrootdSettings) -> str:
     parts = [COMMON, TLS if wanted.tls else ""]
     if wanted.checksum != "none":
-        parts.append(f"xrootd.chksum max 4 {wanted.checksum}\n")
+        parts.append(f"xrootd.chksum max {CHECKSUMS} {wanted.checksum}\n")
     if wanted.threads is not None:
         least = min(8, wanted.threads)
         parts.append(f"xrd.sched mint {least} avlt {min(2, least)} maxt {wanted.threads} idle 60\n")

@@ -30,7 +30,7 @@ def configuration(**settings: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"checksum": "crc32c"}, "xrootd.chksum max 4 crc32c"),
+        ({"checksum": "crc32c"}, "xrootd.chksum max 64 crc32c"),
         ({"threads": 64}, "xrd.sched mint 8 avlt 2 maxt 64 idle 60"),
         ({"throttle": 4, "bandwidth": "50 MB/s"}, "throttle.throttle concurrency 4 data 50000000"),
         ({"operations": "200 /s"}, "throttle.throttle iops 200"),
