@@ -84,8 +84,9 @@ class PluginRules:
             return
         names = self._draft.names("targets")
         if target.text not in names:
-            what = f"there is no target {shown(target.text)}"
-            self._plugins.faults.add(target.at, what, near(target.text, names, "`targets` in the suite"))
+            known = f"one of {', '.join(names)}" if names else "`targets` in the suite"
+            expected = near(target.text, names, known)
+            self._plugins.faults.add(target.at, f"there is no target {shown(target.text)}", expected)
         elif monitor.spec.host is not None:
             self._plugins.faults.add(
                 target.at, "a monitor with `target` and `host`", "a `url` in the place of `target`"
