@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -94,7 +94,25 @@ def execute(
     When it ends, or its time is up, what is left of its group gets SIGTERM, and SIGKILL after GRACE. Raises OSError
     when it cannot be started (FileNotFoundError: no such program).
     """
-    end = time.monotonic() + seconds
+    end, traffic = time.monotonic() + seconds, None
+    try:
+        with started(words, stdin=bool(stdin), environment=environment, folder=folder) as process:
+            traffic = _Traffic(process, stdin)
+            ended = traffic.until_ended(end)
+    finally:
+        if traffic is not None:
+            traffic.close()
+    return Finished(process.returncode if ended else None, traffic.stdout, traffic.stderr)
+
+
+@contextmanager
+def started(
+    words: list[str], *, stdin: bool = False, environment: dict[str, str] | None = None, folder: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a program in a process group of its own, with pipes; at the end what is left of its group is ended.
+
+    Raises OSError when it cannot be started (FileNotFoundError: no such program).
+    """
     process = subprocess.Popen(
         [_located(words[0]), *words[1:]],
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -106,14 +124,11 @@ def execute(
         bufsize=0,
     )
     _running.add(process)
-    traffic = _Traffic(process, stdin)
     try:
-        ended = traffic.until_ended(end)
+        yield process
     finally:
         _end_group(process, ended=_has_ended(process))
         _running.discard(process)
-        traffic.close()
-    return Finished(process.returncode if ended else None, traffic.stdout, traffic.stderr)
 
 
 def _located(program: str) -> str:

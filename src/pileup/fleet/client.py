@@ -11,6 +11,7 @@ from pileup._core._native import Op, Press, now
 from pileup.fleet.board import Board, Underway
 from pileup.fleet.capture import Capture
 from pileup.fleet.order import Order
+from pileup.fleet.program_test import ProgramTest
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
@@ -84,6 +85,8 @@ class PythonExecutor:
             test = self._make(client)
             test.reporter = self._numbers.add
             test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
+            if isinstance(test, ProgramTest) and test.single:
+                self.press.name_single(test.single)
             test.setup()
         except BaseException as problem:
             self.mistake = f"set-up failed: {verdict_on(problem)[1]}"

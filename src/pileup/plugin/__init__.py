@@ -8,10 +8,12 @@ from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Ste
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Sample
 from pileup.model.results import RunResults
+from pileup.model.sizes import Sizes
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Ledger, Op, Operation
 from pileup.plugin.options import option
+from pileup.plugin.program_client import Call, NotThere, ProgramClient, ThereAlready
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target
 from pileup.plugin.test import Context, Test
@@ -21,6 +23,7 @@ __all__ = [
     "Ambiguous",
     "Answer",
     "Bandwidth",
+    "Call",
     "ClientSpec",
     "Content",
     "Context",
@@ -39,20 +42,24 @@ __all__ = [
     "Ledger",
     "Line",
     "Monitor",
+    "NotThere",
     "Op",
     "Operation",
     "PluginError",
     "Program",
+    "ProgramClient",
     "Rate",
     "Refused",
     "Report",
     "RunResults",
     "Sample",
     "Size",
+    "Sizes",
     "Step",
     "Target",
     "TargetError",
     "Task",
     "Test",
+    "ThereAlready",
     "option",
 ]

@@ -4,7 +4,8 @@
         folder: str = "/"
         entries: int | None = option(None, ge=0, help="fail unless this many are found")
 
-A field without a default is required. Fields whose name begins with `_` and ClassVars are no options.
+A field without a default is required. Fields whose name begins with `_` and ClassVars are no options. A field may end
+with `_` where its name is taken: `client_` is the option `client`.
 """
 
 from __future__ import annotations
@@ -60,8 +61,14 @@ def _declared(cls: type) -> dict[str, tuple[Any, Option]]:
         if name.startswith("_") or get_origin(hint) is ClassVar or hint is ClassVar:
             continue
         default = getattr(cls, name, REQUIRED)
-        found[name] = (hint, default if isinstance(default, Option) else Option(default))
+        found[name.removesuffix("_")] = (hint, default if isinstance(default, Option) else Option(default))
     return found
+
+
+@cache
+def _fields(cls: type) -> dict[str, str]:
+    """Return the options that are called otherwise than their fields, with the names of those."""
+    return {name.removesuffix("_"): name for name in _hints(cls) if name.endswith("_")}
 
 
 def _hints(cls: type) -> dict[str, Any]:
@@ -104,4 +111,4 @@ def assign(plugin: object, values: dict[str, Any]) -> None:
     cls: Any = type(plugin)
     model = options_model(cls)(**values)
     for name in type(model).model_fields:
-        setattr(plugin, name, getattr(model, name))
+        setattr(plugin, _fields(cls).get(name, name), getattr(model, name))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pileup.model.program import ClientSpec
+from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
+from pileup.plugin.program_client import ProgramClient
 
 
 class Target:
@@ -52,6 +53,21 @@ class Target:
     @abstractmethod
     def client(self) -> ClientSpec:
         """Return what the native engine needs to talk to this target."""
+
+    def program_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes the virtual client of a number to do the steps of native tests; None: the engine does them.
+
+        For targets whose users choose between clients. What makes ready for a load and cleans up after it is the
+        engine's in any case. Raises PluginError when the software is not installed.
+        """
+        return None
+
+    def problem_of(self, step: Step) -> str:
+        """Return why the client chosen cannot do a step, as "what; expected what"; empty when it can.
+
+        Asked before a run, when the address may not be known.
+        """
+        return ""
 
     def probe(self) -> str:
         """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""

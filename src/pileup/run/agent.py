@@ -21,6 +21,7 @@ from pileup.model.plan import Plan
 from pileup.model.record import Sample
 from pileup.plugin import Target, Test
 from pileup.run.guard import guarded_elsewhere
+from pileup.run.interpreted import client_for, interpreted
 from pileup.run.sampling import Sampler, Watch
 from pileup.suite import instances
 
@@ -45,7 +46,9 @@ class Agent(Builder):
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
         plan, chosen = self._plan, self._plan.case(case)
         target = self._target(chosen.test.target)
-        instances.make_test(plan, chosen, target, 0)
+        test = instances.make_test(plan, chosen, target, 0)
+        if test.native() and (client := client_for(test.program(), target)) is not None:
+            return interpreted(plan, chosen, test.program(), client)
         return lambda client: instances.make_test(plan, chosen, target, client)
 
     def _target(self, name: str | None) -> Target | None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
+from pileup.fleet.program_test import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError
 from pileup.model.plan import Case
@@ -21,6 +22,7 @@ from pileup.plugin import Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
+from pileup.run.interpreted import client_for, interpreted
 from pileup.run.live import Live
 from pileup.run.replay import UNREADABLE, replayed
 from pileup.run.steering import Steering
@@ -48,6 +50,10 @@ class CaseRun:
         self._begin_roles = begin_roles
         self._ended = ended
         self._output: Output = live.folder.output(case.name)
+        self._program: Program | None = None
+        """What a native test does, be it the engine that does it or another client."""
+        self._limit = case.test.timeout
+        """What an iteration may take, ns; in the engine an operation of a program."""
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -85,7 +91,7 @@ class CaseRun:
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
         self._told["engine"] = "native" if work.program is not None else "python"
-        self._live.rails.check(self.case, self._target, work.program, preparation, removal)
+        self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         if problem:
@@ -163,7 +169,7 @@ class CaseRun:
             self.case.id,
             self.case.name,
             self.case.load,
-            self.case.test.timeout,
+            self._limit,
             case_seed(self._live.plan.suite.seed, self.case.name),
             self._index(),
             None,
@@ -177,7 +183,13 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if test.native():
-            return self._work_of(self._asked("program", test.program))
+            target, program = self._target, self._asked("program", test.program)
+            self._program = program
+            client = client_for(program, target)
+            if client is None:
+                return self._work_of(program)
+            self._limit = self.case.test.timeout * operations_of(program)
+            return Work(interpreted(self._live.plan, self.case, program, client))
         return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
 
     def _work_of(self, program: Program) -> Work:

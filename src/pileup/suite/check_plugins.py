@@ -50,7 +50,13 @@ class PluginRules:
         if self._plugins.check_options(cls, options, test.node.at):
             seed = self._draft.suite.seed if self._draft.suite else 1
             context = instances.context_of(str(self._plugins.folder), seed, test.spec)
-            self._plugins.attempt(cls, lambda: cls(None, context, **plain(options)).bounds(1), options)
+
+            def make() -> None:
+                made = cls(None, context, **plain(options))
+                made.bounds(1)
+                self._targets.check_steps(test, made)
+
+            self._plugins.attempt(cls, make, options)
 
     def _merged(self, test: Bound[TestSpec], cls: type) -> Mapping:
         """Return the options of a test as instances.merged_options merges them, with their places."""

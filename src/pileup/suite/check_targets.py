@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import urlsplit
 
+from pileup.model.errors import PileupError
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
-from pileup.suite.faults import Position, near, shown
+from pileup.suite.faults import Position, near, parts, shown
 from pileup.suite.plugin_rules import Plugins
 from pileup.suite.scan import aims, axis_of
 from pileup.suite.tree import Mapping, Scalar, Sequence, where
@@ -89,6 +91,28 @@ class TargetRules:
         for name, node in scan.entries.items() if isinstance(scan, Mapping) else ():
             if isinstance(node, Sequence) and aims(axis_of(name, (), {test.spec.name}, set()), test.spec):
                 yield node
+
+    def check_steps(self, test: Bound[TestSpec], made: Test) -> None:
+        """Check that the client chosen for a target can do what a native test does there."""
+        names = self._draft.names("targets")
+        name = test.spec.target or (names[0] if len(names) == 1 else "")
+        target = self._chooser(name) if made.native() else None
+        if target is None:
+            return
+        problem = next(filter(None, map(target.problem_of, made.program().steps)), "")
+        if problem:
+            what, expected = parts(problem)
+            self._faults.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
+
+    def _chooser(self, name: str) -> Target | None:
+        """Return a target whose users choose between clients; None for others, and for those with faults."""
+        cls = self._classes.get(name)
+        if cls is None or cls.problem_of is Target.problem_of:
+            return None
+        spec = self._draft.targets[name].spec
+        with suppress(PileupError, ValueError):
+            return cls(spec.url or "", spec.credentials, **spec.options)
+        return None
 
     def _check_fit(self, test: Bound[TestSpec], cls: type[Test], name: str, at: Position | None = None) -> None:
         if name not in self._classes or cls.needs in self._offers(name):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pileup.builtin.launchers.xrootd import xrootd_launcher
 from pileup.builtin.launchers.xrootd_settings import XrootdSettings
 from pileup.builtin.targets.identity import Identity, identity_of
+from pileup.builtin.targets.xrootd_bindings import XrootdBindings
 from pileup.builtin.targets.xrootd_place import Place, place_of
 from pileup.builtin.targets.xrootd_session import CONFIG, FOLDER, STATS, Sessions
+from pileup.builtin.targets.xrootd_xrdcp import XrdCopy
 from pileup.plugin import (
     Ambiguous,
     ClientSpec,
@@ -20,14 +22,17 @@ from pileup.plugin import (
     Failed,
     FileTarget,
     Launcher,
+    ProgramClient,
     Refused,
     Size,
+    Step,
     TargetError,
     option,
 )
 
 PIECE = 8 << 20
 """Bytes read at a time."""
+CLIENTS: dict[str, type[XrootdBindings] | type[XrdCopy]] = {"bindings": XrootdBindings, "xrdcp": XrdCopy}
 NATIVE = ("token", "token_file", "ca", "user")
 """Words of an identity that the engine's client takes."""
 
@@ -62,6 +67,12 @@ class XrootdTarget(FileTarget):
     )
     patience: Duration = option(
         30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
+    )
+
+    client_: Literal["native", "bindings", "xrdcp"] = option(
+        "native",
+        help="what does the steps of tests: the engine, the official Python bindings (`pip install 'pileup[xrootd]'`), "
+        "or the command xrdcp, a process for each file",
     )
 
     @classmethod
@@ -107,6 +118,20 @@ class XrootdTarget(FileTarget):
         if self.read_ahead is not None:
             settings["read_ahead"] = self.read_ahead
         return ClientSpec("xroot", settings)
+
+    def program_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes a client of the kind chosen. Raises PluginError when it is not installed."""
+        chosen = CLIENTS.get(self.client_)
+        return partial(chosen, self.client().settings) if chosen else None
+
+    def problem_of(self, step: Step) -> str:
+        """Return why the client chosen cannot do a step."""
+        chosen = CLIENTS.get(self.client_)
+        if chosen and not self.keep_alive:
+            return f"`client: {self.client_}` ends sessions when it likes; expected `keep_alive: true`"
+        if chosen and self.read_ahead:
+            return f"`client: {self.client_}` has a read-ahead of its own; expected no `read_ahead`"
+        return chosen.problem(step) if chosen else ""
 
     @cached_property
     def sessions(self) -> Sessions:
