@@ -10,6 +10,7 @@ from pileup._core._native import Histogram, now
 from pileup.fleet.board import Underway
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order
+from pileup.fleet.starts import StartsFile
 from pileup.model.record import Frame, FrameRow, Outcome, Phase
 from pileup.model.suite import Load
 from pileup.record import RunFolder
@@ -127,3 +128,15 @@ def test_what_was_due_of_an_open_load_and_never_begun_is_missed(folder: RunFolde
     assert told.missed in (20 + 1 - 9, 20 + 2 - 9)
     assert told.nanoseconds > 0
     assert loss.missed(ORDER, begun, (0, 2)) == [], "a closed load misses nothing"
+
+
+def test_what_was_due_of_a_replay_and_never_begun_is_missed(folder: RunFolder, loss: Loss, tmp_path: Path) -> None:
+    (np.arange(600) * SECOND // 10).astype("<i8").tofile(tmp_path / "starts")
+    starts = StartsFile(str(tmp_path / "starts"), 600, 2.0, 20.0)
+    order = Order(1, "case", Load.model_validate({"replay": "before"}), SECOND, seed=1, starts=starts)
+    begun = now() - 4 * SECOND
+    loss.take([frame(passed=7, in_flight=2)])
+    (last,) = loss.of(order, begun, order.share(0, 2), (), "gone")
+    assert sum(row.lost for row in last.rows) == 2
+    (told,) = loss.missed(order, begun, (0, 2))
+    assert told.missed in (40 + 1 - 9, 40 + 2 - 9), "every second of those due by now, at twice the speed"
