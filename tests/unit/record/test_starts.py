@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
 from pileup.model.record import Phase
+from pileup.model.replay import Starts
 from pileup.record import RunFolder, TableWriter, starts
 from pileup.record.operations import ROW
 from pileup.record.starts import Wanted
@@ -58,7 +59,7 @@ def folder(tmp_path: Path) -> RunFolder:
     return made
 
 
-def written(found: starts.Starts) -> list[int]:
+def written(found: Starts) -> list[int]:
     file = io.BytesIO()
     digest = starts.write(found, file)
     assert digest == blake2b(file.getvalue(), digest_size=16).hexdigest()
