@@ -17,6 +17,10 @@ from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 
 
+TRIAL = {Phase.MEASURE: Phase.WARM_UP, Phase.WARM_UP: Phase.RAMP}
+"""Phase of a load -> that of a trial."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What one iteration is: a program for the native engine, or a Python test made for each client."""
@@ -46,6 +50,8 @@ class Order:
     operations: int | None = None
     starts: StartsFile | None = None
     """What a load of replayed starts looks them up in."""
+    trial: bool = False
+    """Whether the load only looks for something: what it measures is warm-up, its warm-up ramp."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:
@@ -54,7 +60,8 @@ class Order:
 
     def phase_at(self, elapsed: int) -> Phase:
         """Return the phase of an iteration that was due so many ns after the beginning of the load."""
-        return _phase_at(self.load, elapsed) if self.phase is None else self.phase
+        found = _phase_at(self.load, elapsed) if self.phase is None else self.phase
+        return TRIAL.get(found, found) if self.trial else found
 
     def share(self, shard: int, shards: int) -> int | None:
         """Return how many iterations a shard has in all, None when no number bounds them."""
@@ -107,6 +114,8 @@ class Order:
             plain["endless"] = True
         if self.starts:
             plain |= self.starts.to_native()
+        if self.trial:
+            plain["trial"] = True
         if load.hold:
             plain |= _steered(load.hold)
         return json.dumps(plain)

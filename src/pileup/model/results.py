@@ -191,6 +191,46 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialResult:
+    """One trial of a level that was looked for. `begin` and `end` in ns since the epoch, settling included."""
+
+    level: float
+    begin: int
+    end: int
+    value: float | None
+    """The figure of the check, in its base unit."""
+    passed: bool | None
+    """None: too little was done to tell."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The highest level that meets a criterion, as far as it was found."""
+
+    check: str
+    """The criterion, as written."""
+    figure: str
+    """Its left side."""
+    dimension: str
+    """A key of units.DIMENSIONS, or ""."""
+    threshold: float
+    """In the base unit of `dimension`."""
+    by: str
+    """"rate" or "clients": what was raised."""
+    level: float | None
+    """The answer; None where none was found. Of clients a whole number."""
+    low: float | None
+    high: float | None
+    """The interval that holds it, by 95 %."""
+    beyond: str
+    """"below" where even the lowest level that was allowed does not meet it, "above" where the highest still does."""
+    measured: float | None
+    """The level that was pressed and measured then: the lower end of the interval, within the bounds."""
+    trials: tuple[TrialResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """All about one case."""
 
@@ -224,6 +264,8 @@ class CaseResult:
     """Operations that outlive their iterations, in time."""
     held: Held | None = None
     """How well its quantity was held, for a load that holds one."""
+    found: Found | None = None
+    """The level that was found, for a load that looks for one."""
 
     @property
     def iterations(self) -> OperationResult | None:

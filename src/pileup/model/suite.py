@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
+from pileup.model.finding import Find
 from pileup.model.law import TimeLaw
 from pileup.model.part import Part
 from pileup.model.quantities import Count, Duration, Rate, Size
@@ -131,7 +132,7 @@ class Stage(Part):
 
 
 class Load(Part):
-    """How a test is pressed: one of once, times, clients, rate, every, stages, hold, replay; times may bound some."""
+    """How a test is pressed: by one of once, times, clients, rate, every, stages, hold, find, replay."""
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
@@ -158,7 +159,7 @@ class Load(Part):
     think: TimeLaw | None = Field(None, description="pause of a client between its iterations (closed loads)")
     delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
     hold: Hold | None = Field(None, description="steer the load so that a measured quantity stays at a set point")
-    find: Any = not_yet("look for the highest load that still meets a criterion")
+    find: Find | None = Field(None, description="look for the highest load that still meets a criterion")
     replay: ReplayWord | None = Field(
         None, description="begin an iteration whenever one of an earlier record was due; a path, or with more words"
     )
@@ -168,13 +169,18 @@ class Load(Part):
         """The shape of the load."""
         if self.replay is not None:
             return "open"
-        if self.hold is not None:
-            return "open" if self.hold.by == "rate" else "closed"
+        if self.hold is not None or self.find is not None:
+            return "open" if self.steered_by == "rate" else "closed"
         if self.pace is not None or (self.stages and self.stages[0].rate is not None):
             return "open"
         if self.clients is not None or self.stages:
             return "closed"
         return "times" if self.times is not None else "once"
+
+    @property
+    def steered_by(self) -> Literal["rate", "clients"] | None:
+        """What of a load is changed by what is measured: its rate, its clients, or nothing."""
+        return self.hold.by if self.hold is not None else self.find.raise_ if self.find is not None else None
 
     @property
     def pace(self) -> float | None:
@@ -186,6 +192,8 @@ class Load(Part):
         """Most clients of a closed load at any time."""
         if self.hold is not None and self.hold.by == "clients":
             return int(self.hold.between[1])
+        if self.find is not None and self.find.raise_ == "clients":
+            return int(self.find.between[1])
         return self.clients
 
     @property
@@ -204,11 +212,14 @@ class Load(Part):
         """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
         if self.stages:
             return sum(stage.ramp + stage.warm_up + stage.for_ for stage in self.stages)
-        return None if self.for_ is None else self.ramp + self.before + self.for_
+        sought = 0 if self.find is None else self.find.lasting
+        return None if self.for_ is None else sought + self.ramp + self.before + self.for_
 
     @property
     def before(self) -> int:
         """Time between the ramp and what is measured, ns: the warm-up, or the settling of a quantity that is held."""
+        if self.find is not None:
+            return self.find.settle
         return self.warm_up if self.hold is None else self.hold.settle
 
     @property
@@ -235,7 +246,7 @@ class Load(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        others = {"times", "clients", "rate", "every", "stages", "hold", "replay"} & self.model_fields_set
+        others = {"times", "clients", "rate", "every", "stages", "hold", "find", "replay"} & self.model_fields_set
         if self.once and others:
             raise ValueError(f"once stands beside {', '.join(sorted(others))}; expected one kind of load")
         if self.every is not None and self.model_fields_set & {"rate", "arrivals", "ramp", "stages"}:
@@ -272,6 +283,24 @@ class Load(Part):
             told = ", ".join(sorted(others))
             raise ValueError(
                 f"hold stands beside {told}; expected e.g. {{hold: {{...}}, for: 10 min}} with settle inside"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _sought(self) -> Self:
+        if self.find is None:
+            return self
+        others = {"times", "rate", "every", "stages", "ramp", "warm_up", "hold"} & self.model_fields_set
+        if self.find.raise_ == "clients":
+            others |= {"clients"} & self.model_fields_set
+        if others:
+            told = ", ".join(sorted(others))
+            raise ValueError(
+                f"find stands beside {told}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
+            )
+        if self.for_ is None:
+            raise ValueError(
+                "find has no `for`; expected the time for which the level found is measured, e.g. `for: 1 min`"
             )
         return self
 

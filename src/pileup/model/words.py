@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from pileup.model.finding import Find
 from pileup.model.law import Law
 from pileup.model.replay import Replay
 from pileup.model.steering import Hold
@@ -13,13 +14,15 @@ from pileup.model.units import format_count, format_rate, format_time
 
 def load_words(load: Load) -> str:
     """Return e.g. `closed, 100 clients for 10 s after 5 s ramp`."""
-    names = ((load.ramp, "ramp"), (load.before, "settling" if load.hold else "warm-up"))
+    names = ((load.ramp, "ramp"), (load.before, "settling" if load.steered_by else "warm-up"))
     before = [f"{format_time(time)} {name}" for time, name in names if time]
     press = _press(load) + (" after " + " and ".join(before) if before else "")
     return ", ".join([press, *_pauses(load)])
 
 
 def _press(load: Load) -> str:
+    if load.find is not None:
+        return f"{load.kind}, {_find(load.find)}{_end(load)}"
     return _kind(load) if load.hold is None else f"{load.kind}, {_hold(load.hold)}{_end(load)}"
 
 
@@ -53,6 +56,11 @@ def _replay(replay: Replay) -> str:
     whose = f"{replay.test} in " if replay.test else ""
     speed = "" if replay.speed == 1 else f" at {replay.speed:g} x its speed"
     return f"replay of {whose}{PurePath(replay.run).name or replay.run}{speed}"
+
+
+def _find(find: Find) -> str:
+    low, high = find.between
+    return f"the highest of {low:g} to {high:g} {find.unit} with {find.while_}, then there"
 
 
 def _hold(hold: Hold) -> str:

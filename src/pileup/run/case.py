@@ -14,6 +14,7 @@ from pileup.fleet.order import case_seed
 from pileup.fleet.program_test import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError
+from pileup.model.finding import Find
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
@@ -22,6 +23,7 @@ from pileup.plugin import Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
+from pileup.run.finding import NO_LEVEL, Finding
 from pileup.run.interpreted import client_for, interpreted
 from pileup.run.live import Live
 from pileup.run.replay import UNREADABLE, replayed
@@ -91,6 +93,8 @@ class CaseRun:
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
         self._told["engine"] = "native" if work.program is not None else "python"
+        for remark in self._asked("remarks", test.remarks):
+            self._live.book.note(self.case, remark)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
@@ -102,17 +106,38 @@ class CaseRun:
             self._begin_roles()
             self._live.faults.begin(self.case.test.name)
             try:
-                reason = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
+                if self.case.load.find is not None:
+                    reason, position = self._find(self.case.load.find, fleet, work)
+                else:
+                    reason = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
             finally:
                 self._live.faults.end(self.case.test.name)
         if reason.startswith(UNREADABLE):
             return ERROR, reason
-        if reason.startswith("set-up failed"):
+        if reason.startswith(("set-up failed", NO_LEVEL)):
             return FAILED, reason
         if reason.startswith("limit"):
             self._live.stop.ask(reason, Haste.IN_ORDER)
         outcome, judged = self._judge(self._told, position, Phase.MEASURE)
         return outcome, "; ".join(part for part in (judged, reason) if part)
+
+    def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[str, Position]:
+        """Look for the level and measure it; return why that ended early, and where the record of measuring begins."""
+
+        def press(load: Load, trial: int) -> str:
+            order = self._order(None)
+            if trial:  # arrivals of their own: what chance does to one trial it must not do to all
+                order = replace(order, trial=True, seed=case_seed(order.seed, f"trial {trial}"))
+            longest = load.warm_up + (load.for_ or 0) + self._limit
+            return self._attend(fleet, replace(order, load=load), work, longest, self._ended)
+
+        def over() -> bool:
+            return bool(self._live.stop.haste) or (self._ended is not None and self._ended.is_set())
+
+        finding = Finding(self._live, self.case, find, press, over)
+        early = finding.search()
+        position = self._end_of_frames()
+        return early or finding.hopeless or finding.measure(), position
 
     def _judge(self, told: dict[str, Any], position: Position, phase: Phase) -> Ended:
         """Return how what was pressed since `position` ended, with the first error when it did not pass."""

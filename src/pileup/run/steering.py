@@ -88,15 +88,16 @@ def gauge_of(hold: Hold, plan: Plan, case: Case) -> Gauge | Count:
     """Return what measures the quantity of a hold: for tests that of the cases of the same stay at a point."""
     if hold.special is not None:
         word, test = hold.special
-        return Count(_cases(plan, case, test).__contains__, ledger=word == OPEN)
+        return Count(cases_of(plan, case, test).__contains__, ledger=word == OPEN)
     monitors = [spec.name or spec.use for spec in plan.suite.monitors]
     selected = checks.resolve(hold.check, [test.name for test in plan.suite.tests], monitors)
-    mine = _cases(plan, case, selected.name)
+    mine = cases_of(plan, case, selected.name)
     names = frozenset({selected.name, *(plan.case(number).name for number in mine)})
     return Gauge(hold.check, selected, mine.__contains__, hold.over or hold.every, names)
 
 
-def _cases(plan: Plan, case: Case, test: str) -> set[int]:
+def cases_of(plan: Plan, case: Case, test: str) -> set[int]:
+    """Return the cases of a test at the stay of another case at a point; of all stays where it has none there."""
     found = {each.id for each in plan.cases if each.test.name == test and each.loop == case.loop}
     near = {number for number in found if plan.case(number).visit == case.visit}
     return near or found

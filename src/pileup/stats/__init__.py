@@ -10,12 +10,18 @@ from pileup.stats.evaluate import amount, words
 from pileup.stats.gauge import Count, Gauge
 from pileup.stats.idle import holds
 from pileup.stats.judge import judge_case
+from pileup.stats.knee import Evidence, Knee
 from pileup.stats.plain import plain, to_json
 from pileup.stats.run import exit_code, results
+from pileup.stats.trial import Trial, Trials
 
 __all__ = [
     "Count",
+    "Evidence",
     "Gauge",
+    "Knee",
+    "Trial",
+    "Trials",
     "amount",
     "compare_runs",
     "exit_code",

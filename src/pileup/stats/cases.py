@@ -12,6 +12,7 @@ from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
 from pileup.stats.evaluate import Part
+from pileup.stats.found import found, found_words
 from pileup.stats.held import held_words
 from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
@@ -38,14 +39,25 @@ class CaseData:
     remark: str = ""
     """What else there is to be said of its figures."""
     measured: Measured = field(init=False)
+    drawn: list[Frame] = field(init=False)
+    """All frames of pressing, trials of a level that is looked for too."""
     ledger: list[Frame] = field(init=False)
     """Frames that tell of detached operations."""
 
     def __post_init__(self) -> None:
-        self.measured = measure(self.frames)
         self.ledger = [frame for frame in self.frames if is_ledger(frame)]
         if self.ledger:
             self.frames = [frame for frame in self.frames if not is_ledger(frame)]
+        self.measured = measure([*self._counted(), *self.ledger])
+        self.drawn, self.frames = self.frames, self._counted()
+
+    def _counted(self) -> list[Frame]:
+        """Return the frames that figures are made of: trials of a level that is looked for are no part of them."""
+        find = self.info.get("find")
+        if find is None:
+            return self.frames
+        since = find.get("measuring") or 2**63
+        return [frame for frame in self.frames if frame.time > since]
 
     @property
     def point(self) -> dict[str, str]:
@@ -84,7 +96,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         started=info.get("started"),
         ended=info.get("ended"),
         operations=tuple(_operation(data, tally) for tally in _ordered(data.measured)),
-        timeline=timeline(_pressed(data.frames)),
+        timeline=timeline(_pressed(data.drawn)),
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
         notes=(*info.get("notes", []), *_notes(data)),
@@ -95,6 +107,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         role=bool(info.get("role")),
         detached=data.lines or so_far(data.ledger),
         held=data.held,
+        found=found(data.info),
     )
 
 
@@ -142,4 +155,6 @@ def _notes(data: CaseData) -> list[str]:
     told = not_passed(counts)
     known = data.is_check or told in (data.info.get("reason") or "")
     held = held_words(data.held) if data.held is not None else ""
-    return [text for text in ("" if known else told, data.remark, held) if text]
+    sought = found(data.info)
+    level = found_words(sought) if sought is not None else ""
+    return [text for text in ("" if known else told, data.remark, held, level) if text]

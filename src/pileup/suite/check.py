@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pileup.model import check as checks
+from pileup.model.check import Selected
 from pileup.model.errors import PluginError
+from pileup.model.finding import Find
 from pileup.model.steering import Hold
 from pileup.model.suite import MonitorSpec, TestSpec
 from pileup.model.units import format_time
@@ -100,7 +102,7 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
             *(["cooldown"] if "cooldown" in draft.tree.entries else []),
         ),
         frozenset(
-            part.spec.name for part in draft.tests if part.spec.load.hold is None and _is_native(part.spec, folder)
+            part.spec.name for part in draft.tests if not part.spec.load.steered_by and _is_native(part.spec, folder)
         ),
     )
     for test in draft.tests:
@@ -108,6 +110,8 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
             _check_one(test.spec.fail_when, test.node, "fail_when", names, faults)
         if test.spec.load.hold is not None:
             _check_hold(draft, test, test.spec.load.hold, names, faults)
+        if test.spec.load.find is not None:
+            _check_find(draft, test, test.spec.load.find, names, faults)
     for criterion in draft.criteria:
         if criterion.spec.check is not None:
             _check_one(criterion.spec.check, criterion.node, "check", names, faults)
@@ -131,6 +135,23 @@ def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, 
         faults.add(node, told, f"`every: {format_time(every)}` or more in the hold", "or a monitor of shorter interval")
 
 
+def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, faults: Faults) -> None:
+    """What must hold at a level must be known, and a trial must be long enough for a monitor to be sampled in it."""
+    place = where(test.node, ("load", "find", "while"))
+    try:
+        found = _resolved(find.while_, names)
+        if (found.name, found.metric) == (test.spec.name, "found"):
+            raise ValueError(f"{find.while_} is what the search finds; expected a figure of its trials")
+    except ValueError as problem:
+        what, expected = parts(str(problem))
+        faults.add(place, f"`while`: {what}", expected)
+        return
+    every = next((part.spec.every for part in draft.monitors if monitor_name(part.spec) == found.name), 0)
+    if found.kind == "monitor" and every > find.trial:
+        told = f"the monitor is sampled each {format_time(every)}, a trial takes {format_time(find.trial)}"
+        faults.add(place, told, f"`trial: {format_time(every)}` or more", "or a monitor of shorter interval")
+
+
 def _is_native(spec: TestSpec, folder: Path) -> bool:
     try:
         return instances.class_of_test(spec.use, folder).native()
@@ -140,14 +161,20 @@ def _is_native(spec: TestSpec, folder: Path) -> bool:
 
 def _check_one(text: str, node: Mapping, word: str, names: _Names, faults: Faults) -> None:
     try:
-        parsed = checks.parse(text)
-        selected = checks.resolve(parsed, (parsed.test,) if parsed.test in names.tests else names.few, names.monitors)
-        if selected.kind == "monitor" and selected.name in names.native:
-            told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
-            raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
+        _resolved(text, names)
     except ValueError as problem:
         what, expected = parts(str(problem))
         faults.add(node.entries[word].at, f"`{word}`: {what}", expected)
+
+
+def _resolved(text: str, names: _Names) -> Selected:
+    """Return what a check speaks of. Raises ValueError when there is none such."""
+    parsed = checks.parse(text)
+    selected = checks.resolve(parsed, (parsed.test,) if parsed.test in names.tests else names.few, names.monitors)
+    if selected.kind == "monitor" and selected.name in names.native:
+        told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
+        raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
+    return selected
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,8 @@ def pressed(case: Case) -> int | None:
     """Return how long a case is pressed by its own words, ns; None when its end depends on the system."""
     if case.replay:
         return case.replay.last
+    if case.load.find is not None:
+        return (case.load.lasting or 0) - case.load.find.lasting  # it may be found at once
     return case.load.lasting if case.load.times is None else None
 
 
@@ -114,7 +116,8 @@ def longest(test: TestSpec, suite: Suite, patience: int, replay: Starts | None =
 
 
 def _by_time(load: Load, patience: int) -> int | None:
-    return None if load.lasting is None else load.lasting + patience
+    trials = 0 if load.find is None else load.find.at_most
+    return None if load.lasting is None else load.lasting + (1 + trials) * patience
 
 
 def _by_number(load: Load, patience: int) -> int | None:

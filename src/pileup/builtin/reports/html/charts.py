@@ -8,6 +8,7 @@ from altair.utils.schemapi import debug_mode
 
 from pileup.builtin.reports.html import (
     detached_charts,
+    found_charts,
     held_charts,
     latency_charts,
     load_charts,
@@ -101,6 +102,9 @@ def _load(made: Charts, results: RunResults, count: int) -> None:
     for drawings, data in held_charts.charts(results, made.axis):
         made.load += drawings
         made.data |= data
+    trials, data = found_charts.charts(results)
+    made.load += trials
+    made.data |= data
 
 
 def _timelines(made: Charts, results: RunResults, window: float) -> None:

@@ -1,0 +1,80 @@
+"""A load that looks for the highest level which still meets a criterion."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from pileup.model import check as checks
+from pileup.model.check import Check
+from pileup.model.part import Part
+from pileup.model.quantities import Count, Duration, Fraction
+from pileup.model.steering import MOST_CLIENTS, Kind, Level, Written
+from pileup.model.units import format_count, format_rate
+
+MOST_TRIALS = 1000
+LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
+
+
+class Find(Part):
+    """Look for the highest load that still meets a criterion, by trials at levels chosen by what is known so far."""
+
+    raise_: Kind = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
+    while_: Written = Field(
+        alias="while",
+        description="a check that must hold at a level, e.g. p99(read.response) < 50 ms; what it speaks of is looked "
+        "at over one trial",
+    )
+    between: tuple[Level, Level] = Field(description="[lowest, highest] level that may be tried, above zero")
+    start: Level | None = Field(None, description="level of the first trial; default: the lowest")
+    settle: Duration = Field(2 * 10**9, description="time at each level before it is looked at")
+    trial: Duration = Field(
+        10**10, ge=10**9, description="time that each level is looked at; the longer, the less is left to chance"
+    )
+    within: Fraction = Field(
+        0.05, description="enough is known when the interval of the answer lies so near to it, on both sides"
+    )
+    at_most: Count = Field(40, ge=2, le=MOST_TRIALS, description="trials, after which the search ends in any case")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        low, high = self.between
+        if not 0 < low < high:
+            raise ValueError(f"between goes from {low:g} to {high:g}; expected [lowest level above 0, highest level]")
+        if self.raise_ == "clients" and (low != int(low) or high != int(high) or high > MOST_CLIENTS):
+            raise ValueError(f"between is [{low:g}, {high:g}] clients; expected whole numbers up to {MOST_CLIENTS}")
+        if not low <= self.first <= high:
+            raise ValueError(f"start is {self.first:g}; expected a level between {low:g} and {high:g}")
+        if self.raise_ == "clients" and self.first != int(self.first):
+            raise ValueError(f"start is {self.first:g} clients; expected a whole number")
+        if not LEAST_WITHIN <= self.within <= MOST_WITHIN:
+            raise ValueError(f"within is {self.within:.4g}; expected a share between 0.5 % and 50 %, like 5 %")
+        return self
+
+    @property
+    def check(self) -> Check:
+        """What must hold at a level. Raises ValueError for what cannot be read."""
+        return checks.parse(self.while_)
+
+    @property
+    def first(self) -> float:
+        """The level of the first trial."""
+        return self.between[0] if self.start is None else self.start
+
+    @property
+    def unit(self) -> str:
+        """Unit of its levels in words: `/s` or `clients`."""
+        return "/s" if self.raise_ == "rate" else "clients"
+
+    @property
+    def lasting(self) -> int:
+        """Time that all its trials take by their own words, ns."""
+        return self.at_most * (self.settle + self.trial)
+
+
+def level_words(level: float, by: Kind | str) -> str:
+    """Return a level with its unit: `198 /s`, `12 clients`."""
+    if by == "rate":
+        return format_rate(level)
+    return f"{format_count(level)} client{'' if level == 1 else 's'}"

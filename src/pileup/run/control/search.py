@@ -1,0 +1,79 @@
+"""Which level to try next when the highest one is looked for that meets a criterion; stepped from outside, no clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pileup.stats.knee import Evidence, Knee
+
+FACTOR = 2.0
+"""From one level to the next while all of them pass, or none."""
+ASKED = (0.1, 0.5, 0.9)
+"""A trial is made at the level below which the knee lies with this probability, by turns: at the median, and on both
+sides of it, where trials also tell how wide the range is in which they disagree."""
+SURE = 0.95
+"""How probable it must be that the answer lies beyond a bound for the search to end there."""
+
+
+@dataclass(slots=True)
+class Search:
+    """Levels between `low` and `high`, above zero; `whole` ones only for clients.
+
+    It begins at `start` and doubles until a level fails (or halves until one passes); then levels are chosen by what
+    all trials together say, until the answer is known `within` a share of itself, or `most` trials are made.
+    """
+
+    low: float
+    high: float
+    start: float
+    within: float
+    most: int
+    whole: bool = False
+    trials: int = 0
+    _evidence: Evidence = field(init=False)
+    _seen: set[bool] = field(init=False, default_factory=set)
+    _level: float | None = field(init=False, default=None)
+    """That of the last trial."""
+    _passed: bool | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._evidence = Evidence(self.low, self.high)
+
+    def next(self) -> float | None:
+        """Return the level to try; None when the search is over."""
+        if self.trials >= self.most or self.known:
+            return None
+        level = min(max(self._wanted(), self.low), self.high)
+        return float(round(level)) if self.whole else level
+
+    def take(self, level: float, passed: bool | None) -> None:
+        """Take the outcome of a trial; None: too little was done to tell, so a higher level is tried."""
+        self.trials += 1
+        self._level, self._passed = level, passed
+        if passed is not None:
+            self._seen.add(passed)
+            self._evidence.add(level, passed)
+
+    @property
+    def answer(self) -> Knee:
+        """What is known now."""
+        return self._evidence.knee()
+
+    @property
+    def known(self) -> bool:
+        """Whether enough is known."""
+        if self._level is None:
+            return False
+        if self._passed is None:
+            return self._level >= self.high
+        found = self.answer
+        if len(self._seen) < 2:
+            return self._level in (self.low, self.high) and max(found.below, found.above) > SURE
+        return found.within(self.within) or (self.whole and int(found.low) == int(found.high))
+
+    def _wanted(self) -> float:
+        if self._level is None:
+            return self.start
+        if len(self._seen) == 2:
+            return self._evidence.at(ASKED[self.trials % len(ASKED)])
+        return self._level / FACTOR if self._passed is False else self._level * FACTOR

@@ -1,0 +1,96 @@
+"""The highest load that a storage of known capacity bears, from the suite to the verdict."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import EXAMPLES, pileup, run_folder
+
+CAPACITY = 4 / 0.020
+"""Requests per second that 4 threads of 20 ms each serve: the settings of the example."""
+QUICK = ("--quiet", "--set", "length=2 s", "--set", "trial=1 s", "--set", "settle=300 ms")
+SUITE = """
+pileup: 1
+title: Clients
+targets: {se: {kind: practice-storage, launch: {threads: 4, service: 20 ms}}}
+tests:
+  - {name: fill, use: storage.write, scope: run, options: {files: 20, size: 4 KiB}}
+  - name: read
+    use: storage.read
+    after: [fill]
+    options: {files: 20, size: 4 KiB}
+    load: {find: {raise: clients, while: CHECK, between: [1, 32], settle: 300 ms, trial: 1 s, at_most: 20}, for: 1 s}
+"""
+
+
+def _read_case(folder: Path) -> dict[str, Any]:
+    results = json.loads((folder / "results.json").read_text())
+    return next(case for case in results["cases"] if case["name"] == "read")
+
+
+@pytest.mark.parametrize(("fleet", "within", "far"), [("local", "8 %", 0.15), ("processes:2", "20 %", 0.25)])
+def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: float, tmp_path: Path) -> None:
+    done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path)
+    assert done.returncode in (0, 4), done.stdout + done.stderr
+    case = _read_case(tmp_path / run_folder(done))
+    found = case["found"]
+    # a machine with other work holds the storage up, nothing speeds it up but for what a queue of 30 ms takes in
+    assert (1 - far) * CAPACITY < found["level"] < (1 + far) * CAPACITY, found
+    assert found["low"] <= found["level"] <= found["high"]
+    assert found["measured"] == pytest.approx(found["low"])
+    assert {trial["passed"] for trial in found["trials"]} >= {True, False}
+    # what trials pressed is no part of the figures
+    assert case["operations"][0]["counts"]["passed"] == pytest.approx(2 * found["measured"], rel=0.1)
+    assert any("p90(read.response) < 50 ms holds up to" in note for note in case["notes"])
+    assert "trials_0" in (tmp_path / run_folder(done) / "report.html").read_text()
+
+
+def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None:
+    """Four threads of 20 ms: a fifth client waits for 5 ms in the mean, so a mean of 23 ms bears four."""
+    (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "mean(read.response) < 23 ms"))
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    found = _read_case(tmp_path / run_folder(done))["found"]
+    assert found["level"] == 4, (found, done.stdout)
+    assert found["measured"] in (3, 4)
+
+
+def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "p50(read.response) < 10 ms"))
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    case = _read_case(tmp_path / run_folder(done))
+    assert case["outcome"] == "failed"
+    assert "no level was found: even the lowest level, 1 client, does not meet" in case["reason"]
+    assert case["found"]["beyond"] == "below"
+
+
+def test_what_was_found_is_kept_when_the_user_stops_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pileup", "run", str(EXAMPLES / "find.yaml"), "--quiet"]
+    with subprocess.Popen(command, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, text=True) as process:
+        _wait_for_trials(tmp_path, 2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    folder = next((tmp_path / "runs").iterdir())
+    case = _read_case(folder)
+    assert len(case["found"]["trials"]) >= 2
+    assert case["found"]["measured"] is None
+    assert any("the search was not ended" in note for note in case["notes"])
+    assert process.returncode == 6
+
+
+def _wait_for_trials(folder: Path, number: int) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for info in folder.glob("runs/*/run.json"):
+            cases = json.loads(info.read_text())["cases"]
+            if any(len(case.get("find", {}).get("trials", [])) >= number for case in cases):
+                return
+        time.sleep(0.1)
+    raise AssertionError("no trial was made")
