@@ -98,7 +98,7 @@ def figures(xml: bytes) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def xrootd(folder: Path, **settings: Any) -> Iterator[Xrootd]:
+def xrootd(folder: Path, /, **settings: Any) -> Iterator[Xrootd]:
     """Yield a server with these settings (of a suite's `launch`); its log is folder/xrootd.log."""
     require_program("xrootd", "apt-get install xrootd-server xrootd-server-plugins xrootd-scitokens-plugins")
     with supervised(xrootd_launcher(settings, "root", "roots"), folder) as supervisor:
