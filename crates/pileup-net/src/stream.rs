@@ -1,6 +1,7 @@
 //! Bytes in both directions, encrypted or not.
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -62,6 +63,20 @@ impl Stream {
     /// Bring out what is still kept back: TLS keeps what it has encrypted until it is told.
     pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         with_stream!(self, stream => stream.poll_flush(context))
+    }
+
+    /// Wake the reader only when so many bytes are there (SO_RCVLOWAT), or the stream ends: fewer and larger reads. Who sets it must be sure that
+    /// so many come. Over TLS, where bytes come in records, this does nothing.
+    pub fn wake_at(&self, bytes: usize) {
+        if let Self::Plain(inner) = self {
+            let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+            let size = size_of::<libc::c_int>() as libc::socklen_t;
+            // SAFETY: the descriptor is open, the value is what this option takes. Where it fails reads are only smaller.
+            unsafe {
+                let value = (&raw const value).cast();
+                libc::setsockopt(inner.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, value, size);
+            }
+        }
     }
 
     /// Whether nothing has come, not even an end. Plain TCP is not asked where the loop has not heard of anything.

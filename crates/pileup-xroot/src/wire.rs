@@ -18,7 +18,9 @@ use crate::frame::Parsed;
 /// What is read at once of heads and short answers.
 const SMALL: usize = 2048;
 /// What is read at once of data.
-const LARGE: usize = 512 * 1024;
+const LARGE: usize = 256 * 1024;
+/// How much data must be there for the reader to be woken, while more than twice of it is to come.
+const WAKE: usize = LARGE;
 /// Most memory that an idle connection keeps for writing.
 const IDLE: usize = 4096;
 
@@ -57,13 +59,15 @@ pub(crate) struct Wire {
     left: bool,
     /// Whether a byte has come since `begin`.
     begun: bool,
+    /// How many bytes must be there for the reader to be woken.
+    wakes_at: usize,
 }
 
 impl Wire {
     /// On a stream that is open.
     pub(crate) fn new(stream: Stream) -> Self {
         let (input, output) = (Vec::new(), Vec::new());
-        Self { stream, input, begin: 0, end: 0, output, sent: 0, mute: false, left: false, begun: false }
+        Self { stream, input, begin: 0, end: 0, output, sent: 0, mute: false, left: false, begun: false, wakes_at: 1 }
     }
 
     /// The TCP connection below, before anything is encrypted on it; none where more has come than was read.
@@ -187,10 +191,20 @@ impl Wire {
             } else if most < SMALL {
                 poll_fn(|context| self.poll_fill(context)).await?;
             } else {
+                self.wake_at(if most >= 2 * WAKE { WAKE } else { 1 });
                 left -= poll_fn(|context| self.poll_data(context, most, &mut each)).await? as u64;
             }
         }
+        self.wake_at(1);
         Ok(())
+    }
+
+    /// Be woken only when so many bytes are there.
+    fn wake_at(&mut self, bytes: usize) {
+        if self.wakes_at != bytes {
+            self.wakes_at = bytes;
+            self.stream.wake_at(bytes);
+        }
     }
 
     /// Read data into the buffer of the thread and hand it over; how much it was.

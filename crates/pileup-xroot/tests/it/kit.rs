@@ -94,6 +94,7 @@ impl Script {
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
                 stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                stream.set_nodelay(true).unwrap();
                 let number = counter.fetch_add(1, Ordering::SeqCst);
                 let (script, asked) = (Arc::clone(&script), Arc::clone(&seen));
                 std::thread::spawn(move || script(number, &mut Peer { stream, asked }));
