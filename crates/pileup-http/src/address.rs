@@ -69,8 +69,17 @@ impl Address {
 
     /// Whether the host is this machine whatever the network does: `localhost` or a loopback address.
     pub(crate) fn is_loopback(&self) -> bool {
-        let by_number = self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
-        by_number || self.host.eq_ignore_ascii_case("localhost")
+        pileup_net::route::is_loopback(&self.host)
+    }
+
+    /// Path and query as they were written.
+    pub(crate) fn written(&self) -> String {
+        self.with_query(if self.path.is_empty() { "/".to_owned() } else { self.path.clone() })
+    }
+
+    /// Path of an object without the query, as another one is named in a header.
+    pub(crate) fn named(&self, key: &str) -> String {
+        self.join(key, is_plain_in_path)
     }
 
     /// Path and query of an object: every byte that means something in a URL is encoded. A `folder` ends with a slash.

@@ -3,9 +3,7 @@
 use http::HeaderMap;
 use pileup_engine::client::{Call, Fault};
 use pileup_engine::content::{Adler32, Maker};
-use pileup_engine::program::{Checksum, Step};
-
-use crate::ops::Part;
+use pileup_engine::program::{Range, Step};
 
 /// How far a text is looked for.
 const SEARCHED: usize = 1 << 20;
@@ -21,45 +19,45 @@ pub(crate) struct Check<'a> {
     expected: Option<u64>,
     /// Offset of the first byte that is another.
     wrong: Option<u64>,
-    /// The sum so far and what it must be.
-    checksum: Option<(Adler32, u32)>,
+    /// The sum of what has been read, of the requests before too.
+    sum: Option<Adler32>,
+    /// What it must be.
+    stated: Option<u32>,
     contains: Option<&'a str>,
     /// The begin of the body, kept only to look for the text.
     begin: Vec<u8>,
 }
 
 impl<'a> Check<'a> {
-    /// For a whole object, or the part that was asked for.
-    pub(crate) fn object(call: &Call<'a>, part: Option<Part>, headers: &HeaderMap) -> Self {
-        let step = call.step;
+    /// For a whole object, or the part that was asked for. `sum` goes on with what comes, where one is kept; `stated`: what it must come to.
+    pub(crate) fn object(call: &Call<'a>, part: Option<Range>, sum: Option<Adler32>, stated: Option<u32>) -> Self {
         let offset = part.map_or(0, |part| part.offset);
         let expected = call.content.map(|object| {
             let rest = object.size.saturating_sub(offset);
             part.and_then(|part| part.length).map_or(rest, |length| length.min(rest))
         });
-        let stated = if part.is_some() || step.checksum == Checksum::None { None } else { digest(headers) };
         Self {
             content: call.verified().map(|object| Maker::new(&object)),
             at: offset,
-            got: 0,
             expected,
-            wrong: None,
-            checksum: stated.map(|stated| (Adler32::new(), stated)),
-            contains: step.expect.contains.as_deref(),
-            begin: Vec::new(),
+            sum: sum.or_else(|| stated.map(|_| Adler32::new())),
+            stated,
+            ..Self::answer(call.step)
         }
     }
 
     /// For the answer to a request: only the text is looked for.
     pub(crate) fn answer(step: &'a Step) -> Self {
+        let contains = step.expect.contains.as_deref();
         Self {
             content: None,
             at: 0,
             got: 0,
             expected: None,
             wrong: None,
-            checksum: None,
-            contains: step.expect.contains.as_deref(),
+            sum: None,
+            stated: None,
+            contains,
             begin: Vec::new(),
         }
     }
@@ -87,7 +85,7 @@ impl<'a> Check<'a> {
             self.wrong = maker.first_wrong(self.at, piece);
         }
         self.at += piece.len() as u64;
-        if let Some((sum, _)) = &mut self.checksum {
+        if let Some(sum) = &mut self.sum {
             sum.write(piece);
         }
         if self.contains.is_some() {
@@ -97,17 +95,17 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Judge what has come.
+    /// Judge what has come; returns the sum, where one is kept.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn finish(self) -> Result<(), Fault> {
+    pub(crate) fn finish(self) -> Result<Option<Adler32>, Fault> {
         size(self.got, self.expected)?;
         if let Some(offset) = self.wrong {
             return Err(Fault::failed(format!("wrong content at offset {offset}")));
         }
-        if let Some((sum, stated)) = self.checksum
-            && sum.finish() != stated
+        if let (Some(sum), Some(stated)) = (&self.sum, self.stated)
+            && sum.clone().finish() != stated
         {
             return Err(Fault::failed("checksum: the adler32 of what was read is not the one stated"));
         }
@@ -115,7 +113,7 @@ impl<'a> Check<'a> {
             Some(text) if memchr::memmem::find(&self.begin, text.as_bytes()).is_none() => {
                 Err(Fault::failed(format!("answer does not contain {text:?}")))
             }
-            _ => Ok(()),
+            _ => Ok(self.sum),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! HTTP and WebDAV: a client of the engine that speaks HTTP/1.1 itself, one connection for each virtual client.
 //!
-//! `address` names, `auth` credentials and TLS, `connect` connections,
-//! `wire` and `chunks` HTTP/1.1 on them, `request` heads sent, `upload` bodies sent, `check` and `listing` bodies received,
-//! `ops` the verbs, `error` the words for what went wrong.
+//! `address` names, `auth` credentials, `server` servers, `redirect` the way from one to another, `connect` connections, `wire` and `chunks`
+//! HTTP/1.1 on them, `plan` the request that a verb is, `request` heads sent, `upload` bodies sent, `judge` whether an answer passes, `check`,
+//! `pieces`, `multipart` and `listing` bodies received, `ops` the client, `error` the words for what went wrong.
 
 mod address;
 mod auth;
@@ -10,24 +10,29 @@ mod check;
 mod chunks;
 mod connect;
 mod error;
+mod judge;
 mod listing;
+mod multipart;
 mod ops;
+mod pieces;
+mod plan;
+mod redirect;
 mod request;
+mod server;
 mod upload;
 mod wire;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, CONNECTION, HOST, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
 use pileup_engine::client::Factory;
 use serde::Deserialize;
 
 pub use ops::HttpClient;
 
 use crate::address::Address;
-use crate::connect::Route;
+use crate::server::{Server, Servers};
 
 /// Settings of a target, as `ClientSpec.settings` of protocol `http` writes them.
 #[derive(Deserialize)]
@@ -40,6 +45,8 @@ struct Settings {
     keep_alive: bool,
     /// Bearer token.
     token: Option<String>,
+    /// File with the token instead; read again when it changes.
+    token_file: Option<PathBuf>,
     /// User of basic authentication.
     user: Option<String>,
     /// Password of basic authentication.
@@ -53,6 +60,19 @@ struct Settings {
     /// Headers of every request.
     #[serde(default)]
     headers: Vec<(String, String)>,
+    /// Whether TLS sessions are resumed. Not: a new connection makes the whole handshake.
+    #[serde(default)]
+    resume: bool,
+    /// How many redirects an operation follows; 0: none, a redirect is the answer.
+    #[serde(default = "few")]
+    redirects: u32,
+    /// Hosts (`host` or `host:port`) beside that of the url that are told who we are when a redirect leads there.
+    #[serde(default)]
+    trust: Vec<String>,
+}
+
+fn few() -> u32 {
+    5
 }
 
 fn yes() -> bool {
@@ -62,12 +82,11 @@ fn yes() -> bool {
 /// What all clients of a target have in common.
 pub(crate) struct Target {
     address: Address,
-    route: Route,
+    servers: Servers,
+    /// The server of the url.
+    home: Arc<Server>,
     keep_alive: bool,
-    /// Headers of every request.
-    headers: HeaderMap,
-    /// The same as they are written.
-    written: Vec<u8>,
+    redirects: u32,
 }
 
 /// Makes the clients of one target.
@@ -82,10 +101,9 @@ impl HttpFactory {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub fn new(settings_json: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            format!("settings of an http target: {error}; expected url, keep_alive, token, user, password, ca, certificate, key, headers (correct the target)")
+            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate, key, headers, resume, redirects, trust (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
-        let headers = common_headers(&settings, &address)?;
         if !address.tls && (settings.certificate.is_some() || settings.ca.is_some()) {
             return Err(
                 "certificates are given for an http url; expected https (write https:// in the url, or take ca and certificate out)".to_owned(),
@@ -94,11 +112,10 @@ impl HttpFactory {
         if settings.key.is_some() && settings.certificate.is_none() {
             return Err("a key without a certificate; expected both (add certificate to the credentials)".to_owned());
         }
-        let tls = if address.tls { Some(auth::tls(&settings)?) } else { None };
-        let route = Route::new(address.clone(), tls)?;
-        let mut written = Vec::new();
-        request::write_headers(&mut written, &headers);
-        Ok(Self { target: Arc::new(Target { address, route, keep_alive: settings.keep_alive, headers, written }) })
+        let servers = Servers::new(&settings, &address)?;
+        let home = servers.find(&address)?;
+        let (keep_alive, redirects) = (settings.keep_alive, settings.redirects);
+        Ok(Self { target: Arc::new(Target { address, servers, home, keep_alive, redirects }) })
     }
 }
 
@@ -111,26 +128,6 @@ impl Factory for HttpFactory {
     }
 }
 
-fn common_headers(settings: &Settings, address: &Address) -> Result<HeaderMap, String> {
-    let mut headers = HeaderMap::new();
-    let host = HeaderValue::from_str(&address.authority).map_err(|_| {
-        format!("{:?} is no host name; expected a DNS name or an address (correct the url)", address.authority)
-    })?;
-    headers.insert(HOST, host);
-    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("pileup/", env!("CARGO_PKG_VERSION"))));
-    if let Some(value) = auth::authorization(settings, address)? {
-        headers.insert(AUTHORIZATION, value);
-    }
-    if !settings.keep_alive {
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
-    for (name, value) in &settings.headers {
-        let (name, value) = header(name, value)?;
-        headers.insert(name, value);
-    }
-    Ok(headers)
-}
-
 /// Read a header that a user wrote.
 ///
 /// # Errors
@@ -138,7 +135,10 @@ fn common_headers(settings: &Settings, address: &Address) -> Result<HeaderMap, S
 pub(crate) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let parsed = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| format!("{name:?} is no name of a header; expected letters, digits and dashes (correct it)"))?;
-    if matches!(parsed.as_str(), "content-length" | "transfer-encoding" | "connection" | "upgrade" | "x-pileup-id") {
+    if matches!(
+        parsed.as_str(),
+        "content-length" | "transfer-encoding" | "connection" | "upgrade" | "expect" | "x-pileup-id"
+    ) {
         return Err(format!("header {parsed} is given; expected none of those that pileup sets itself (take it out)"));
     }
     let value = HeaderValue::from_str(value).map_err(|_| {

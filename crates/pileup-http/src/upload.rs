@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::{Bytes, BytesMut};
-use pileup_engine::content::{Maker, Object};
+use pileup_engine::content::{Adler32, Maker, Object};
 
 /// Largest piece handed to the connection at once.
 const PIECE: u64 = 64 * 1024;
@@ -26,15 +26,25 @@ pub(crate) struct Known {
     at: u64,
     /// One buffer for all pieces: it is used again as soon as the connection has written the piece before.
     buffer: BytesMut,
+    sum: Option<Adler32>,
     /// What has been handed to the connection, for whoever counts.
-    moved: Rc<Cell<u64>>,
+    notes: Rc<Cell<Notes>>,
+}
+
+/// What has been handed to the connection so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) bytes: u64,
+    /// Adler-32 of it, where that is wanted.
+    pub(crate) sum: u32,
 }
 
 impl Upload {
-    /// The whole of an object.
-    pub(crate) fn known(object: &Object, moved: Rc<Cell<u64>>) -> Self {
-        let maker = Maker::new(object);
-        Self::Known(Known { maker, size: object.size, at: 0, buffer: BytesMut::new(), moved })
+    /// The whole of an object; `sums` asks for its sum among the notes.
+    pub(crate) fn known(object: &Object, notes: Rc<Cell<Notes>>, sums: bool) -> Self {
+        let sum = sums.then(Adler32::new);
+        notes.set(Notes { bytes: 0, sum: 1 });
+        Self::Known(Known { maker: Maker::new(object), size: object.size, at: 0, buffer: BytesMut::new(), sum, notes })
     }
 
     /// The next piece, never an empty one; none at the end.
@@ -58,7 +68,13 @@ impl Known {
         self.buffer.resize(length, 0);
         self.maker.fill(self.at, &mut self.buffer);
         self.at += length as u64;
-        self.moved.set(self.moved.get() + length as u64);
+        let mut notes = self.notes.get();
+        notes.bytes += length as u64;
+        if let Some(sum) = &mut self.sum {
+            sum.write(&self.buffer);
+            notes.sum = sum.finish();
+        }
+        self.notes.set(notes);
         Some(self.buffer.split().freeze())
     }
 }

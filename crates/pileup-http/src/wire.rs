@@ -5,14 +5,16 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_RANGE, HeaderName};
+use http::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderName, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use pileup_net::stream::Stream;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::Sleep;
 
 use crate::chunks::Chunks;
-use crate::connect::Stream;
 use crate::upload::Upload;
 
 /// Longest head of an answer.
@@ -25,6 +27,9 @@ const HEADERS: usize = 100;
 const FIRST: usize = 2048;
 /// Most memory that an idle connection keeps for reading.
 const IDLE: usize = 16 * 1024;
+
+/// How long a server that was asked may stay silent before the body is sent all the same, as curl does.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 
@@ -52,7 +57,7 @@ pub(crate) struct Head {
     pub(crate) status: StatusCode,
     /// Size that it states.
     pub(crate) stated: Option<u64>,
-    /// The headers that are looked at later: Content-Range and Digest.
+    /// The headers that are looked at later: Content-Range, Content-Type, Digest, Location.
     pub(crate) headers: HeaderMap,
 }
 
@@ -78,6 +83,8 @@ struct Outgoing {
     piece: Bytes,
     /// Whether all has left, or the rest need not.
     done: bool,
+    /// The body waits for the server's word, this long.
+    waits: Option<Pin<Box<Sleep>>>,
 }
 
 /// The two ends of one exchange after another.
@@ -105,7 +112,8 @@ pub(crate) struct Wire {
 impl Wire {
     /// On a stream that is open.
     pub(crate) fn new(stream: Stream) -> Self {
-        let outgoing = Outgoing { head: Vec::new(), at: 0, body: Upload::Empty, piece: Bytes::new(), done: true };
+        let outgoing =
+            Outgoing { head: Vec::new(), at: 0, body: Upload::Empty, piece: Bytes::new(), done: true, waits: None };
         Self {
             stream,
             input: Vec::new(),
@@ -149,14 +157,16 @@ impl Wire {
         }
     }
 
-    /// Begin a request: `write` puts its head into an empty buffer. `bodiless`: the answer has no body.
-    pub(crate) fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>), body: Upload, bodiless: bool) {
+    /// Begin a request: `write` puts its head into an empty buffer. `bodiless`: the answer has no body. `asks`: its body waits until the server
+    /// says that it will have it.
+    pub(crate) fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>), body: Upload, bodiless: bool, asks: bool) {
         self.outgoing.head.clear();
         write(&mut self.outgoing.head);
         self.outgoing.at = 0;
         self.outgoing.body = body;
         self.outgoing.piece = Bytes::new();
         self.outgoing.done = false;
+        self.outgoing.waits = asks.then(|| Box::pin(tokio::time::sleep(PATIENCE)));
         (self.left, self.begun, self.bodiless) = (false, false, bodiless);
         self.passed = 0;
         self.body = Body::Open;
@@ -169,10 +179,14 @@ impl Wire {
     fn poll_send(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let out = &mut self.outgoing;
         while !out.done {
-            if out.piece.is_empty() {
+            let head = &out.head[out.at..];
+            if head.is_empty() && out.waits.as_mut().is_some_and(|waits| waits.as_mut().poll(context).is_pending()) {
+                break;
+            }
+            if out.piece.is_empty() && (head.is_empty() || out.waits.is_none()) {
+                out.waits = None;
                 out.piece = out.body.next().unwrap_or_default();
             }
-            let head = &out.head[out.at..];
             if head.is_empty() && out.piece.is_empty() {
                 out.done = true;
                 break;
@@ -243,6 +257,9 @@ impl Wire {
                     return Poll::Ready(self.take_head(head));
                 }
                 self.passed += length;
+                if head.status == 100 && self.outgoing.waits.take().is_some() {
+                    self.poll_send(context).map_err(Broken::Io)?;
+                }
             }
             if self.passed + self.end - self.begin >= HEAD {
                 return Poll::Ready(Err(Broken::TooLarge));
@@ -254,6 +271,10 @@ impl Wire {
     fn take_head(&mut self, head: Parsed) -> Result<Head, Broken> {
         let status = StatusCode::from_u16(head.status).map_err(|_| Broken::NotHttp)?;
         self.keep = self.keep && head.keep && !head.closes && head.status != 101;
+        if self.outgoing.waits.take().is_some() {
+            // it answers without having seen the body, and does not want it
+            (self.outgoing.done, self.keep) = (true, false);
+        }
         self.body = if self.bodiless || matches!(head.status, 101 | 204 | 304) {
             Body::Sized(0)
         } else if head.coded {
@@ -391,7 +412,13 @@ impl Parsed {
         // by length first: most headers are none of these
         match name.len() {
             6 if name.eq_ignore_ascii_case(b"digest") => self.keep_header(DIGEST, value),
+            8 if (300..400).contains(&self.status) && name.eq_ignore_ascii_case(b"location") => {
+                self.keep_header(LOCATION, value);
+            }
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
+            12 if self.status == 206 && name.eq_ignore_ascii_case(b"content-type") => {
+                self.keep_header(CONTENT_TYPE, value)
+            }
             13 if name.eq_ignore_ascii_case(b"content-range") => self.keep_header(CONTENT_RANGE, value),
             14 if name.eq_ignore_ascii_case(b"content-length") => return self.length(value),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {

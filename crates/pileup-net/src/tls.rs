@@ -19,6 +19,8 @@ pub struct Files<'a> {
     pub certificate: Option<&'a Path>,
     /// Its key; none: in the same file.
     pub key: Option<&'a Path>,
+    /// Whether sessions are resumed. Not: every connection makes the whole handshake, as one of a new user does.
+    pub resume: bool,
 }
 
 /// What TLS needs to know; made once for all connections.
@@ -27,8 +29,6 @@ pub struct Trust(TlsConnector);
 
 impl Trust {
     /// Read the files. `protocols` are offered by ALPN (RFC 7301), none: nothing is said of it.
-    ///
-    /// Sessions are not resumed: every connection makes the whole handshake, as one of a new user does.
     ///
     /// # Errors
     /// When a file cannot be read or holds the wrong thing, in three parts.
@@ -48,7 +48,9 @@ impl Trust {
             None => builder.with_no_client_auth(),
             Some(path) => builder.with_client_cert_resolver(Arc::new(Own::new(path, files.key.unwrap_or(path))?)),
         };
-        config.resumption = Resumption::disabled();
+        if !files.resume {
+            config.resumption = Resumption::disabled();
+        }
         config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         Ok(Self(TlsConnector::from(Arc::new(config))))
     }

@@ -108,7 +108,7 @@ impl Peer {
             head.push(byte[0]);
         }
         let head = String::from_utf8(head).unwrap();
-        let size = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+        let size = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse::<usize>().ok());
         if let Some(size) = size.filter(|size| *size < 100_000) {
             self.stream.read_exact(&mut vec![0; size]).unwrap();
         }

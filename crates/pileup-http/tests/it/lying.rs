@@ -301,7 +301,7 @@ fn a_new_connection_for_each_request_when_asked_for() {
             assert_eq!(act(&mut client, &step(json!({})), "x").await.0, Ok(()));
         }
         assert_eq!(script.connections(), 3);
-        assert!(script.heads.lock().unwrap().iter().all(|head| head.contains("connection: close")));
+        assert!(script.heads.lock().unwrap().iter().all(|head| head.contains("Connection: close")));
     });
 }
 
@@ -335,11 +335,11 @@ fn the_request_is_what_was_asked_for() {
         assert_eq!(lines.remove(0), "OPTIONS /base/a%20b?c=1&authz=t HTTP/1.1");
         lines.sort_unstable();
         let host = script.url.trim_start_matches("http://").trim_end_matches('/');
-        assert_eq!(lines[0], "accept: text/plain");
-        assert_eq!(lines[1], "authorization: Basic bWU6cHc=");
-        assert_eq!(lines[2], format!("host: {host}"));
-        assert!(lines[3].starts_with("user-agent: pileup/"));
-        assert_eq!(lines[4..], ["x-pileup-id: 77", "x-site: there"]);
+        assert_eq!(lines[0], "Accept: text/plain");
+        assert_eq!(lines[1], "Authorization: Basic bWU6cHc=");
+        assert_eq!(lines[2], format!("Host: {host}"));
+        assert!(lines[3].starts_with("User-Agent: pileup/"));
+        assert_eq!(lines[4..], ["X-Pileup-Id: 77", "X-Site: there"]);
         let smuggled = step(json!({"headers": [["Content-Length", "5"]]}));
         let (result, done) = act(&mut client, &smuggled, "").await;
         assert!(result.unwrap_err().message.starts_with("header content-length is given; expected"));

@@ -1,0 +1,190 @@
+//! When an answer passes.
+
+use http::header::{CONTENT_RANGE, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
+use pileup_engine::client::{Act, Call, Fault};
+use pileup_engine::program::{Checksum, Step, Verb};
+
+use crate::check::{self, Check};
+use crate::error;
+use crate::listing::Listing;
+use crate::multipart::{self, Multipart, Next, Span};
+use crate::ops::Answer;
+use crate::pieces::Pieces;
+use crate::plan::Plan;
+
+/// Largest listing.
+const LISTED: u64 = 64 << 20;
+
+/// Whether the answer passes; takes its body in.
+pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let step = call.step;
+    let status = answer.head.status;
+    if !passes(status, call, plan) {
+        return Err(match status {
+            StatusCode::OK if plan.part().is_some() => Fault::failed("HTTP 200 OK, though only a part was asked for"),
+            other => error::status(other),
+        });
+    }
+    match step.verb {
+        Verb::Read if status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
+        Verb::Read if status == StatusCode::PARTIAL_CONTENT && plan.parts.len() > 1 => {
+            pieces(answer, plan, call, act).await
+        }
+        Verb::Read if status.is_success() => read(answer, plan, call, act).await,
+        Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step).await,
+        Verb::Stat | Verb::Open => stat(answer, call),
+        Verb::Checksum if status.is_success() => call.judge_sum(stated(&answer.head.headers)?),
+        Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await.map(drop),
+        Verb::Write => {
+            answer.drain().await?;
+            match check::digest(&answer.head.headers) {
+                Some(sum) if step.checksum == Checksum::Adler32 => call.judge_sum(sum),
+                _ => Ok(()),
+            }
+        }
+        _ => answer.drain().await.map(drop),
+    }
+}
+
+/// Whether the status is one that passes.
+fn passes(status: StatusCode, call: &Call<'_>, plan: &Plan) -> bool {
+    let (step, code) = (call.step, status.as_u16());
+    if !step.expect.statuses.is_empty() {
+        return step.expect.statuses.contains(&code);
+    }
+    match step.verb {
+        Verb::Delete if code == 404 => step.missing_ok,
+        Verb::Mkdir if code == 405 => step.missing_ok,
+        // RFC 4918, 9.6.1: of several objects not all were removed.
+        Verb::Delete | Verb::Mkdir | Verb::Write | Verb::Rename if code == 207 => false,
+        Verb::List => code == 207,
+        Verb::Read if plan.part().is_some() => code == 206 || (code == 416 && wants_nothing(call, plan)),
+        Verb::Read => code == 200,
+        _ => status.is_success(),
+    }
+}
+
+/// Whether the part asked for lies behind the end: of the known content, or of an object that was read up to there.
+fn wants_nothing(call: &Call<'_>, plan: &Plan) -> bool {
+    let offset = plan.part().map_or(0, |part| part.offset);
+    call.content.map_or(offset > call.step.offset, |object| offset >= object.size)
+}
+
+/// The Adler-32 that the server states.
+fn stated(headers: &HeaderMap) -> Result<u32, Fault> {
+    check::digest(headers).ok_or_else(|| Fault::failed("checksum: the server states no adler32"))
+}
+
+async fn read(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let partial = answer.head.status == StatusCode::PARTIAL_CONTENT;
+    let part = plan.part().filter(|_| partial);
+    if let Some(part) = part {
+        let span = answer.span().filter(|span| span.first == part.offset);
+        let span = span.ok_or_else(|| Fault::failed("another range than the one asked for"))?;
+        if let Some(total) = span.total {
+            check::size(total, call.content.map(|object| object.size))?;
+        }
+    }
+    let whole = part.is_none() && call.step.checksum == Checksum::Adler32;
+    let sum = if whole { Some(stated(&answer.head.headers)?) } else { None };
+    let check = Check::object(call, part, plan.sum.take(), sum);
+    plan.sum = receive(answer, check, act).await?;
+    Ok(())
+}
+
+/// Take the body in; returns the sum with it, where one is kept.
+async fn receive(
+    answer: &mut Answer,
+    mut check: Check<'_>,
+    act: &mut Act,
+) -> Result<Option<pileup_engine::content::Adler32>, Fault> {
+    let stated = answer.head.stated;
+    if let Some(stated) = stated {
+        check::size(stated, check.expected())?;
+    }
+    let sent = act.bytes;
+    while let Some(piece) = answer.link.piece().await {
+        let piece = piece.map_err(|error| error::broken_body(&error, check.got(), stated))?;
+        act.bytes = sent + check.got() + piece.len() as u64;
+        check.take(piece)?;
+    }
+    check.finish()
+}
+
+/// Take several parts in: a server may give them as one when they lie close together.
+async fn pieces(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let no_parts = |why: &str| Fault::failed(format!("the answer is no multipart: {why}"));
+    let (mut pieces, before, stated) = (Pieces::new(&plan.parts, call), act.bytes, answer.head.stated);
+    let boundary = answer.head.headers.get(CONTENT_TYPE).and_then(|value| multipart::boundary(value.as_bytes()));
+    let mut parts = boundary.map(|boundary| Multipart::new(&boundary));
+    if parts.is_none() {
+        let span = answer.span().ok_or_else(|| Fault::failed("another range than those asked for"))?;
+        if let Some(stated) = stated {
+            check::size(stated, Some((span.last - span.first).saturating_add(1)))?;
+        }
+        pieces.begin(span)?;
+    }
+    let mut got = 0;
+    while let Some(piece) = answer.link.piece().await {
+        let mut there = piece.map_err(|error| error::broken_body(&error, got, stated))?;
+        got += there.len() as u64;
+        let Some(parts) = &mut parts else {
+            pieces.take(there)?;
+            act.bytes = before + pieces.got();
+            continue;
+        };
+        while !there.is_empty() {
+            let (skipped, next) = parts.next(there);
+            there = &there[skipped..];
+            match next {
+                Next::Part(span) => pieces.begin(span)?,
+                Next::Data(length) => {
+                    pieces.take(&there[..length])?;
+                    act.bytes = before + pieces.got();
+                    there = &there[length..];
+                }
+                Next::More | Next::End => break,
+                Next::Wrong(why) => return Err(no_parts(why)),
+            }
+        }
+    }
+    match &parts {
+        Some(parts) if !parts.is_done() => Err(no_parts("it ends too early")),
+        _ => pieces.finish(),
+    }
+}
+
+async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault> {
+    let no_listing = |why: &str| Fault::failed(format!("the answer is no WebDAV listing: {why}"));
+    let mut listing = Listing::new(answer.path.as_deref().unwrap_or(&plan.path));
+    let (mut got, stated) = (0, answer.head.stated);
+    while let Some(piece) = answer.link.piece().await {
+        let piece = piece.map_err(|error| error::broken_body(&error, got, stated))?;
+        got += piece.len() as u64;
+        if got > LISTED {
+            return Err(Fault::failed("the listing is larger than 64 MiB"));
+        }
+        listing.feed(piece).map_err(no_listing)?;
+    }
+    let entries = listing.finish().map_err(no_listing)?;
+    match step.expect.entries {
+        Some(expected) if entries != expected => Err(Fault::failed(format!("{entries} entries, expected {expected}"))),
+        _ => Ok(()),
+    }
+}
+
+fn stat(answer: &Answer, call: &Call<'_>) -> Result<(), Fault> {
+    match (call.content, answer.head.stated) {
+        (Some(object), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(object.size)),
+        (Some(_), None) if answer.head.status.is_success() => Err(Fault::failed("the answer states no size")),
+        _ => Ok(()),
+    }
+}
+
+impl Answer {
+    /// Which bytes of the object it says it has.
+    fn span(&self) -> Option<Span> {
+        self.head.headers.get(CONTENT_RANGE).and_then(|value| Span::parse(value.as_bytes()))
+    }
+}

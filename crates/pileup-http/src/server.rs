@@ -1,0 +1,188 @@
+//! Servers: the target's own, and those that it sends its clients to; what each of them is told, and how it is reached.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use http::header::{AUTHORIZATION, CONNECTION, HOST, USER_AGENT};
+use http::{HeaderMap, HeaderValue};
+use pileup_engine::client::Fault;
+use pileup_net::route::Host;
+use pileup_net::stream::Stream;
+use pileup_net::tls::{Files, Trust};
+use pileup_net::token::Token;
+
+use crate::address::Address;
+use crate::connect::Link;
+use crate::{Settings, auth, request};
+
+/// Most servers, beside the target's own, that are remembered.
+const REMEMBERED: usize = 1024;
+
+/// Protocol, host and port: what makes two servers the same (RFC 6454, 4).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Origin(bool, String, u16);
+
+/// A server, and all that every request to it has in common.
+pub(crate) struct Server {
+    authority: String,
+    /// Where it is.
+    host: Host,
+    /// The name its certificate must be for.
+    name: String,
+    trust: Option<Trust>,
+    /// Headers of every request.
+    pub(crate) headers: HeaderMap,
+    /// The same as they are written.
+    pub(crate) written: Vec<u8>,
+    /// The token, where it may be told.
+    token: Option<Arc<Token>>,
+}
+
+impl Server {
+    /// Connect. Clients with different numbers begin with different addresses of the host and try the others in turn.
+    pub(crate) async fn connect(&self, client: u32) -> Result<Link, Fault> {
+        let tcp = self.host.connect(client).await.map_err(Fault::failed)?;
+        Ok(Link::new(match &self.trust {
+            None => Stream::Plain(tcp),
+            Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(Fault::failed)?,
+        }))
+    }
+
+    /// The token for the next request.
+    ///
+    /// # Errors
+    /// When its file has changed and holds none.
+    pub(crate) fn token(&self) -> Result<Option<Arc<str>>, Fault> {
+        self.token.as_ref().map(|token| token.now()).transpose().map_err(Fault::failed)
+    }
+
+    /// Whether it speaks TLS.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.trust.is_some()
+    }
+
+    /// The url of a path on it.
+    pub(crate) fn url(&self, path: &str) -> String {
+        let scheme = if self.trust.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{path}", self.authority)
+    }
+}
+
+/// All servers of a target.
+pub(crate) struct Servers {
+    origin: Origin,
+    /// Headers that any server may have.
+    common: HeaderMap,
+    /// Headers for the target alone: those that a user has written, and the password.
+    own: HeaderMap,
+    token: Option<Arc<Token>>,
+    /// Hosts that credentials may be told to beside the target's own, as `host` or `host:port`.
+    trusted: Vec<String>,
+    files: [Option<PathBuf>; 3],
+    resume: bool,
+    /// TLS with the client certificate and without, made when it is needed.
+    trust: [OnceLock<Result<Trust, String>>; 2],
+    others: Mutex<HashMap<Origin, Arc<Server>>>,
+}
+
+impl Servers {
+    /// Read what the settings say.
+    ///
+    /// # Errors
+    /// What is wrong with them, in three parts. Secrets are never part of it.
+    pub(crate) fn new(settings: &Settings, address: &Address) -> Result<Self, String> {
+        let mut common = HeaderMap::new();
+        common.insert(USER_AGENT, HeaderValue::from_static(concat!("pileup/", env!("CARGO_PKG_VERSION"))));
+        if !settings.keep_alive {
+            common.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        let mut own = HeaderMap::new();
+        if let Some(value) = auth::password(settings, address)? {
+            own.insert(AUTHORIZATION, value);
+        }
+        for (name, value) in &settings.headers {
+            let (name, value) = crate::header(name, value)?;
+            own.insert(name, value);
+        }
+        Ok(Self {
+            origin: origin(address),
+            common,
+            own,
+            token: auth::token(settings, address)?.map(Arc::new),
+            trusted: settings.trust.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            files: [settings.ca.clone(), settings.certificate.clone(), settings.key.clone()],
+            resume: settings.resume,
+            trust: [OnceLock::new(), OnceLock::new()],
+            others: Mutex::default(),
+        })
+    }
+
+    /// The server at an address.
+    ///
+    /// # Errors
+    /// When it cannot be reached for its name or for TLS.
+    pub(crate) fn find(&self, address: &Address) -> Result<Arc<Server>, String> {
+        let origin = origin(address);
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = others.get(&origin) {
+            return Ok(Arc::clone(known));
+        }
+        let server = Arc::new(self.make(address)?);
+        if others.len() < REMEMBERED {
+            others.insert(origin, Arc::clone(&server));
+        }
+        Ok(server)
+    }
+
+    fn make(&self, address: &Address) -> Result<Server, String> {
+        let confided = self.is_confided(address);
+        let mut headers = HeaderMap::new();
+        let host = HeaderValue::from_str(&address.authority).map_err(|_| {
+            format!("{:?} is no host name; expected a DNS name or an address (correct the url)", address.authority)
+        })?;
+        headers.insert(HOST, host);
+        headers.extend(self.common.clone());
+        if confided {
+            headers.extend(self.own.clone());
+        }
+        let mut written = Vec::new();
+        request::write_headers(&mut written, &headers);
+        if address.tls {
+            Trust::name(&address.host)?;
+        }
+        Ok(Server {
+            authority: address.authority.clone(),
+            host: Host::new(&address.host, address.port),
+            name: address.host.clone(),
+            trust: if address.tls { Some(self.trust(confided)?) } else { None },
+            token: self.token.as_ref().filter(|_| confided && !headers.contains_key(AUTHORIZATION)).cloned(),
+            headers,
+            written,
+        })
+    }
+
+    /// Whether a server may know who we are: the target itself, and whom the user names, never unencrypted over a network.
+    fn is_confided(&self, address: &Address) -> bool {
+        let named = |name: &String| {
+            let host = address.host.to_ascii_lowercase();
+            *name == host || *name == format!("{host}:{}", address.port)
+        };
+        let hidden = address.tls || address.is_loopback();
+        origin(address) == self.origin || (hidden && self.trusted.iter().any(named))
+    }
+
+    fn trust(&self, confided: bool) -> Result<Trust, String> {
+        let [ca, certificate, key] = self.files.each_ref().map(Option::as_deref);
+        let shown = confided && certificate.is_some();
+        let made = self.trust[usize::from(shown)].get_or_init(|| {
+            let (certificate, key) = if shown { (certificate, key) } else { (None, None) };
+            Trust::new(Files { ca, certificate, key, resume: self.resume }, &[b"http/1.1"])
+        });
+        made.clone()
+    }
+}
+
+fn origin(address: &Address) -> Origin {
+    Origin(address.tls, address.host.to_ascii_lowercase(), address.port)
+}
