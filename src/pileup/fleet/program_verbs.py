@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
-from pileup.model.errors import Failed
+from pileup.model.errors import Failed, VerdictException
 from pileup.model.program import Step
 from pileup.plugin.program_client import Call, NotThere, ProgramClient, ThereAlready
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 20
 """Bytes of known content made at a time, where the test says nothing."""
+Part = tuple[int, int | None]
+"""Offset and length; None: to the end."""
 START = 1
 """Adler-32 of nothing."""
 
@@ -111,46 +113,81 @@ class Verbs:
         self._note(act, value)
 
     def _read(self, act: Act) -> None:
-        size = self._steps.size(act.index, act.number)
-        ranges = self._steps.ranges(act.index, self._number, self._reads, size)
-        self._reads += 1
-        if act.step.pieces:
-            self._read_pieces(act, [(offset, length or 0) for offset, length in ranges], size)
-            return
-        for offset, length in ranges:
-            self._read_range(act, offset, length, size)
-
-    def _read_pieces(self, act: Act, ranges: list[tuple[int, int]], size: int | None) -> None:
-        got = self._client.read_pieces(act.call, ranges)
-        for (offset, length), piece in zip(ranges, got, strict=True):
-            self._take(act, offset, piece)
-            _compare_length(act, len(piece), offset, length, size)
-
-    def _read_range(self, act: Act, offset: int, length: int | None, size: int | None) -> None:
-        whole = offset == 0 and length is None
-        asked = whole and act.step.checksum != "none"
-        sums, got, value = asked or self._steps.sums(act.index), 0, START
-        for piece in self._client.read(act.call, offset, length):
-            self._take(act, offset + got, piece)
-            value = zlib.adler32(piece, value) if sums else value
-            got += len(piece)
-        _compare_length(act, got, offset, length, size)
-        if asked:
+        turn, self._reads = self._reads, self._reads + 1
+        there = self._client.begin_read(act.call)
+        try:
+            value = self._read_all(act, turn, there)
+        except Failed:
+            with suppress(VerdictException, TimeoutError):  # what was wrong with the object is what is told
+                self._client.end_read(act.call, keep=False)
+            raise
+        self._client.end_read(act.call, keep=act.step.keep)
+        whole = act.step.span is None and act.step.offset == 0 and act.step.length is None
+        if whole and act.step.checksum != "none":
             _compare_sums(self._client.checksum(act.call), value, "what was read")
         if whole:
             self._note(act, value)
+
+    def _read_all(self, act: Act, turn: int, there: int | None) -> int:
+        """Read what the step wants of an object of `there` bytes (None: not told); return its Adler-32 where wanted."""
+        size = self._steps.size(act.index, act.number)
+        known = size if act.step.verify else None
+        if there is not None:
+            _compare_size(there, known)
+        check = _Check(self._steps, act, sums=act.step.checksum != "none" or self._steps.sums(act.index))
+        ranges = self._steps.ranges(act.index, self._number, turn, size if there is None else there)
+        for got, (offset, length) in zip(self._pieces(act, ranges, check), ranges, strict=True):
+            if there is not None and got != (rest := _rest(there, offset, length)):
+                raise Failed(f"truncated: {got} of {rest} bytes")
+            _compare_size(got, None if known is None else _rest(known, offset, length))
+        return check.finish()
+
+    def _pieces(self, act: Act, ranges: list[Part], check: _Check) -> Iterator[int]:
+        """Read the ranges, one by one or so many together as the step says; yield how much came of each."""
+        together = act.step.pieces
+        if together <= 1:
+            for offset, length in ranges:
+                got = 0
+                for piece in self._client.read(act.call, offset, length):
+                    got += check.take(piece, offset + got)
+                yield got
+        for begin in range(0, len(ranges) if together > 1 else 0, max(1, together)):
+            asked = [(offset, length or 0) for offset, length in ranges[begin : begin + together]]
+            for (offset, _), piece in zip(asked, self._client.read_pieces(act.call, asked), strict=True):
+                yield check.take(piece, offset)
 
     def _note(self, act: Act, value: int) -> None:
         if self._steps.sums(act.index):
             self._moved = {act.number: value}
 
-    def _take(self, act: Act, offset: int, piece: bytes) -> None:
+
+class _Check:
+    """Takes in what is read of one object: counts it, compares it, sums it up."""
+
+    def __init__(self, steps: Steps, act: Act, sums: bool) -> None:
+        self._steps = steps
+        self._act = act
+        self._sums = sums
+        self._value = START
+        self._compared = act.step.content is not None and act.step.verify
+        self._wrong: int | None = None
+
+    def take(self, piece: bytes, offset: int) -> int:
+        """Take a piece that begins at an offset of the object; return its length."""
+        act = self._act
         act.call.first_byte()
         act.operation.bytes += len(piece)
-        if act.step.content is not None and act.step.verify:
-            wrong = self._steps.first_wrong(act.index, act.number, offset, piece)
-            if wrong is not None:
-                raise Failed(f"wrong content at offset {wrong}")
+        if self._compared and self._wrong is None:
+            self._wrong = self._steps.first_wrong(act.index, act.number, offset, piece)
+        if self._sums:
+            self._value = zlib.adler32(piece, self._value)
+        return len(piece)
+
+    def finish(self) -> int:
+        """Return the Adler-32 of all pieces. Raises Failed when a byte was wrong."""
+        if self._wrong is not None:
+            raise Failed(f"wrong content at offset {self._wrong}")
+        return self._value
 
 
 def _compare_size(size: int, expected: int | None) -> None:
@@ -158,12 +195,10 @@ def _compare_size(size: int, expected: int | None) -> None:
         raise Failed(f"size {size}, expected {expected}")
 
 
-def _compare_length(act: Act, got: int, offset: int, length: int | None, size: int | None) -> None:
-    """Hold what was read to what the object must give there, as far as that is known."""
-    if size is None or not act.step.verify:
-        return
+def _rest(size: int, offset: int, length: int | None) -> int:
+    """Return how many bytes an object of that size gives there."""
     rest = max(0, size - offset)
-    _compare_size(got, rest if length is None else min(length, rest))
+    return rest if length is None else min(length, rest)
 
 
 def _compare_sums(stated: int, expected: int, whose: str) -> None:

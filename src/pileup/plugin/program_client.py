@@ -97,8 +97,18 @@ class ProgramClient:
         """Return how many entries a folder has."""
         raise NotImplementedError
 
+    def begin_read(self, call: Call) -> int | None:
+        """Open an object for what is read of it now; return its size where the server tells it then."""
+        return None
+
+    def end_read(self, call: Call, keep: bool) -> None:
+        """Close it, or keep it open for the next read; also after a read that failed."""
+
     def read(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
-        """Yield what is in an object from a byte on, up to its end when no length is given."""
+        """Yield what is in an object from a byte on, up to its end when no length is given.
+
+        Called between `begin_read` and `end_read`, once or more.
+        """
         raise NotImplementedError
 
     def read_pieces(self, call: Call, ranges: Sequence[Range]) -> Iterator[bytes]:

@@ -5,20 +5,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pileup.fleet import Fleet, Order, Work
-from pileup.fleet.capture import routed
-from pileup.fleet.place import LocalPlace
-from pileup.fleet.program_test import ProgramTest, operations_of
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.suite import Load
-from pileup.plugin import Ambiguous, Call, Context, NotThere, ProgramClient, Refused, ThereAlready
-from pileup.record import RunFolder
+from pileup.plugin import Ambiguous, Call, NotThere, ProgramClient, Refused, ThereAlready
+from tests.programs import SECOND, Row, by_engine, by_python
 
-SECOND = 10**9
 SIZE = 10_000
 
 
@@ -85,51 +79,15 @@ class Silent(Disk):
         raise TimeoutError
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[RunFolder]:
-    folder = RunFolder.create(tmp_path, "t", 0)
-    folder.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
-    yield folder
-    folder.close()
-
-
 KEYS = Keys("f", 4)
 CONTENT = Content(7, SIZE, sizes=((1, SIZE), (1, 5000)), entropy=0.5)
 READ = Step("read", "read", KEYS, content=CONTENT)
 WRITE = Step("write", "write", KEYS, repeat=4, content=CONTENT, buffer=4096)
 MANY = Load(clients=3, times=12)
 
-Row = tuple[Any, ...]
 
-
-def rows(folder: RunFolder, work: Work, load: Load, timeout: int = 5 * SECOND) -> list[Row]:
-    """Press and return the rows: operation, whether it is an iteration, object, outcome, bytes, message."""
-    place = Fleet([LocalPlace(0, folder.operations_path(0))])
-    with routed():
-        pressing = place.press(Order(1, "case", load, timeout, seed=11), work, folder.output("case"))
-        assert pressing.wait(20)
-        pressing.close()
-    place.close()
-    table = folder.operations().connect()
-    told = "select operation, parent = 0, coalesce(key, ''), outcome, bytes, coalesce(error, '') from operations"
-    found = sorted(table.sql(told).fetchall())
-    table.close()
-    folder.operations_path(0).unlink()
-    return found
-
-
-def python(folder: RunFolder, program: Program, client: ProgramClient, load: Load, timeout: int = SECOND) -> list[Row]:
-    def make(number: int) -> ProgramTest:
-        return ProgramTest(program, 11, lambda _: client, Context(timeout=timeout, client=number))
-
-    return rows(folder, Work(make), load, timeout * operations_of(program))
-
-
-def native(folder: RunFolder, program: Program, root: Path, load: Load) -> list[Row]:
-    def make(number: int) -> ProgramTest:
-        raise AssertionError("not in Python")
-
-    return rows(folder, Work(make, program, ClientSpec("posix", {"root": str(root)})), load)
+def posix(root: Path) -> ClientSpec:
+    return ClientSpec("posix", {"root": str(root)})
 
 
 PROGRAMS = {
@@ -160,63 +118,64 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_are_those_of_the_engine(folder: RunFolder, tmp_path: Path, name: str) -> None:
+def test_rows_are_those_of_the_engine(tmp_path: Path, name: str) -> None:
     program, load = PROGRAMS[name]
     found: list[list[Row]] = []
     for kind in ("native", "python"):
         root = tmp_path / kind
         root.mkdir()
-        native(folder, Program((WRITE,)), root, Load())
+        by_engine(tmp_path, Program((WRITE,)), posix(root), Load())
         found.append(
-            native(folder, program, root, load) if kind == "native" else python(folder, program, Disk(root), load)
+            by_engine(tmp_path, program, posix(root), load)
+            if kind == "native"
+            else by_python(tmp_path, program, Disk(root), load)
         )
-    engine, ours = ([row[:-1] for row in rows] for rows in found)
+    engine, ours = ([{**row, "calls": 0, "error": bool(row["error"])} for row in rows] for rows in found)
     assert ours == engine
-    assert {bool(row[-1]) for row in found[0]} == {bool(row[-1]) for row in found[1]}
 
 
-def test_one_wrong_byte_is_found_by_its_place(folder: RunFolder, tmp_path: Path) -> None:
-    native(folder, Program((WRITE,)), tmp_path, Load())
+def test_one_wrong_byte_is_found_by_its_place(tmp_path: Path) -> None:
+    by_engine(tmp_path, Program((WRITE,)), posix(tmp_path), Load())
     data = bytearray((tmp_path / "f000002").read_bytes())
     data[4321] ^= 1
     (tmp_path / "f000002").write_bytes(data)
-    found = python(folder, Program((READ,)), Disk(tmp_path), Load(times=4))
-    assert [row[-1] for row in found if row[-1]] == ["wrong content at offset 4321"]
+    found = by_python(tmp_path, Program((READ,)), Disk(tmp_path), Load(times=4))
+    assert [row["error"] for row in found if row["error"]] == ["wrong content at offset 4321"]
 
 
-def test_what_the_server_states_is_compared(folder: RunFolder, tmp_path: Path) -> None:
+def test_what_the_server_states_is_compared(tmp_path: Path) -> None:
     class Wrong(Disk):
         def checksum(self, call: Call) -> int:
             return super().checksum(call) ^ 1
 
     both = Program((replace(WRITE, repeat=1), Step("sum", "checksum", KEYS, content=CONTENT)))
-    found = python(folder, both, Wrong(tmp_path), Load())
+    found = by_python(tmp_path, both, Wrong(tmp_path), Load())
     told = "checksum: the adler32 that the server states is not that of what went over the wire"
-    assert [(row[0], row[3], row[5]) for row in found if row[-1]] == [
+    assert [(row["operation"], row["outcome"], row["error"]) for row in found if row["error"]] == [
         ("iteration", "failed", told),
         ("sum", "failed", told),
     ]
 
 
-def test_no_answer_in_time_is_ambiguous_when_the_request_had_left(folder: RunFolder, tmp_path: Path) -> None:
+def test_no_answer_in_time_is_ambiguous_when_the_request_had_left(tmp_path: Path) -> None:
     program = Program((Step("stat", "stat", KEYS),))
-    found = python(folder, program, Silent(tmp_path), Load(times=2), SECOND // 20)
-    assert [row[2:] for row in found] == [
-        ("f000000", "failed", 0, "could not be sent within 50 ms"),
-        ("f000001", "ambiguous", 0, "no answer within 50 ms"),
+    found = by_python(tmp_path, program, Silent(tmp_path), Load(times=2), SECOND // 20)
+    assert [(row["key"], row["outcome"], row["error"]) for row in found] == [
+        ("f000000", "failed", "could not be sent within 50 ms"),
+        ("f000001", "ambiguous", "no answer within 50 ms"),
     ]
 
 
-def test_an_answer_after_the_timeout_is_ambiguous(folder: RunFolder, tmp_path: Path) -> None:
-    native(folder, Program((WRITE,)), tmp_path, Load())
+def test_an_answer_after_the_timeout_is_ambiguous(tmp_path: Path) -> None:
+    by_engine(tmp_path, Program((WRITE,)), posix(tmp_path), Load())
     disk = Disk(tmp_path)
     disk.slow = 0.06
-    found = python(folder, Program((Step("stat", "stat", KEYS),)), disk, Load(), SECOND // 20)
-    assert [row[3:] for row in found] == [("ambiguous", 0, "took longer than its timeout of 50 ms")]
+    found = by_python(tmp_path, Program((Step("stat", "stat", KEYS),)), disk, Load(), SECOND // 20)
+    assert [(row["outcome"], row["error"]) for row in found] == [("ambiguous", "took longer than its timeout of 50 ms")]
 
 
 @pytest.mark.parametrize(("problem", "outcome"), [(Refused("no"), "refused"), (Ambiguous("?"), "ambiguous")])
-def test_verdicts_of_a_client_are_recorded(folder: RunFolder, tmp_path: Path, problem: Exception, outcome: str) -> None:
+def test_verdicts_of_a_client_are_recorded(tmp_path: Path, problem: Exception, outcome: str) -> None:
     class Says(Disk):
         def open(self) -> None:
             raise problem
@@ -224,5 +183,5 @@ def test_verdicts_of_a_client_are_recorded(folder: RunFolder, tmp_path: Path, pr
         def stat(self, call: Call) -> int:
             raise problem
 
-    found = python(folder, Program((Step("stat", "stat", KEYS),)), Says(tmp_path), Load(times=3))
-    assert [(row[3], row[5]) for row in found] == [(outcome, str(problem))] * 3
+    found = by_python(tmp_path, Program((Step("stat", "stat", KEYS),)), Says(tmp_path), Load(times=3))
+    assert [(row["outcome"], row["error"]) for row in found] == [(outcome, str(problem))] * 3

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pileup.builtin.targets.token_source import TokenSource
-from pileup.builtin.targets.xrootd_words import BROKEN, EXPIRED, QUICK, fault
+from pileup.builtin.targets.xrootd_words import BROKEN, EXPIRED, QUICK, IsFolder, fault
 from pileup.plugin import Call, Failed, PluginError, ProgramClient, Step
 from pileup.plugin.program_client import Range
 
@@ -66,6 +66,8 @@ class Names:
 
 
 NAMES = Names()
+TRUSTED: set[str] = set()
+"""The CA that was named to the library."""
 
 
 class XrootdBindings(ProgramClient):
@@ -86,10 +88,12 @@ class XrootdBindings(ProgramClient):
         self._name = NAMES.take()
         self._host = f"{parts.scheme}://{self._name}@{parts.netloc.rpartition('@')[2]}"
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
-        if settings.get("ca") and parts.scheme == "roots":
-            _trust(settings["ca"])
+        let_in(settings)
         self._system = self._library.FileSystem(self._host)
         self._kept: tuple[str, Any] | None = None
+        self._open: Any = None
+        """The file that is being read."""
+        self._size = 0
 
     @classmethod
     def problem(cls, step: Step) -> str:
@@ -123,8 +127,14 @@ class XrootdBindings(ProgramClient):
 
     def delete(self, call: Call) -> None:
         """Remove a file, or an empty folder where the name ends with a slash."""
-        remove = self._system.rmdir if call.key.endswith("/") else self._system.rm
-        self._call(call, remove, self._path(call.key))
+        if not call.key.endswith("/"):
+            try:
+                self._call(call, self._system.rm, self._path(call.key))
+            except IsFolder:
+                pass
+            else:
+                return
+        self._call(call, self._system.rmdir, self._path(call.key))
 
     def mkdir(self, call: Call) -> None:
         """Make a folder."""
@@ -149,30 +159,43 @@ class XrootdBindings(ProgramClient):
         """Open a file and close it."""
         self._call(call, self._opened(call).close)
 
+    def begin_read(self, call: Call) -> int | None:
+        """Open the file, or take the one that was kept; the library knows its size since it was opened."""
+        kept, self._kept = self._kept, None
+        if kept is not None and kept[0] != call.key:
+            kept[1].close(timeout=math.ceil(call.seconds))
+            kept = None
+        self._open = kept[1] if kept is not None else self._opened(call)
+        status, found = self._open.stat(timeout=math.ceil(call.seconds))
+        if not status.ok:
+            raise fault(status.code, status.errno, status.message)
+        self._size = int(found.size)
+        return self._size
+
+    def end_read(self, call: Call, keep: bool) -> None:
+        """Keep the file for the next read, or close it."""
+        file, self._open = self._open, None
+        if keep:
+            self._kept = call.key, file
+        elif file is not None and file.is_open():
+            self._call(call, file.close)
+
     def read(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
-        """Yield pieces of a file, each of one request."""
-        file = self._file(call)
-        size = self._size(call, file)
-        end = size if length is None else min(size, offset + length)
-        piece = min(call.step.buffer or PIECE, max(1, end - offset))
+        """Yield pieces of a file, each of one request; none behind the size that it had when it was opened."""
+        end = self._size if length is None else min(self._size, offset + length)
+        piece = call.step.buffer or PIECE
         while offset < end:
-            data = self._call(call, file.read, offset, min(piece, end - offset))
-            call.first_byte()
+            data = self._call(call, self._open.read, offset, min(piece, end - offset))
             if not data:
-                break
+                return
             yield data
             offset += len(data)
-        self._done(call, file)
 
     def read_pieces(self, call: Call, ranges: Sequence[Range]) -> Iterator[bytes]:
         """Yield pieces of a file, so many in a request as one takes."""
-        file = self._file(call)
         for begin in range(0, len(ranges), MOST_PIECES):
-            asked = list(ranges[begin : begin + MOST_PIECES])
-            found = self._call(call, file.vector_read, asked)
-            call.first_byte()
+            found = self._call(call, self._open.vector_read, list(ranges[begin : begin + MOST_PIECES]))
             yield from (chunk.buffer for chunk in found.chunks)
-        self._done(call, file)
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Write a whole file."""
@@ -200,33 +223,10 @@ class XrootdBindings(ProgramClient):
         self._call(call, file.open, url, self._flags.OpenFlags.READ if flags is None else flags, mode)
         return file
 
-    def _file(self, call: Call) -> Any:
-        """Return the file of a read, kept from the read before where the step says so."""
-        kept, self._kept = self._kept, None
-        if kept is not None and kept[0] == call.key:
-            return kept[1]
-        if kept is not None:
-            kept[1].close(timeout=math.ceil(call.seconds))
-        return self._opened(call)
-
-    def _done(self, call: Call, file: Any) -> None:
-        """Keep the file of a read for the next one, or close it."""
-        if call.step.keep or call.step.span is not None:
-            self._kept = call.key, file
-        else:
-            self._call(call, file.close)
-
     def _drop(self) -> None:
         if self._kept is not None:
             self._kept[1].close(timeout=WAIT)
             self._kept = None
-
-    def _size(self, call: Call, file: Any) -> int:
-        """Return the size of an open file; the library knows it since it was opened."""
-        status, found = file.stat(timeout=min(math.ceil(call.seconds), LONGEST_TIMEOUT))
-        if not status.ok:
-            raise fault(status.code, status.errno, status.message)
-        return int(found.size)
 
     def _path(self, key: str) -> str:
         """Return the path of an object on the server, with the token that lets us in."""
@@ -235,9 +235,29 @@ class XrootdBindings(ProgramClient):
         return f"{path}?authz=Bearer%20{token}" if token else path
 
 
+def let_in(settings: dict[str, Any]) -> None:
+    """Name proxy and CA to the library: it knows no other way than the environment, and reads it once.
+
+    Call it before the first connection of the process.
+    """
+    if proxy := settings.get("proxy"):
+        os.environ["X509_USER_PROXY"] = proxy
+    if settings.get("ca") and (proxy or settings["url"].startswith("roots:")):
+        _trust(settings["ca"])
+
+
 def _trust(ca: str) -> None:
-    """Name the CA to the library: it knows no other way than the environment, and reads it once."""
+    """Name the CA to the library: it knows no other way than the environment, and reads it once.
+
+    Raises PluginError for a second one.
+    """
+    if TRUSTED and ca not in TRUSTED:
+        raise PluginError(
+            "`client: bindings` trusts one `ca` in a process, and it trusts another one already",
+            "one file or folder for all targets",
+            "a folder may hold both",
+        )
+    TRUSTED.add(ca)
     name, other = ("X509_CERT_DIR", "X509_CERT_FILE") if Path(ca).is_dir() else ("X509_CERT_FILE", "X509_CERT_DIR")
-    if os.environ.get(name) != ca:
-        os.environ.pop(other, None)
-        os.environ[name] = ca
+    os.environ.pop(other, None)
+    os.environ[name] = ca

@@ -7,7 +7,7 @@ import re
 from pileup.plugin import Ambiguous, Failed, NotThere, Refused, ThereAlready
 
 FIRST = 3000
-NOT_FOUND, EXISTS = 3011, 3018
+NOT_FOUND, IS_FOLDER, EXISTS = 3011, 3016, 3018
 NAMES = (  # noqa: SIM905  a list of 35 lines tells no more
     "ArgInvalid ArgMissing ArgTooLong FileLocked FileNotOpen FSError InvalidRequest IOError NoMemory NoSpace "
     "NotAuthorized NotFound ServerError Unsupported noserver NotFile isDirectory Cancelled ItExists ChkSumErr "
@@ -50,6 +50,10 @@ QUICK = {"TimeoutResolution": 1, "ConnectionRetry": 1, "StreamErrorWindow": 0}
 30 minutes. What the user's own XRD_ variables say goes before."""
 
 
+class IsFolder(Failed):
+    """The object is a folder."""
+
+
 def fault(code: int, number: int, text: str) -> Failed | Refused | Ambiguous | TimeoutError:
     """Return what to raise for a status of the official client: its code, the server's error number, its message."""
     if code == SERVER_SAID:
@@ -74,4 +78,4 @@ def server_fault(number: int, text: str) -> Failed | Refused:
     words = f"xroot {number} {name}: {cause}" if plain else f"xroot {number} {name}"
     if number in REFUSALS:
         return Refused(words)
-    return {NOT_FOUND: NotThere, EXISTS: ThereAlready}.get(number, Failed)(words)
+    return {NOT_FOUND: NotThere, IS_FOLDER: IsFolder, EXISTS: ThereAlready}.get(number, Failed)(words)
