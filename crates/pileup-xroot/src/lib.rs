@@ -3,7 +3,7 @@
 //! `address` names, `target` settings and credentials, `frame` the bytes of questions and answers,
 //! `wire` bytes on a connection, `session` a connection that is logged in, `client` asking with redirects and waits,
 //! `file` reads and writes, `listing` and `check` what is in answers, `ops` the verbs, `plane` the same for whoever waits, `error` the words
-//! for what went wrong.
+//! for what went wrong, `probe` all parsers for a fuzzer.
 
 mod address;
 pub mod check;
@@ -14,6 +14,7 @@ pub mod frame;
 pub mod listing;
 mod ops;
 pub mod plane;
+pub mod probe;
 mod session;
 mod target;
 mod wire;

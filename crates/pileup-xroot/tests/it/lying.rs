@@ -175,6 +175,17 @@ fn huge_and_negative_lengths_cost_nothing() {
     assert_eq!(against(&script, ten()), garbage("more data than was asked for"));
     let script = reading(|stream, peer| peer.say(stream, OK, &[0; 11]));
     assert_eq!(against(&script, ten()), garbage("more data than was asked for"));
+    // a stated size is believed by nobody before that much has come
+    let huge = json!({"verb": "read", "content": {"seed": 5, "size": 1u64 << 40}});
+    let vast = Script::greeting(|_, peer| {
+        let asked = peer.request();
+        peer.say(asked.stream, OK, b"\x01\x02\x03\x04\0\0\0\0\0\0\0\0001 1099511627776 48 99\0");
+        peer.request();
+        let _ = peer.stream.shutdown(std::net::Shutdown::Both);
+    });
+    assert_eq!(against(&vast, huge).unwrap_err().kind, Kind::Ambiguous);
+    let largest = crate::LARGEST.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(largest < 24 << 20, "{largest} bytes were asked for at once");
 }
 
 #[test]
