@@ -2,7 +2,8 @@
 //!
 //! `address` names, `auth` credentials, `server` servers, `redirect` the way from one to another, `connect` connections, `wire` and `chunks`
 //! HTTP/1.1 on them, `plan` the request that a verb is, `request` heads sent, `upload` bodies sent, `judge` whether an answer passes, `check`,
-//! `pieces`, `multipart` and `listing` bodies received, `ops` the client, `error` the words for what went wrong.
+//! `pieces`, `multipart` and `listing` bodies received, `ops` the client, `error` the words for what went wrong, `probe` all
+//! parsers for a fuzzer.
 
 mod address;
 mod auth;
@@ -16,6 +17,7 @@ mod multipart;
 mod ops;
 mod pieces;
 mod plan;
+pub mod probe;
 mod redirect;
 mod request;
 mod server;

@@ -87,9 +87,33 @@ struct Outgoing {
     waits: Option<Pin<Box<Sleep>>>,
 }
 
+/// What an exchange needs of a connection.
+pub(crate) trait Duplex: AsyncRead + Unpin {
+    /// Write of two pieces, one behind the other, what can be written now.
+    fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>>;
+    /// Bring out what is still kept back.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+    /// Whether nothing has come, not even an end.
+    fn is_silent(&mut self, context: &mut Context<'_>) -> bool;
+}
+
+impl Duplex for Stream {
+    fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>> {
+        Self::poll_write(self, context, one, other)
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Self::poll_flush(self, context)
+    }
+
+    fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
+        Self::is_silent(self, context)
+    }
+}
+
 /// The two ends of one exchange after another.
-pub(crate) struct Wire {
-    stream: Stream,
+pub(crate) struct Wire<S = Stream> {
+    stream: S,
     input: Vec<u8>,
     begin: usize,
     end: usize,
@@ -109,9 +133,9 @@ pub(crate) struct Wire {
     bodiless: bool,
 }
 
-impl Wire {
+impl<S: Duplex> Wire<S> {
     /// On a stream that is open.
-    pub(crate) fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: S) -> Self {
         let outgoing =
             Outgoing { head: Vec::new(), at: 0, body: Upload::Empty, piece: Bytes::new(), done: true, waits: None };
         Self {
@@ -142,11 +166,12 @@ impl Wire {
 
     /// Whether the exchange before has ended so that another can follow, and nothing has come since: no end, nothing unasked.
     pub(crate) fn poll_idle(&mut self, context: &mut Context<'_>) -> bool {
-        let whole = matches!(self.body, Body::Sized(0)) && self.outgoing.done && self.begin == self.end;
-        if !self.keep || !whole {
-            return false;
-        }
-        self.stream.is_silent(context)
+        self.is_over() && self.begin == self.end && self.stream.is_silent(context)
+    }
+
+    /// Whether the exchange has ended so that another could follow.
+    pub(crate) fn is_over(&self) -> bool {
+        self.keep && self.outgoing.done && matches!(self.body, Body::Sized(0))
     }
 
     /// Let memory go that only a large answer needed.
