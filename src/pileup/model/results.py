@@ -191,6 +191,26 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class SteadyState:
+    """When a load became steady, by the series that became so last."""
+
+    series: str
+    """What was looked at, in words."""
+    dimension: str
+    """A key of units.DIMENSIONS: of `before` and `after`, in its base unit."""
+    began: int | None
+    """ns since the epoch; None: it never did."""
+    level: int
+    """When the load had its full level, ns since the epoch; `began` is the same where it was steady at once."""
+    late: int
+    """How much of the measured time lies before it, ns."""
+    before: float
+    """Mean of the series until then; of all of it where it never became steady."""
+    after: float
+    """Mean from then on; of the second half where it never became steady."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialResult:
     """One trial of a level that was looked for. `begin` and `end` in ns since the epoch, settling included."""
 
@@ -264,6 +284,8 @@ class CaseResult:
     """Operations that outlive their iterations, in time."""
     held: Held | None = None
     """How well its quantity was held, for a load that holds one."""
+    steady: SteadyState | None = None
+    """When it became steady, where that can be told."""
     found: Found | None = None
     """The level that was found, for a load that looks for one."""
 
@@ -320,7 +342,7 @@ class Event:
     """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
 
     kind: str
-    """"fault", "setting", "cooldown", "place", "server", "generator", "pause": drawn on charts; others are
+    """"fault", "setting", "cooldown", "place", "server", "generator", "steady", "pause": drawn on charts; others
     listed alone."""
     text: str
     begin: int

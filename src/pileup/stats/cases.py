@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
-from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult
+from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
 from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution
@@ -17,6 +17,7 @@ from pileup.stats.held import held_words
 from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
+from pileup.stats.settled import settled_words
 from pileup.stats.timeline import timeline
 from pileup.stats.window import Window
 
@@ -36,6 +37,7 @@ class CaseData:
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
     held: Held | None = None
+    settled: SteadyState | None = None
     remark: str = ""
     """What else there is to be said of its figures."""
     measured: Measured = field(init=False)
@@ -107,6 +109,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         role=bool(info.get("role")),
         detached=data.lines or so_far(data.ledger),
         held=data.held,
+        steady=data.settled,
         found=found(data.info),
     )
 
@@ -157,4 +160,5 @@ def _notes(data: CaseData) -> list[str]:
     held = held_words(data.held) if data.held is not None else ""
     sought = found(data.info)
     level = found_words(sought) if sought is not None else ""
-    return [text for text in ("" if known else told, data.remark, held, level) if text]
+    steady = settled_words(data.settled) if data.settled is not None else ""
+    return [text for text in ("" if known else told, data.remark, held, level, steady) if text]

@@ -20,6 +20,8 @@ from pileup.stats.held import held
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
 from pileup.stats.overhead import overhead
+from pileup.stats.settled import event as settled_event
+from pileup.stats.settled import settled
 from pileup.stats.window import windows
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def results(folder: RunFolder) -> RunResults:
     info = folder.info()
     series = whole_series(folder.samples())
     found_points = points.points(info)
+    happened = events(folder.events(), info.get("sessions") or ())
     with folder.operations().connect() as connection:
         found_errors = errors(connection, info)
         data = _cases(folder, info, connection)
@@ -62,6 +65,7 @@ def results(folder: RunFolder) -> RunResults:
         for each in data:
             each.remark = remarks.get(each.info["id"], "")
             each.held = held(each.info, each.window, series)
+            each.settled = settled(each.info, each.frames, each.window, happened)
         found_limits = limit.limits(data, series)
         limited = frozenset(found.case for found in found_limits if found.generator)
         monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
@@ -81,10 +85,15 @@ def results(folder: RunFolder) -> RunResults:
         limit=limit.one_line(found_limits),
         overhead=overhead(info, data),
         notes=tuple(_notes(info, cases)),
-        events=_in_time(events(folder.events(), info.get("sessions") or ()) + limit.events(found_limits)),
+        events=_in_time(happened + limit.events(found_limits) + _steady(data)),
         points=found_points,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
+
+
+def _steady(cases: Sequence[CaseData]) -> tuple[Event, ...]:
+    marks = (settled_event(each.info["name"], each.settled) for each in cases if each.settled is not None)
+    return tuple(mark for mark in marks if mark is not None)
 
 
 def _in_time(found: tuple[Event, ...]) -> tuple[Event, ...]:

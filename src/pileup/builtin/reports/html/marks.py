@@ -24,6 +24,7 @@ KINDS = {
     "setting": ("setting changed", "var(--accent)"),
     "cooldown": ("cooldown", "var(--c6)"),
     "generator": ("generator was the limit", "var(--warn)"),
+    "steady": ("steady state", "var(--good)"),
     "pause": ("not running", "var(--none)"),
 }
 """Kind -> its name in a legend and its colour."""
