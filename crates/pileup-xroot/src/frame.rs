@@ -21,6 +21,7 @@ const VERSION: i32 = 0x511;
 #[repr(u16)]
 #[allow(missing_docs)] // the words of the specification
 pub enum Code {
+    Auth = 3000,
     Query = 3001,
     Close = 3003,
     Dirlist = 3004,
@@ -143,6 +144,26 @@ pub fn put_login(into: &mut Vec<u8>, stream: u16, user: &str) {
     put(into, stream, Code::Login, body, &[b"?xrd.appname=pileup"]);
 }
 
+/// Say who we are, in a way (at most four letters) that a login asked for.
+pub fn put_credentials(into: &mut Vec<u8>, stream: u16, way: &str, credentials: &[u8]) {
+    let mut name = [0; 4];
+    way.bytes().take(4).enumerate().for_each(|(at, byte)| name[at] = byte);
+    put(into, stream, Code::Auth, body(&[(12, &name)]), &[credentials]);
+}
+
+/// Credentials of way `unix`: a name, believed as it stands, and a group of the same name.
+#[must_use]
+pub fn unix(user: &str) -> Vec<u8> {
+    [b"unix\0", user.as_bytes(), b" ", user.as_bytes(), b"\0"].concat()
+}
+
+/// Credentials of way `ztn`: a token. None: it is too long.
+#[must_use]
+pub fn ztn(token: &str) -> Option<Vec<u8>> {
+    let length = u16::try_from(token.len() + 1).ok()?;
+    Some([b"ztn\0\0T\0\0", &length.to_be_bytes()[..], token.as_bytes(), b"\0"].concat())
+}
+
 /// What a server says of itself (kXR_protocol).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Server {
@@ -171,20 +192,19 @@ pub fn server(body: &[u8]) -> Parsed<Server> {
     Ok(Server { flags: u32::from_be_bytes(array(body, 4).ok_or("a short answer to what protocol it speaks")?) })
 }
 
-/// The ways of authentication that a login asks for; empty: it is done (`&P=gsi,v:10000&P=unix` reads `gsi, unix`).
+/// The ways of authentication that a login asks for; none: it is done (`&P=gsi,v:10000&P=unix` reads gsi, unix).
 ///
 /// # Errors
-/// When the answer is too short or too much.
-pub fn login(body: &[u8]) -> Parsed<String> {
-    let asked =
-        body.get(16..).or(if body.is_empty() { Some(&[][..]) } else { None }).ok_or("a short answer to login")?;
+/// When the answer is too short or is not understood.
+pub fn login(body: &[u8]) -> Parsed<Vec<String>> {
+    let asked = if body.is_empty() { body } else { body.get(16..).ok_or("a short answer to login")? };
     let text = std::str::from_utf8(trim(asked)).map_err(|_| "an answer to login that is no text")?;
     let names = text.split("&P=").skip(1).map(|way| way.split(',').next().unwrap_or_default());
-    let names: Vec<&str> = names.filter(|name| name.len() < 9 && is_word(name)).take(8).collect();
+    let names: Vec<String> = names.filter(|name| name.len() < 9 && is_word(name)).take(8).map(str::to_owned).collect();
     if names.is_empty() && !text.is_empty() {
         return Err("an answer to login that is not understood");
     }
-    Ok(names.join(", "))
+    Ok(names)
 }
 
 fn is_word(text: &str) -> bool {

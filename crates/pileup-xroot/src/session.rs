@@ -116,6 +116,24 @@ impl Session {
     async fn log_in(&mut self, target: &Target) -> Result<(), Trouble> {
         let number = self.next();
         frame::put_login(self.wire.output(), number, target.user());
+        let text = self.entry(number).await?;
+        let asked = frame::login(&text).map_err(Trouble::garbage)?;
+        if asked.is_empty() {
+            return Ok(());
+        }
+        for way in &asked {
+            if let Some(credentials) = target.credentials(way, self.private)? {
+                let number = self.next();
+                frame::put_credentials(self.wire.output(), number, way, &credentials);
+                return self.entry(number).await.map(drop);
+            }
+        }
+        let what = "expected one that takes a token over TLS (ztn) or a name (unix)";
+        Err(Fault::refused(format!("login: the server asks for authentication ({}); {what}", asked.join(", "))).into())
+    }
+
+    /// The answer to a part of the login.
+    async fn entry(&mut self, number: u16) -> Result<Vec<u8>, Trouble> {
         let mut text = Vec::new();
         let reply = self.answer(number, &mut keep(&mut text), u64::from(TEXT), &mut Act::default()).await;
         let reply = reply.map_err(|trouble| match trouble.code {
@@ -123,16 +141,10 @@ impl Session {
             _ => trouble,
         })?;
         match reply {
-            Reply::Done => {}
-            Reply::Wait(_) => return Err(Fault::refused("login: the server asks to come again later").into()),
-            Reply::Redirect(_) => return Err(Trouble::failed("login: the server sends elsewhere")),
+            Reply::Done => Ok(text),
+            Reply::Wait(_) => Err(Fault::refused("login: the server asks to come again later").into()),
+            Reply::Redirect(_) => Err(Trouble::failed("login: the server sends elsewhere")),
         }
-        let asked = frame::login(&text).map_err(Trouble::garbage)?;
-        if asked.is_empty() {
-            return Ok(());
-        }
-        Err(Fault::refused(format!("login: the server asks for authentication ({asked}), which this client has not"))
-            .into())
     }
 
     /// Whether it leads there.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::address::Address;
 use crate::error::Trouble;
-use crate::frame::Redirect;
+use crate::frame::{self, Redirect};
 
 /// Settings of a target, as `ClientSpec.settings` of protocol `xroot` writes them.
 #[derive(Deserialize)]
@@ -148,6 +148,18 @@ impl Target {
         self.is_tls(place) || (self.token.is_some() && !near)
     }
 
+    /// What we say in a way of authentication that a login asked for; none: that is not our way. `private`: nobody can hear it.
+    ///
+    /// # Errors
+    /// When the token cannot be read.
+    pub(crate) fn credentials(&self, way: &str, private: bool) -> Result<Option<Vec<u8>>, Trouble> {
+        match (way, &self.token) {
+            ("unix", _) => Ok(Some(frame::unix(&self.user))),
+            ("ztn", Some(token)) if private => Ok(frame::ztn(&token.now().map_err(Trouble::failed)?)),
+            _ => Ok(None),
+        }
+    }
+
     /// The place that a redirect names.
     pub(crate) fn place(&self, redirect: &Redirect) -> Option<Place> {
         let same = redirect.host == self.address.host && redirect.port == self.address.port;
@@ -226,6 +238,17 @@ mod tests {
         assert!(without.wants_tls(without.place(&secure).as_ref(), true));
         let home = Redirect { host: "h".into(), port: 1094, tls: false, ..secure };
         assert_eq!(without.place(&home), None);
+    }
+
+    #[test]
+    fn only_some_ways_are_ours() {
+        let with = target(r#"{"url": "root://me@h//", "token": "t"}"#).unwrap();
+        assert_eq!(with.credentials("unix", false), Ok(Some(b"unix\0me me\0".to_vec())));
+        assert_eq!(with.credentials("ztn", true), Ok(frame::ztn("t")));
+        assert_eq!(with.credentials("ztn", false), Ok(None));
+        assert_eq!(with.credentials("gsi", true), Ok(None));
+        let without = target(r#"{"url": "root://h//"}"#).unwrap();
+        assert_eq!(without.credentials("ztn", true), Ok(None));
     }
 
     #[test]

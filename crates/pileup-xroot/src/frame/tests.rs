@@ -28,13 +28,24 @@ fn requests_are_those_of_the_specification() {
 
 #[test]
 fn logins_say_what_more_they_ask_for() {
-    assert_eq!(login(&[0; 16]), Ok(String::new()));
-    assert_eq!(login(&[]), Ok(String::new()), "servers before version 2.4");
+    assert_eq!(login(&[0; 16]), Ok(vec![]));
+    assert_eq!(login(&[]), Ok(vec![]), "servers before version 2.4");
     let asks = |text: &str| login(&[&[0; 16], text.as_bytes()].concat());
-    assert_eq!(asks("&P=gsi,v:10400,c:ssl,ca:1234&P=unix\0"), Ok("gsi, unix".into()));
+    assert_eq!(asks("&P=gsi,v:10400,c:ssl,ca:1234&P=unix\0"), Ok(vec!["gsi".into(), "unix".into()]));
     assert_eq!(asks("&P=../../etc"), Err("an answer to login that is not understood"));
     assert_eq!(asks("zzz"), Err("an answer to login that is not understood"));
     assert_eq!(login(&[0; 3]), Err("a short answer to login"));
+}
+
+#[test]
+fn credentials_are_those_of_their_ways() {
+    assert_eq!(unix("me"), b"unix\0me me\0");
+    assert_eq!(ztn("abc").unwrap(), b"ztn\0\0T\0\0\0\x04abc\0");
+    assert_eq!(ztn(&"x".repeat(65_535)), None);
+    let mut bytes = Vec::new();
+    put_credentials(&mut bytes, 3, "ztn", b"x");
+    assert_eq!(bytes[..4], [0, 3, 0x0b, 0xb8]);
+    assert_eq!(bytes[16..], *b"ztn\0\0\0\0\x01x");
 }
 
 #[test]

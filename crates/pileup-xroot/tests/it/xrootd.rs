@@ -165,6 +165,19 @@ fn refusals_are_refused() {
 }
 
 #[test]
+fn a_name_is_said_where_it_is_asked_for() {
+    let Some(server) = xrootd("unix", "xrootd.seclib libXrdSec.so\nsec.protocol unix\nsec.protbind * only unix\n")
+    else {
+        return;
+    };
+    run(async {
+        let mut client = client(settings(&server, "root", json!({"user": "somebody"})));
+        assert_eq!(act(&mut client, json!({"verb": "write", "content": content(10)}), "f").await.0, Ok(()));
+        assert!(server.log().contains("somebody"), "{}", server.log());
+    });
+}
+
+#[test]
 fn tls_is_checked_and_a_server_without_is_named() {
     let Some(server) = xrootd("tls", "") else { return };
     run(async {
