@@ -26,6 +26,8 @@ KINDS = {
     "python": "python_calls",
 }
 """Each benchmark and the module that takes it."""
+BY_HAND = ("memory",)
+"""Others with results of their own, on the same page."""
 PAIRS = 10
 
 
@@ -46,6 +48,11 @@ def take(name: str, pairs: int) -> bool:
     return True
 
 
+def page() -> None:
+    """Write the page from the results there are."""
+    figures.page((*KINDS, *BY_HAND))
+
+
 def main() -> int:
     """Take what is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -56,7 +63,7 @@ def main() -> int:
     if given.pairs < 1:
         parser.error("--pairs is below 1; expected 1 or more (10 for figures that are kept)")
     done = [take(name, given.pairs) for name in ([] if given.page else given.names or KINDS)]
-    figures.page(tuple(KINDS))
+    page()
     return 0 if all(done) else 1
 
 

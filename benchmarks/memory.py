@@ -3,11 +3,12 @@
     .venv/bin/python benchmarks/memory.py
     .venv/bin/python benchmarks/memory.py --millions 3 20
     .venv/bin/python benchmarks/memory.py --millions 100 --folder /var/tmp
+    .venv/bin/python benchmarks/memory.py --millions 20 100 --keep
 
 Every operation leaves a row of 88 bytes on the disk until the end of the run, and Parquet files grow beside that before
 the raw rows go: 100 million need about 14 GB free. Prints resident memory while pressing (in the second tenth and in
 the last: flat or not), its peak after that, and the time from the end of the load to the end of the program: the record
-made Parquet, results, reports.
+made Parquet, results, reports. `--keep` writes results/memory.json and docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import bench
+import figures
 import psutil
 
 SUITE = """
@@ -98,18 +101,55 @@ def size(folder: Path) -> int:
     return whole
 
 
+def report(taken: dict[float, Found]) -> figures.Report:
+    """Return what is kept: millions of operations -> what they took."""
+    about = (
+        "Operations through the noop target by 8 clients as fast as they go, each a row of the record: resident memory "
+        "while pressing, in the second tenth of the load and in its last, and its peak in the work after (the record "
+        "made Parquet, results, reports). One run each."
+    )
+    ratios = {
+        f"memory late / early, {millions:g} million": {
+            "runs": 1,
+            "median": it.late / it.early,
+            "interval": None,
+            "bar": None,
+            "met": None,
+        }
+        for millions, it in taken.items()
+    }
+    levels = {
+        f"{millions:g} million": {
+            "load, s": it.load,
+            "early, MB": it.early / MB,
+            "late, MB": it.late / MB,
+            "peak after, MB": it.peak / MB,
+            "after, s": it.after,
+            "disk, GB": it.disk / 1e9,
+        }
+        for millions, it in taken.items()
+    }
+    command = ["benchmarks/memory.py", "--millions", *(f"{millions:g}" for millions in taken)]
+    return figures.Report(about, ratios, levels, {}, {"memory": command})
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--millions", type=float, nargs="+", default=[3, 20], help="operations (default 3 and 20)")
     parser.add_argument("--folder", type=Path, help="where the runs are written (default: the temporary folder)")
+    parser.add_argument("--keep", action="store_true", help="write the results and their page")
     given = parser.parse_args()
+    before, taken = figures.before(), {}
     print("millions  load s  MB early  MB late  MB peak after  report s  GB on disk")
     for millions in given.millions:
         with tempfile.TemporaryDirectory(prefix="pileup-memory-", dir=given.folder) as name:
-            it = watch(Path(name), millions)
+            it = taken[millions] = watch(Path(name), millions)
         sizes = f"{it.early / MB:8.0f}  {it.late / MB:7.0f}  {it.peak / MB:13.0f}"
         print(f"{millions:8g}  {it.load:6.1f}  {sizes}  {it.after:8.1f}  {it.disk / 1e9:10.2f}", flush=True)
+    if given.keep:
+        figures.keep("memory", report(taken), before)
+        bench.page()
 
 
 if __name__ == "__main__":
