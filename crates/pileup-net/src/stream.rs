@@ -65,6 +65,13 @@ impl Stream {
         with_stream!(self, stream => stream.poll_flush(context))
     }
 
+    /// Say that nothing more comes, as far as that can be said at once: over TLS a server takes an end without that for a fault.
+    pub fn say_end(&mut self, context: &mut Context<'_>) {
+        if let Self::Tls(inner) = self {
+            let _ = Pin::new(inner.as_mut()).poll_shutdown(context);
+        }
+    }
+
     /// Wake the reader only when so many bytes are there (SO_RCVLOWAT), or the stream ends: fewer and larger reads. Who sets it must be sure that
     /// so many come. Over TLS, where bytes come in records, this does nothing.
     pub fn wake_at(&self, bytes: usize) {

@@ -62,15 +62,17 @@ impl XrootClient {
     }
 
     /// End all sessions.
-    pub(crate) fn disconnect(&mut self) {
+    pub(crate) async fn disconnect(&mut self) {
         self.kept = None;
-        self.sessions.clear();
+        for session in self.sessions.drain(..) {
+            session.end().await;
+        }
     }
 
     /// An operation has ended: what cannot be used again goes.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) async fn rest(&mut self) {
         if !self.target.keep_alive {
-            self.disconnect();
+            self.disconnect().await;
         }
         self.sessions.retain(|session| !session.is_broken());
         self.sessions.iter_mut().for_each(Session::rest);
@@ -253,7 +255,7 @@ impl XrootClient {
         act.calls = 1;
         let session = Session::connect(&self.target, None, self.number).await?;
         act.sent = true;
-        drop(session);
+        session.end().await;
         Ok(())
     }
 

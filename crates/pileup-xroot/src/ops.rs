@@ -47,12 +47,12 @@ impl Client for XrootClient {
                 Err(Trouble::failed("an xroot target takes no requests; expected a storage test"))
             }
         };
-        self.rest();
+        self.rest().await;
         result.map_err(|trouble| trouble.fault)
     }
 
     async fn close(&mut self) {
-        self.disconnect();
+        self.disconnect().await;
     }
 }
 

@@ -45,7 +45,7 @@ impl Plane {
         let (client, timeout) = (&mut self.client, self.timeout);
         let result = self.runtime.block_on(async {
             let done = tokio::time::timeout(timeout, work(client, &mut act)).await;
-            client.rest();
+            client.rest().await;
             done
         });
         result.unwrap_or_else(|_| {
@@ -176,6 +176,6 @@ impl Plane {
     /// End the session; the next call begins a new one.
     pub fn close(&mut self) {
         let client = &mut self.client;
-        self.runtime.block_on(async { client.disconnect() });
+        self.runtime.block_on(client.disconnect());
     }
 }

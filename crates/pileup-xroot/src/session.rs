@@ -189,6 +189,11 @@ impl Session {
         self.wire.rest();
     }
 
+    /// Say that nothing more comes.
+    pub(crate) async fn end(mut self) {
+        self.wire.end().await;
+    }
+
     /// It must not be used again.
     pub(crate) fn give_up(&mut self) {
         self.broken = true;

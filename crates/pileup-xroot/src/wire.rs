@@ -104,6 +104,15 @@ impl Wire {
         quiet && poll_fn(|context| Poll::Ready(self.stream.is_silent(context))).await
     }
 
+    /// Say that nothing more comes.
+    pub(crate) async fn end(&mut self) {
+        poll_fn(|context| {
+            self.stream.say_end(context);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// Let memory go that only much output needed.
     pub(crate) fn rest(&mut self) {
         if self.output.capacity() > IDLE {

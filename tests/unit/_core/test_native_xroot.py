@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,20 @@ def test_wrong_settings_are_named(settings: dict[str, str], timeout: float, word
         XrootSession(json.dumps(settings), timeout=timeout)
     assert words in str(raised.value)
     assert "cret" not in str(raised.value)
+
+
+def test_a_token_opens_a_server_that_asks_for_one(tmp_path: Path) -> None:
+    ztn = ["xrootd.seclib libXrdSec.so", "sec.protocol ztn", "sec.protbind * only ztn"]
+    with xrootd(tmp_path, tls=True, authorization="tokens", directives=ztn) as server:
+        plain = {"url": server.roots, "ca": server.ca}
+        session = XrootSession(json.dumps(plain | {"token_file": server.token_file}))
+        session.write("a", b"1")
+        assert session.stat("a")[0] == 1
+        session.close()
+        with pytest.raises(PermissionError, match=r"asks for authentication \(ztn\); expected one that takes a token"):
+            XrootSession(json.dumps(plain)).stat("a")
+        with pytest.raises(PermissionError, match=r"^xroot 3030 AuthFailed"):
+            XrootSession(json.dumps(plain | {"token": "no.such.token"})).stat("a")
+        # asked by root://, the server goes to TLS by itself: its token is as safe there
+        by_root = XrootSession(json.dumps({"url": server.root, "ca": server.ca, "token_file": server.token_file}))
+        assert by_root.read("a") == b"1"
