@@ -35,7 +35,7 @@ def _read_case(folder: Path) -> dict[str, Any]:
     return next(case for case in results["cases"] if case["name"] == "read")
 
 
-@pytest.mark.parametrize(("fleet", "within", "far"), [("local", "8 %", 0.15), ("processes:2", "20 %", 0.25)])
+@pytest.mark.parametrize(("fleet", "within", "far"), [("local", "15 %", 0.2), ("processes:2", "30 %", 0.3)])
 def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: float, tmp_path: Path) -> None:
     done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path)
     assert done.returncode in (0, 4), done.stdout + done.stderr
