@@ -5,4 +5,7 @@ mod framing;
 mod kit;
 mod lying;
 mod practice;
+mod redirects;
+mod several;
+mod sums;
 mod tls;
