@@ -53,6 +53,8 @@ pub(crate) struct Wire {
     output: Vec<u8>,
     /// How much of it has left.
     sent: usize,
+    /// Whether something that was written may still be kept back, encrypted.
+    held: bool,
     /// Whether writing has failed: what is still in the output need not leave.
     mute: bool,
     /// Whether a byte has left since `begin`.
@@ -67,7 +69,19 @@ impl Wire {
     /// On a stream that is open.
     pub(crate) fn new(stream: Stream) -> Self {
         let (input, output) = (Vec::new(), Vec::new());
-        Self { stream, input, begin: 0, end: 0, output, sent: 0, mute: false, left: false, begun: false, wakes_at: 1 }
+        Self {
+            stream,
+            input,
+            begin: 0,
+            end: 0,
+            output,
+            sent: 0,
+            held: false,
+            mute: false,
+            left: false,
+            begun: false,
+            wakes_at: 1,
+        }
     }
 
     /// The TCP connection below, before anything is encrypted on it; none where more has come than was read.
@@ -100,7 +114,7 @@ impl Wire {
 
     /// Whether all was read and nothing has come since: no end, nothing unasked.
     pub(crate) async fn is_silent(&mut self) -> bool {
-        let quiet = !self.mute && self.begin == self.end && self.output.is_empty();
+        let quiet = !self.mute && !self.held && self.begin == self.end && self.output.is_empty();
         quiet && poll_fn(|context| Poll::Ready(self.stream.is_silent(context))).await
     }
 
@@ -135,7 +149,7 @@ impl Wire {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Ok(written) => {
                     self.sent += written;
-                    self.left = true;
+                    (self.left, self.held) = (true, true);
                 }
                 Err(cause) if heard(&cause) => self.mute = true,
                 Err(cause) => return Poll::Ready(Err(cause)),
@@ -143,20 +157,28 @@ impl Wire {
         }
         self.output.clear();
         self.sent = 0;
-        match ready!(self.stream.poll_flush(context)) {
+        // this may have to wait, too: for room, or for the loop to look after others first
+        let flushed = ready!(self.stream.poll_flush(context));
+        self.held = false;
+        match flushed {
             Err(cause) if !heard(&cause) => Poll::Ready(Err(cause)),
             _ => Poll::Ready(Ok(())),
         }
     }
 
-    /// Read into the small buffer.
-    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
-        // what can leave leaves; reading goes on meanwhile
-        if !self.output.is_empty()
+    /// Write what can be written while something is read.
+    fn send_some(&mut self, context: &mut Context<'_>) -> Result<(), Broken> {
+        if (self.held || !self.output.is_empty())
             && let Poll::Ready(Err(cause)) = self.poll_send(context)
         {
-            return Poll::Ready(Err(cause.into()));
+            return Err(cause.into());
         }
+        Ok(())
+    }
+
+    /// Read into the small buffer.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+        self.send_some(context)?;
         if self.input.is_empty() {
             self.input.resize(SMALL, 0);
         }
@@ -223,11 +245,7 @@ impl Wire {
         most: usize,
         each: &mut impl FnMut(&[u8]) -> Parsed<()>,
     ) -> Poll<Result<usize, Broken>> {
-        if !self.output.is_empty()
-            && let Poll::Ready(Err(cause)) = self.poll_send(context)
-        {
-            return Poll::Ready(Err(cause.into()));
-        }
+        self.send_some(context)?;
         DATA.with_borrow_mut(|data| {
             if data.is_empty() {
                 data.resize(LARGE, 0);

@@ -177,6 +177,40 @@ fn a_name_is_said_where_it_is_asked_for() {
     });
 }
 
+/// Let a future go on only a few steps at a time, as a loop does that has others to look after: what it writes then has to wait in all places
+/// where it can.
+async fn starved<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut turn = 0;
+    std::future::poll_fn(move |context| {
+        turn += 1;
+        for _ in 0..127 - turn % 9 {
+            let step = std::pin::pin!(tokio::task::coop::consume_budget());
+            let _ = step.poll(context);
+        }
+        future.as_mut().poll(context)
+    })
+    .await
+}
+
+#[test]
+fn a_loop_that_is_busy_with_others_loses_nothing() {
+    let Some(server) = xrootd("busy", "") else { return };
+    run(async {
+        for scheme in ["root", "roots"] {
+            let mut client = client(settings(&server, scheme, json!({})));
+            for buffer in [10_000, 100_000] {
+                let write =
+                    json!({"verb": "write", "content": content(1_000_000), "buffer": buffer, "read_ahead": buffer});
+                assert_eq!(starved(act(&mut client, write, "f")).await.0, Ok(()));
+                let read =
+                    json!({"verb": "read", "content": content(1_000_000), "buffer": buffer, "read_ahead": buffer});
+                assert_eq!(starved(act(&mut client, read, "f")).await.0, Ok(()));
+            }
+        }
+    });
+}
+
 #[test]
 fn tls_is_checked_and_a_server_without_is_named() {
     let Some(server) = xrootd("tls", "") else { return };
