@@ -57,7 +57,7 @@ class ProgramTest(Test):
         number, key = self._steps.object(index, op.number, op.client, turn)
         with op(step.operation, key) as operation:
             limit = self.context.timeout
-            call = Call(step, key, operation, time.monotonic() + limit / 1e9)
+            call = Call(step, key, operation, limit)
             try:
                 self._verbs.do(Act(index, step, number, call, operation))
             except TimeoutError:

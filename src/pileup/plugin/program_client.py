@@ -27,13 +27,15 @@ class ThereAlready(Failed):
 class Call:
     """One operation to be done now, and what its client notes while it does it."""
 
-    __slots__ = ("_operation", "calls", "deadline", "key", "sent", "step")
+    __slots__ = ("_operation", "calls", "deadline", "key", "sent", "step", "timeout")
 
-    def __init__(self, step: Step, key: str, operation: Operation, deadline: float) -> None:
+    def __init__(self, step: Step, key: str, operation: Operation, timeout: int) -> None:
         self.step = step
         self.key = key
         """Name of the object, relative to the target."""
-        self.deadline = deadline
+        self.timeout = timeout
+        """What it may take, ns."""
+        self.deadline = time.monotonic() + timeout / 1e9
         """When it has taken too long, of time.monotonic()."""
         self.calls = 0
         """Requests made so far."""

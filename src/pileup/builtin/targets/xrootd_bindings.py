@@ -7,6 +7,7 @@ import itertools
 import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -16,7 +17,8 @@ from urllib.parse import urlsplit
 
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.builtin.targets.xrootd_words import BROKEN, EXPIRED, QUICK, IsFolder, fault
-from pileup.plugin import Call, Failed, PluginError, ProgramClient, Step
+from pileup.model.units import format_time
+from pileup.plugin import Call, Failed, PluginError, ProgramClient, Refused, Step
 from pileup.plugin.program_client import Range
 
 WAIT = 30
@@ -27,6 +29,9 @@ PIECE = 2 << 20
 LONGEST_PIECE = 2097136
 """Bytes of the largest piece of a vector read (XRootD.client.File.vector_read)."""
 NO_ANSWER = EXPIRED | BROKEN
+UNASKED = {"RequestTimeout": 2}
+"""Seconds that the library may take to close, when pileup ends, files of servers that do not answer any more; every
+other request is told its own timeout."""
 LONGEST_TIMEOUT = 0xFFFF
 """Seconds."""
 MOST_PIECES = 1024
@@ -41,7 +46,7 @@ def library() -> tuple[Any, Any]:
         flags: Any = importlib.import_module("XRootD.client.flags")
     except ImportError as problem:
         raise PluginError("`client: bindings` needs the package xrootd", "it to be installed", INSTALL) from problem
-    for name, value in QUICK.items():
+    for name, value in {**QUICK, **UNASKED}.items():
         client.EnvPutInt(name, value)
     return client, flags
 
@@ -163,10 +168,10 @@ class XrootdBindings(ProgramClient):
         """Open the file, or take the one that was kept; the library knows its size since it was opened."""
         kept, self._kept = self._kept, None
         if kept is not None and kept[0] != call.key:
-            kept[1].close(timeout=math.ceil(call.seconds))
+            kept[1].close(timeout=_whole(call.seconds))
             kept = None
         self._open = kept[1] if kept is not None else self._opened(call)
-        status, found = self._open.stat(timeout=math.ceil(call.seconds))
+        status, found = self._open.stat(timeout=_whole(call.seconds))
         if not status.ok:
             raise fault(status.code, status.errno, status.message)
         self._size = int(found.size)
@@ -210,11 +215,11 @@ class XrootdBindings(ProgramClient):
 
     def _call(self, call: Call, function: Callable[..., Any], *arguments: Any) -> Any:
         """Make one request and return its answer. Raises what the status means for the load."""
-        status, answer = function(*arguments, timeout=min(math.ceil(call.leaves()), LONGEST_TIMEOUT))
+        status, answer = function(*arguments, timeout=_whole(call.leaves()))
         if status.code not in NO_ANSWER and (call.step.verb != "read" or not status.ok):
             call.first_byte()
         if not status.ok:
-            raise fault(status.code, status.errno, status.message)
+            raise _problem(call, status)
         return answer
 
     def _opened(self, call: Call, flags: int | None = None, mode: int = 0) -> Any:
@@ -244,6 +249,18 @@ def let_in(settings: dict[str, Any]) -> None:
         os.environ["X509_USER_PROXY"] = proxy
     if settings.get("ca") and (proxy or settings["url"].startswith("roots:")):
         _trust(settings["ca"])
+
+
+def _whole(seconds: float) -> int:
+    """Return a timeout as the library takes it, which looks at its clock once a second: never too early."""
+    return min(math.ceil(seconds) + 1, LONGEST_TIMEOUT)
+
+
+def _problem(call: Call, status: Any) -> Exception:
+    """Return what to raise for a status: only a server that asks to wait for longer is given up before the time."""
+    if status.code in EXPIRED and time.monotonic() < call.deadline:
+        return Refused(f"the server asks to wait, longer than the timeout of {format_time(call.timeout)} allows")
+    return fault(status.code, status.errno, status.message)
 
 
 def _trust(ca: str) -> None:

@@ -1,0 +1,140 @@
+"""A whole run against servers that lie: each lie is an error of its own name and class, and none holds the run up."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.servers.liars import HTTP_LIES, LIES, SEED, SIZE, lying_http, lying_xroot
+
+TIMEOUT = 1.0
+"""Seconds of an operation."""
+LATE = 3.0
+"""Seconds that an operation may be late in ending, on a machine that others use too."""
+MEMORY = 400 << 20
+"""Bytes that pileup may take, whatever lengths it is told."""
+
+NO_XROOT = "the answer is not xroot: "
+NO_ANSWER = ("ambiguous", "no answer within 1 s")
+CLOSED = ("ambiguous", "connection closed (in|before) the answer")
+WAIT = ("refused", "the server asks to wait, longer than the timeout of 1 s allows")
+XROOT = {
+    "honest": ("passed", ""),
+    "short": ("failed", "truncated: 25000 of 50000 bytes"),
+    "empty": ("failed", "truncated: 0 of 50000 bytes"),
+    "long": ("failed", NO_XROOT + "more data than was asked for"),
+    "wrong-byte": ("failed", "wrong content at offset 25000"),
+    "truncated": CLOSED,
+    "closed": CLOSED,
+    "silent": NO_ANSWER,
+    "stalled": NO_ANSWER,
+    "redirect": ("failed", "redirected more than 16 times"),
+    "redirect-nowhere": ("failed", NO_XROOT + "a redirect that leads nowhere"),
+    "wait": ("refused|ambiguous", f"{WAIT[1]}|{NO_ANSWER[1]}"),  # by whether it waits or asks when its time is up
+    "wait-long": WAIT,
+    "wait-for-news": NO_ANSWER,
+    "garbage": ("failed", NO_XROOT + "a status that there is not"),
+    "huge": ("failed", NO_XROOT + "more data than was asked for"),
+    "negative": ("failed", NO_XROOT + "a negative length"),
+    "other-stream": ("failed", NO_XROOT + "an answer to nothing that was asked"),
+    "unknown-status": ("failed", NO_XROOT + "a status that there is not"),
+    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "bare-error": ("failed", NO_XROOT + "an error without a number"),
+    "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
+}
+HTTP = {
+    "honest": ("passed", ""),
+    "short": ("failed", "size 25000, expected 50000"),
+    "long": ("failed", "size 100000, expected 50000"),
+    "wrong-byte": ("failed", "wrong content at offset 25000"),
+    "truncated": ("failed", "truncated: 25000 of 50000 bytes"),
+    "closed": ("ambiguous", "connection closed before the answer"),
+    "silent": NO_ANSWER,
+    "stalled": NO_ANSWER,
+    "redirect": ("failed", "redirected more than 5 times, the last time by HTTP 302"),
+    "redirect-nowhere": ("failed", "HTTP 302 to what is no url of an HTTP server"),
+    "garbage": ("failed", "the answer is not HTTP/1"),
+    "huge": ("failed", "size 4611686018427387904, expected 50000"),
+    "negative": ("failed", "the answer is not HTTP/1"),
+    "no-number": ("failed", "the answer is not HTTP/1"),
+    "unknown-status": ("failed", "HTTP 742"),
+    "endless-head": ("failed", "the head of the answer is larger than 64 KiB"),
+    "huge-chunk": ("failed", "truncated: the answer ended after 50000 bytes"),
+    "endless-body": ("failed", "size: more than the 50000 bytes expected"),
+    "refusal": ("refused", "HTTP 403 Forbidden"),
+}
+GIVEN_UP = ("ambiguous|unfinished", "no answer within 1 s|still going at the end")
+"""The official client mends what it can, and comes back when it likes: it looks at its timeouts once a second."""
+BINDINGS = {
+    "honest": ("passed", ""),
+    "empty": ("failed", "truncated: 0 of 50000 bytes"),
+    "wrong-byte": ("failed", "wrong content at offset 25000"),
+    "truncated": GIVEN_UP,
+    "silent": GIVEN_UP,
+    "stalled": GIVEN_UP,
+    "redirect": ("failed", "redirected too often"),
+    "wait-long": WAIT,
+    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
+    "negative": GIVEN_UP,
+    "garbage": GIVEN_UP,  # last: it may hold up whatever the library does from then on
+}
+
+
+def run(folder: Path, target: dict[str, Any], lies: list[str]) -> tuple[dict[str, Any], int]:
+    """Read one file by each lie; return outcome, error and seconds by lie, and the most memory that it took, bytes."""
+    options = {"size": f"{SIZE} B"}
+    tests = [
+        {"name": lie, "use": "storage.read", "target": "se", "timeout": "1 s", "options": {**options, "folder": lie}}
+        | {"load": {"times": 1}}
+        for lie in lies
+    ]
+    suite = {"pileup": 1, "title": "lies", "seed": SEED, "targets": {"se": target}, "tests": tests}
+    (folder / "suite.yaml").write_text(json.dumps(suite))
+    words = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", "--out", "runs"]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 1, (folder / "log").read_text()
+    pieces = f"{next((folder / 'runs').iterdir())}/operations/*.parquet"
+    told = f'select test, outcome, error, ("end" - start) / 1e9 from {pieces!r}'
+    return {row[0]: row[1:] for row in duckdb.sql(told).fetchall()}, usage.ru_maxrss << 10
+
+
+def check(found: dict[str, Any], expected: dict[str, tuple[str, str]], late: float) -> None:
+    assert found.keys() == expected.keys()
+    for lie, (outcome, error) in expected.items():
+        assert re.fullmatch(outcome, found[lie][0]), (lie, found[lie])
+        assert re.fullmatch(error, found[lie][1] or ""), (lie, found[lie])
+        assert found[lie][2] < TIMEOUT + late, (lie, found[lie])
+
+
+def test_xroot(tmp_path: Path) -> None:
+    assert XROOT.keys() == LIES.keys()
+    with lying_xroot() as url:
+        found, memory = run(tmp_path, {"kind": "xrootd", "url": url}, list(XROOT))
+    check(found, XROOT, LATE)
+    assert memory < MEMORY
+
+
+def test_http(tmp_path: Path) -> None:
+    assert HTTP.keys() == HTTP_LIES.keys()
+    with lying_http() as url:
+        found, memory = run(tmp_path, {"kind": "webdav", "url": url}, list(HTTP))
+    check(found, HTTP, LATE)
+    assert memory < MEMORY
+
+
+def test_the_official_bindings_hold_no_run_up(tmp_path: Path) -> None:
+    pytest.importorskip("XRootD", reason="the official bindings are not installed: pip install 'pileup[xrootd]'")
+    with lying_xroot() as url:
+        target = {"kind": "xrootd", "url": url, "options": {"client": "bindings"}}
+        found, _ = run(tmp_path, target, list(BINDINGS))
+    check(found, BINDINGS, 2 * LATE)
