@@ -41,6 +41,15 @@ impl Link {
         poll_fn(|context| Poll::Ready(self.wire.poll_idle(context))).await
     }
 
+    /// End it in order.
+    pub(crate) async fn end(mut self) {
+        poll_fn(|context| {
+            self.wire.end(context);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// Let go what only a large answer needed.
     pub(crate) fn rest(&mut self) {
         self.wire.rest();

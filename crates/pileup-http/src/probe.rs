@@ -44,6 +44,12 @@ impl Duplex for Memory<'_> {
     fn is_silent(&mut self, _: &mut Context<'_>) -> bool {
         false
     }
+
+    fn wake_at(&self, bytes: usize) {
+        assert!(bytes > 0, "never woken");
+    }
+
+    fn say_end(&mut self, _: &mut Context<'_>) {}
 }
 
 /// Take bytes as what a server sends on a connection: one answer after another, as far as one can follow. The first byte says how many come at

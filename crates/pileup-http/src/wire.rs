@@ -21,6 +21,8 @@ use crate::upload::Upload;
 const HEAD: usize = 64 * 1024;
 /// Most that is read at once.
 const MOST: usize = 128 * 1024;
+/// While as much as two of these is to come, so many bytes wake us.
+const WAKE: usize = 64 * 1024;
 /// Most headers of an answer.
 const HEADERS: usize = 100;
 /// What is read at once to begin with; doubled whenever a read has filled it, up to `MOST`.
@@ -83,6 +85,8 @@ struct Outgoing {
     piece: Bytes,
     /// Whether all has left, or the rest need not.
     done: bool,
+    /// Whether the stream may still hold some of it back.
+    held: bool,
     /// The body waits for the server's word, this long.
     waits: Option<Pin<Box<Sleep>>>,
 }
@@ -95,6 +99,10 @@ pub(crate) trait Duplex: AsyncRead + Unpin {
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Whether nothing has come, not even an end.
     fn is_silent(&mut self, context: &mut Context<'_>) -> bool;
+    /// Wake the reader only when so many bytes are there, or the stream ends: there must be as many to come.
+    fn wake_at(&self, bytes: usize);
+    /// Say that nothing more comes, as far as that can be said at once.
+    fn say_end(&mut self, context: &mut Context<'_>);
 }
 
 impl Duplex for Stream {
@@ -109,6 +117,14 @@ impl Duplex for Stream {
     fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
         Self::is_silent(self, context)
     }
+
+    fn wake_at(&self, bytes: usize) {
+        Self::wake_at(self, bytes);
+    }
+
+    fn say_end(&mut self, context: &mut Context<'_>) {
+        Self::say_end(self, context);
+    }
 }
 
 /// The two ends of one exchange after another.
@@ -119,6 +135,8 @@ pub(crate) struct Wire<S = Stream> {
     end: usize,
     /// Whether the last read has filled the buffer, so that there may be more than fits.
     filled: bool,
+    /// How many bytes wake us.
+    wakes_at: usize,
     /// Bytes of the heads of this answer that only said that it goes on.
     passed: usize,
     outgoing: Outgoing,
@@ -136,14 +154,22 @@ pub(crate) struct Wire<S = Stream> {
 impl<S: Duplex> Wire<S> {
     /// On a stream that is open.
     pub(crate) fn new(stream: S) -> Self {
-        let outgoing =
-            Outgoing { head: Vec::new(), at: 0, body: Upload::Empty, piece: Bytes::new(), done: true, waits: None };
+        let outgoing = Outgoing {
+            head: Vec::new(),
+            at: 0,
+            body: Upload::Empty,
+            piece: Bytes::new(),
+            done: true,
+            held: false,
+            waits: None,
+        };
         Self {
             stream,
             input: Vec::new(),
             begin: 0,
             end: 0,
             filled: true,
+            wakes_at: 1,
             passed: 0,
             outgoing,
             body: Body::Sized(0),
@@ -169,13 +195,20 @@ impl<S: Duplex> Wire<S> {
         self.is_over() && self.begin == self.end && self.stream.is_silent(context)
     }
 
-    /// Whether the exchange has ended so that another could follow.
-    pub(crate) fn is_over(&self) -> bool {
-        self.keep && self.outgoing.done && matches!(self.body, Body::Sized(0))
+    /// Take leave: read what nobody has looked at (a close would be a reset else), and say that nothing more comes.
+    pub(crate) fn end(&mut self, context: &mut Context<'_>) {
+        self.stream.is_silent(context);
+        self.stream.say_end(context);
     }
 
-    /// Let memory go that only a large answer needed.
+    /// Whether the exchange has ended so that another could follow.
+    pub(crate) fn is_over(&self) -> bool {
+        self.keep && self.outgoing.done && !self.outgoing.held && matches!(self.body, Body::Sized(0))
+    }
+
+    /// Let go what only a large answer needed.
     pub(crate) fn rest(&mut self) {
+        self.wake_at(1);
         if self.input.len() > IDLE {
             self.input = Vec::new();
             (self.begin, self.end) = (0, 0);
@@ -233,6 +266,7 @@ impl<S: Duplex> Wire<S> {
         }
         // TLS keeps what it has encrypted until it is told; plain TCP has nothing to do here
         let flushed = self.stream.poll_flush(context);
+        self.outgoing.held = flushed.is_pending();
         if let Poll::Ready(Err(cause)) = flushed
             && !matches!(cause.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
         {
@@ -244,6 +278,8 @@ impl<S: Duplex> Wire<S> {
     /// Read more into the buffer; an end is an error.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.make_room();
+        let large = matches!(self.body, Body::Sized(left) if left >= 2 * WAKE as u64);
+        self.wake_at(if large { WAKE } else { 1 });
         let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
         let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
         let read = buffer.filled().len();
@@ -257,6 +293,14 @@ impl<S: Duplex> Wire<S> {
                 Ok(())
             }
         })
+    }
+
+    /// Be woken only when so many bytes are there: fewer and larger reads of a large body.
+    fn wake_at(&mut self, bytes: usize) {
+        if self.wakes_at != bytes {
+            self.wakes_at = bytes;
+            self.stream.wake_at(bytes);
+        }
     }
 
     /// Make room behind what is there, more than before when the last read has filled it: at most `MOST` in all.
@@ -318,7 +362,7 @@ impl<S: Duplex> Wire<S> {
 
     /// The next piece of the body as a range of `bytes`; `None` at its end.
     pub(crate) fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(usize, usize), Broken>>> {
-        if !self.outgoing.done {
+        if !self.outgoing.done || self.outgoing.held {
             self.poll_send(context).map_err(Broken::Io)?;
         }
         loop {

@@ -287,6 +287,12 @@ fn a_connection_that_dies_under_a_request_is_tried_again_only_where_that_is_safe
         let (result, done) = act(&mut other, &step(json!({"verb": "delete"})), "x").await;
         assert_eq!(result, Err(Fault::ambiguous("connection closed before the answer")));
         assert_eq!((done.calls, script.connections()), (1, 1));
+
+        let script = dies();
+        let mut third = client(json!({"url": script.url}));
+        assert_eq!(act(&mut third, &step(json!({})), "x").await.0, Ok(()));
+        let (result, done) = act(&mut third, &step(json!({"verb": "delete", "missing_ok": true})), "x").await;
+        assert_eq!((result, done.calls), (Ok(()), 2), "the same whether it had been done or not");
     });
 }
 
