@@ -338,6 +338,23 @@ class CriterionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Outage:
+    """What a fault has done to the load of a case, until the next fault. Counts of iterations; times in ns."""
+
+    case: str
+    failed: int = 0
+    refused: int = 0
+    ambiguous: int = 0
+    unfinished: int = 0
+    lost: int = 0
+    lasted: int = 0
+    """From the fault to the end of the last iteration that did not pass."""
+    recovery: int | None = None
+    """From the fault to the first success: the end of the first iteration that passed and was begun after one had not;
+    None when there was none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
 
@@ -349,6 +366,8 @@ class Event:
     end: int
     about: str = ""
     """The target, the place or the case it is about, empty where it is about none."""
+    outages: tuple[Outage, ...] = ()
+    """Of a fault: what it has done to the loads of which some did not pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from pileup.stats.events import events
 from pileup.stats.held import held
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
+from pileup.stats.outages import with_outages
 from pileup.stats.overhead import overhead
 from pileup.stats.settled import event as settled_event
 from pileup.stats.settled import settled
@@ -59,6 +60,7 @@ def results(folder: RunFolder) -> RunResults:
     found_points = points.points(info)
     happened = events(folder.events(), info.get("sessions") or ())
     with folder.operations().connect() as connection:
+        happened = with_outages(connection, happened, info)
         found_errors = errors(connection, info)
         data = _cases(folder, info, connection)
         remarks = stalls.remarks(connection, data)
