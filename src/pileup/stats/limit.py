@@ -138,10 +138,12 @@ DEFAULT_CLIENTS = 64
 def _open(data: CaseData) -> str:
     asked = float(data.info.get("rate") or 0)
     achieved, missed = _rate(data), data.measured.missed
-    told = f"{format_rate(achieved)} passed of {format_rate(asked)} asked for"
+    told = f"{format_rate(achieved)} passed" + (f" of {format_rate(asked)} asked for" if asked else "")
     counts = data.measured.counts()
     due = counts.ended + missed
     if missed == 0 and due and counts.passed >= REACHED * due:
+        if data.info.get("hold"):
+            return _steered(data, told)
         return f"the load asked for was reached ({told})" if achieved >= 0.9 * asked else f"it cannot be said ({told})"
     if missed:
         return f"the system was the limit ({told}, {format_count(missed)} missed, up to {_flight(data)} in flight)"
@@ -160,7 +162,17 @@ def _closed(data: CaseData) -> str:
     if counts.passed < (1 - MANY_WRONG) * counts.ended:
         wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
         return f"the system was the limit: {each}, {told}, and {wrong}"
-    return f"{each} kept busy: {told}; more clients may give more"
+    if data.info.get("hold"):
+        return _steered(data, told)
+    # a search has tried more clients already
+    more = "" if data.info.get("find") else "; more clients may give more"
+    return f"{each} kept busy: {told}{more}"
+
+
+def _steered(data: CaseData, told: str) -> str:
+    """Return what is said of a load that asked for no level of its own."""
+    hold = data.info["hold"]
+    return f"the {hold['by']} followed what {hold['metric']} asked for ({told})"
 
 
 def _flight(data: CaseData) -> str:

@@ -40,6 +40,23 @@ def test_clients_were_kept_busy(row, frame):
     assert line(CLOSED, frame(1, row(failed=1))) == "copy: it cannot be said: nothing passed"
 
 
+def test_a_load_that_is_steered_asked_for_no_level(row, frame):
+    hold = {"hold": {"metric": "poll.queued", "by": "rate"}, "rate": None, "clients": None}
+    frames = [frame(1, row([20 * MS] * 10), clients=2)]
+    assert line(OPEN | hold, *frames) == "copy: the rate followed what poll.queued asked for (10 /s passed)"
+    late = [frame(1, row([800 * MS] * 5), in_flight=4, clients=4), frame(2, phase=4, missed=5)]
+    assert line(OPEN | hold, *late) == "copy: the system was the limit (5 /s passed, 5 missed, up to 4 in flight)"
+    hold["hold"] = {"metric": "p90(copy.response)", "by": "clients"}
+    assert line(CLOSED | hold, *frames) == (
+        "copy: the clients followed what p90(copy.response) asked for (10 /s at a median of 20 ms)"
+    )
+
+
+def test_a_search_has_tried_more_clients(row, frame):
+    found = line(CLOSED | {"find": {"raise": "clients", "measuring": 1}}, frame(1, row([25 * MS] * 160), clients=4))
+    assert found == "copy: 4 clients kept busy: 160 /s at a median of 25 ms"
+
+
 @pytest.mark.parametrize("info", [OPEN, CLOSED])
 def test_the_generator_began_late(row, frame, info):
     found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[12 * MS] * 10, clients=2)], None)])
