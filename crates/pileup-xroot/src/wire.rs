@@ -18,7 +18,7 @@ use crate::frame::Parsed;
 /// What is read at once of heads and short answers.
 const SMALL: usize = 2048;
 /// What is read at once of data.
-const LARGE: usize = 256 * 1024;
+const LARGE: usize = 512 * 1024;
 /// How much data must be there for the reader to be woken, while more than twice of it is to come.
 const WAKE: usize = LARGE;
 /// Most memory that an idle connection keeps for writing.
