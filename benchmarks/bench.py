@@ -23,6 +23,7 @@ KINDS = {
     "paced": "paced_http",
     "disk": "disk",
     "streams": "storage_streams",
+    "sessions": "storage_stat",
     "python": "python_calls",
 }
 """Each benchmark and the module that takes it."""

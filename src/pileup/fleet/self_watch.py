@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -37,17 +38,23 @@ class Reading:
     """Ticks stolen, and all ticks."""
     waited: int | None = None
     """Time in which something waited for a CPU."""
+    children: int = 0
+    """CPU time of processes that were started here and have ended."""
 
 
 def read(proc: Path = PROC) -> Reading:
     """Return the counters of this process and its machine; what the system does not tell is left out."""
-    return Reading(time.monotonic_ns(), time.process_time_ns(), _threads(proc), _machine(proc), _waited(proc))
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    children = round((ended.ru_utime + ended.ru_stime) * 1e9)
+    return Reading(time.monotonic_ns(), time.process_time_ns(), _threads(proc), _machine(proc), _waited(proc), children)
 
 
 def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     """Return what happened between two readings; times of waiting in % of that interval."""
     length = max(1, after.time - before.time)
     found = {own.CPU: (after.cpu - before.cpu) / length}
+    if after.children:
+        found[own.CHILDREN] = (after.children - before.children) / length
     spent = [
         (on - before.threads.get(number, (0, 0))[0], ready - before.threads.get(number, (0, 0))[1])
         for number, (on, ready) in after.threads.items()

@@ -1,6 +1,8 @@
 """What a place samples of itself: counters of a made-up /proc, and a watch of this process."""
 
 import queue
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -74,3 +76,11 @@ def test_places_are_read_out_of_labels() -> None:
     assert own.place_of(own.label(12)) == 12
     assert own.place_of("kind=x,place=3") == 3
     assert own.place_of("") is None
+
+
+def test_what_processes_have_used_that_were_started_here_counts_apart():
+    before, after = Reading(0, 0), Reading(2 * 10**9, 10**9, children=10**9)
+    assert {each.metric: each.value for each in samples(before, after, 0)} == {"cpu": 50.0, "children_cpu": 50.0}
+    spent = read().children
+    subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
+    assert read().children > spent

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pileup.plugin import Count, Duration, Fraction, Size, Test, option
-from pileup.plugin.options import declared, options_model
+from pileup.plugin.options import assign, declared, options_model
 
 
 class Base(Test):
@@ -67,3 +67,18 @@ def test_bounds_are_in_the_base_unit() -> None:
 def test_help_and_bounds_are_in_the_schema() -> None:
     size = options_model(Base).model_json_schema()["properties"]["size"]
     assert (size["description"], size["minimum"], size["x-dimension"]) == ("how large", 1, "size")
+
+
+def test_a_field_may_end_with_a_line_where_its_name_is_taken():
+    class Chooser:
+        way_: str = option("short", help="which way")
+
+        def way(self) -> str:
+            return f"the {self.way_} one"
+
+    assert list(declared(Chooser)) == ["way"]
+    plugin = Chooser()
+    assign(plugin, {"way": "long"})
+    assert plugin.way() == "the long one"
+    assign(plugin, {})
+    assert plugin.way() == "the short one"

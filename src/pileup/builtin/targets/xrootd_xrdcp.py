@@ -65,6 +65,8 @@ class XrdCopy(ProgramClient):
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         quick = {f"XRD_{name.upper()}": str(value) for name, value in QUICK.items()}
         self._variables = {**quick, "XRD_CPUSEPGWRTRD": "1" if settings.get("page_checksums") else "0"}
+        if proxy := settings.get("proxy"):
+            self._variables["X509_USER_PROXY"] = proxy
         if ca := settings.get("ca"):
             self._variables["X509_CERT_DIR" if Path(ca).is_dir() else "X509_CERT_FILE"] = ca
 
@@ -161,10 +163,10 @@ def _judge(process: Process, call: Call) -> None:
         return
     with process.stderr as stream:
         said = stream.read(SAID).decode("utf-8", "replace")
-    raise _fault(said) or Failed(f"xrdcp ended with code {process.returncode}")
+    raise understood(said) or Failed(f"xrdcp ended with code {process.returncode}")
 
 
-def _fault(said: str) -> Exception | None:
+def understood(said: str) -> Exception | None:
     """Return what the words of the command mean; None when they mean nothing."""
     if found := SERVER_SAID.search(said):
         return server_fault(int(found[1]), found[2].removesuffix("(source)").removesuffix("(destination)"))
