@@ -81,10 +81,9 @@ def test_files_and_folders(server: Xrootd, reach: Reach, scheme: str) -> None:
         target.delete("/")
 
 
+@pytest.mark.parametrize("server", ["tokens", "macaroons"], indirect=True)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_who_is_a_stranger_is_refused_in_words(server: Xrootd, reach: Reach, scheme: str) -> None:
-    if not server.token_file:
-        pytest.skip("everybody may come in")
     server.put("there", b"x")
     for credentials in (Credentials(ca=server.ca), Credentials(ca=server.ca, token="eyJub25zZW5zZSI6MX0.e30.AAAA")):
         target = reach(scheme, credentials)
@@ -97,9 +96,8 @@ def test_who_is_a_stranger_is_refused_in_words(server: Xrootd, reach: Reach, sch
     assert not (server.data / "mine").exists()
 
 
+@pytest.mark.parametrize("server", ["tokens", "macaroons"], indirect=True)
 def test_a_token_file_that_changes_is_read_again(server: Xrootd, reach: Reach, tmp_path: Path) -> None:
-    if not server.token_file:
-        pytest.skip("no token is needed")
     file = tmp_path / "token"
     file.write_text("nonsense")
     targets = [reach(scheme, Credentials(ca=server.ca, token_file=str(file))) for scheme in SCHEMES]
@@ -160,8 +158,8 @@ def test_the_monitor_counts_what_was_done(server: Xrootd, reach: Reach) -> None:
     assert after["opens"] == 1 + 5 + 1
     for each in (target, web):
         close(each)
-    end = time.monotonic() + 20
-    while (after["out"] < 18_000_000 or after["reads"] < 6) and time.monotonic() < end:  # counted when the connections are seen to be closed
+    end = time.monotonic() + 20  # it counts when it sees that the connections are closed
+    while (after["out"] < 18_000_000 or after["reads"] < 6) and time.monotonic() < end:
         after = {each.metric: each.value for each in monitor.sample()}
     monitor.close()
     assert after["reads"] >= 6

@@ -62,6 +62,13 @@ class Target:
         """
         return None
 
+    def preparing_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes ready for a load and cleans up where the engine cannot reach the target; None: the engine.
+
+        Raises PluginError when the software is not installed.
+        """
+        return None
+
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step, as "what; expected what"; empty when it can.
 

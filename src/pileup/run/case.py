@@ -182,7 +182,7 @@ class CaseRun:
         load = Load(times=step.repeat)
         order = Order(self.case.id, self.case.name, load, timeout, 0, self._index(), phase)
         position = self._end_of_frames()
-        work = self._work_of(Program((replace(step, repeat=1),)))
+        work = self._preparing(Program((replace(step, repeat=1),)))
         early = self._attend(self._live.fleets.local, order, work, timeout * step.repeat)
         told = {**self._told, "load_kind": load.kind, "fail_when": None}
         outcome, reason = self._judge(told, position, phase)
@@ -216,6 +216,13 @@ class CaseRun:
             self._limit = self.case.test.timeout * operations_of(program)
             return Work(interpreted(self._live.plan, self.case, program, client))
         return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+
+    def _preparing(self, program: Program) -> Work:
+        """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
+        client = self._target.preparing_client() if self._target else None
+        if client is None:
+            return self._work_of(program)
+        return Work(interpreted(self._live.plan, self.case, program, client))
 
     def _work_of(self, program: Program) -> Work:
         target: Target | None = self._target

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pileup._core._native import Press, Recorder
+from pileup.model.errors import VerdictException
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Step
-from pileup.plugin import Target
+from pileup.plugin import FileTarget, Target
 from pileup.record import ErrorTail
 from pileup.run.guard import inside_of
 from pileup.run.rails import Inside
@@ -42,6 +43,8 @@ def _remove(inside: Inside, target: Target, step: dict[str, Any], timeout: int) 
     verb = Step(step["operation"], step["verb"], keys, headers=tuple(map(tuple, step["headers"])))
     if problem := inside.problem_of_step(verb):
         return problem
+    if isinstance(target, FileTarget) and target.preparing_client() is not None:
+        return _by_python(target, keys, int(step["repeat"]))
     with tempfile.TemporaryDirectory(prefix="pileup-") as folder:
         path = Path(folder) / "operations.table"
         failed = _press(path, target, {**step, "repeat": 1}, int(step["repeat"]), timeout)
@@ -50,6 +53,18 @@ def _remove(inside: Inside, target: Target, step: dict[str, Any], timeout: int) 
         return ""
     why = f": {errors[0].message}" if errors else ""
     return f"{failed} of {step['repeat']} could not be removed{why}"
+
+
+def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
+    """Remove objects one after another where the engine cannot reach the target; those that are not there are fine."""
+    problems = []
+    for number in range(times):
+        try:
+            target.delete(keys.name(number))
+        except VerdictException as problem:
+            if not str(problem).startswith("there is nothing"):
+                problems.append(str(problem))
+    return f"{len(problems)} of {times} could not be removed: {problems[0]}" if problems else ""
 
 
 def _press(path: Path, target: Target, step: dict[str, Any], times: int, timeout: int) -> int:

@@ -57,8 +57,8 @@ class XrootdMonitor(Monitor):
     | `open_rate` `read_rate` … | /s | what each of these grew by per second since the sample before |
     | `in_rate` `out_rate` | B/s | the same of the bytes |
 
-    Reads, writes and bytes of a connection count when it is closed, or when the server makes its own report (xrd.report):
-    each second on a server that pileup has launched, else as its site has it. Everything else counts at once.
+    Reads, writes and bytes of a connection count when it is closed, or when the server makes its own report
+    (`xrd.report`): each second on a server that pileup has launched, else as its site has it. All else counts at once.
 
     HTTP is served by the same code: a GET is an open and reads. A server that was started again goes on counting from
     where the one before was last seen.

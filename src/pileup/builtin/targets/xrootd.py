@@ -95,7 +95,7 @@ class XrootdTarget(FileTarget):
                 "a token, a token_file, or a proxy",
                 "kind `webdav` takes them",
             )
-        if given.proxy is not None:
+        if given.proxy is not None and self.client_ == "native":
             raise TargetError(
                 "an X.509 proxy on root:// works through the official client only",
                 "`client: bindings` or `client: xrdcp` among the options of the target, a token, or kind `webdav`",
@@ -122,7 +122,26 @@ class XrootdTarget(FileTarget):
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes a client of the kind chosen. Raises PluginError when it is not installed."""
         chosen = CLIENTS.get(self.client_)
-        return partial(chosen, self.client().settings) if chosen else None
+        return partial(chosen, self._official()) if chosen else None
+
+    def preparing_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return the bindings where a proxy lets us in, which the engine cannot use."""
+        return partial(XrootdBindings, self._official()) if self.credentials.proxy is not None else None
+
+    def _official(self) -> dict[str, Any]:
+        """Return the settings for the official clients: with the proxy, which the engine's client does not take.
+
+        Raises TargetError for a token that they would send in plain.
+        """
+        who = self.identity
+        place = self.place
+        if (who.token or who.token_file) and not place.tls and not place.near:
+            raise TargetError(
+                f"`client: {self.client_}` would send the token to {place.host} in plain",
+                "a url that begins with roots://",
+            )
+        proxy = {"proxy": who.certificate} if self.credentials.proxy is not None else {}
+        return self.client().settings | proxy
 
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step."""
@@ -136,7 +155,8 @@ class XrootdTarget(FileTarget):
     @cached_property
     def sessions(self) -> Sessions:
         """Sessions for Python tests, one for each thread."""
-        return Sessions(self.client().settings, self.patience / 1e9)
+        settings = self.client().settings if self.credentials.proxy is None else self._official()
+        return Sessions(settings, self.patience / 1e9)
 
     def probe(self) -> str:
         """Ask for the version, and look at the folder."""

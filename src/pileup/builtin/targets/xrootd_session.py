@@ -12,6 +12,9 @@ from pileup.plugin import Ambiguous, Failed, Refused, TargetError
 
 if TYPE_CHECKING:
     from pileup._core._native import XrootSession
+    from pileup.builtin.targets.xrootd_official import OfficialSession
+
+    Session = XrootSession | OfficialSession
 
 STATS, CONFIG = 1, 7
 """Codes of queries (XProtocol.hh, XQueryType: kXR_QStats, kXR_Qconfig)."""
@@ -23,12 +26,12 @@ class Sessions:
     """Sessions of one target: each thread has its own, connected when it is first used."""
 
     def __init__(self, settings: dict[str, Any], patience: float) -> None:
-        self._settings = json.dumps(settings)
+        self._settings = settings
         self._patience = patience
         self._local = threading.local()
 
     @contextmanager
-    def session(self, about: str) -> Iterator[XrootSession]:
+    def session(self, about: str) -> Iterator[Session]:
         """Lend the session of this thread for requests about something; what goes wrong is raised as a verdict.
 
         Raises Failed, Refused, Ambiguous; TargetError for settings that cannot be used.
@@ -53,15 +56,22 @@ class Sessions:
             with suppress(OSError):
                 session.close()
 
-    def _own(self) -> XrootSession:
-        session: XrootSession | None = getattr(self._local, "session", None)
+    def _own(self) -> Session:
+        session: Session | None = getattr(self._local, "session", None)
         if session is None:
-            # here, so that the kind can be described where the engine is not built
-            from pileup._core._native import XrootSession  # noqa: PLC0415
-
             try:
-                session = XrootSession(self._settings, self._patience)
+                session = self._made()
             except ValueError as problem:
                 raise TargetError(str(problem)) from problem
             self._local.session = session
         return session
+
+    def _made(self) -> Session:
+        if "proxy" in self._settings:
+            from pileup.builtin.targets.xrootd_official import OfficialSession  # noqa: PLC0415  of an extra
+
+            return OfficialSession(self._settings, self._patience)
+        # here, so that the kind can be described where the engine is not built
+        from pileup._core._native import XrootSession  # noqa: PLC0415
+
+        return XrootSession(json.dumps(self._settings), self._patience)
