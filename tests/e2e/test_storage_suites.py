@@ -1,0 +1,155 @@
+"""The suites for storage in small form, each against a private XRootD, or against a server that is there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pileup.record import RunFolder
+from tests.servers.xrootd import xrootd
+from tests.support import pileup, require_program, run_folder
+
+Results = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _server_program() -> None:
+    require_program("xrootd", "apt-get install xrootd-server xrootd-server-plugins xrootd-scitokens-plugins")
+
+
+def run(suite: str, tmp_path: Path, **values: str) -> Results:
+    """Run an example with these values and return its results; the verdict may hang on how busy the machine is."""
+    given = [word for name, value in values.items() for word in ("--set", f"{name.replace('__', '.')}={value}")]
+    done = pileup("run", f"suite:{suite}", "--quiet", *given, cwd=tmp_path)
+    assert done.returncode in (0, 8), done.stdout + done.stderr
+    found: Results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    return found
+
+
+def totals(results: Results) -> dict[str, dict[str, int]]:
+    """Return how many iterations of each test ended how, all its cases together."""
+    found: dict[str, dict[str, int]] = {}
+    for case in results["cases"]:
+        into = found.setdefault(case["test"], {})
+        for outcome, number in case["operations"][0]["counts"].items():
+            into[outcome] = into.get(outcome, 0) + number
+    return found
+
+
+def wrong(results: Results) -> list[str]:
+    """Return what did not pass."""
+    return [f"{each['outcome']} {each['message']}" for each in results["errors"]]
+
+
+def test_the_acceptance_of_a_storage(tmp_path: Path) -> None:
+    small = {"clients": "12", "readers": "6", "size": "256 KiB", "duration": "1 s", "warm_up": "200 ms"}
+    results = run("vendor-acceptance", tmp_path, **small, delivered="1 MB/s", taken="100 kB/s")
+    assert wrong(results) == []
+    counts = totals(results)
+    assert {name: counts[name]["passed"] for name in ("fill", "sums", "kept", "fill_far", "sums_far")} == dict.fromkeys(
+        ("fill", "sums", "kept", "fill_far", "sums_far"), 12
+    )
+    assert all(counts[name]["passed"] > 12 for name in ("out", "in", "direct", "far"))
+    criteria = {each["id"]: each for each in results["criteria"]}
+    assert [criteria[f"C{number}"]["verdict"] for number in range(1, 9)] == ["passed"] * 8
+    assert (criteria["C1"]["says"], criteria["C13"]["verdict"]) == ("12 copies out at once, none fails", "not checked")
+    assert {each["coverage"] for each in results["criteria"]} == {"full", "partial", "none"}
+    checked = {each["operation"]: each for each in _case(results, "out")["operations"]}
+    assert checked["checksum"]["counts"]["passed"] == checked["copy"]["counts"]["passed"]
+
+
+def _case(results: Results, name: str) -> Results:
+    return next(case for case in results["cases"] if case["test"] == name)
+
+
+def test_the_counters_of_the_server_are_those_of_the_record(tmp_path: Path) -> None:
+    size = 300_000
+    options = {"files": 20, "size": f"{size} B"}
+    suite = {
+        "pileup": 1,
+        "title": "counters",
+        "targets": {"se": {"kind": "xrootd", "launch": {}}},
+        "options": options,
+        "tests": [
+            {"name": "fill", "use": "storage.write", "load": {"clients": 4, "times": 20}},
+            {"name": "out", "use": "storage.copy", "after": ["fill"], "load": {"clients": 8, "times": 200}},
+            {
+                "name": "look",
+                "use": "storage.read",
+                "options": {"layers": "control"},
+                "load": {"clients": 8, "times": 50},
+            },
+            {"name": "rest", "use": "noop", "after": ["out", "look"], "options": {"cost": "600 ms"}},
+        ],
+        "monitors": [{"use": "xrootd", "target": "se", "every": "200 ms"}],
+    }
+    (tmp_path / "suite.yaml").write_text(json.dumps(suite))
+    done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    samples = RunFolder.open(tmp_path / run_folder(done)).samples()
+    last: dict[str, float] = {}
+    for row in samples:
+        last[row.sample.metric] = row.sample.value
+    assert last["opens"] == 20 + 200 + 50
+    assert last["errors"] == 0
+    assert 200 * size <= last["out"] < 1.02 * 200 * size
+    assert 20 * size <= last["in"] < 1.05 * 20 * size
+
+
+def test_the_namespace_of_a_server_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    with xrootd(tmp_path / "server", tls=True) as server:
+        se = {"targets__se__url": server.roots, "targets__se__credentials__ca": server.ca}
+        small = {"clients": "4", "files": "60", "duration": "300 ms", "warm_up": "100 ms", "repeats": "1"}
+        results = run("namespace", tmp_path, **se, **small)
+        left = [path for path in server.data.rglob("*") if path.is_file()]
+    assert wrong(results) == []
+    assert left == [], "the suite removes what it has made"
+    counts = totals(results)
+    assert counts["delete"]["passed"] == 60
+    assert all(each["passed"] > 0 for each in counts.values())
+    rates = [each for each in results["comparisons"] if (each["test"], each["metric"]) == ("create", "rate")]
+    assert [point["values"]["create.folders"] for point in results["points"]] == ["1", "8", "64"]
+    assert len(rates[0]["points"]) == 3
+
+
+def test_buffers_and_read_ahead_are_compared(tmp_path: Path) -> None:
+    small = {"readers": "2", "size": "2 MiB", "duration": "300 ms", "warm_up": "100 ms", "repeats": "1"}
+    results = run("read-ahead", tmp_path, **small)
+    assert wrong(results) == []
+    assert totals(results)["read"]["passed"] > 12
+    calls = {}
+    for case in results["cases"]:
+        if case["test"] == "read":
+            figures = case["operations"][0]
+            calls[tuple(case["point"].values())] = figures["calls"] / figures["counts"]["passed"]
+    assert calls["128 KiB", "0 B"] > 16 > calls["8 MiB", "0 B"], "a request for each buffer"
+    watched = {f"{each['test']}.{each['operation']}" for each in results["comparisons"] if each["monitor"]}
+    assert {"node.load1", "node.cpu[mode=system]", "xrootd.out_rate", "xrootd.threads"} <= watched
+    assert any(name.startswith("process.cpu") for name in watched), "of the server alone"
+
+
+def test_new_tls_connections_cost_ten_times_a_kept_one(tmp_path: Path) -> None:
+    small = {"size": "256 KiB", "files": "1", "duration": "400 ms", "warm_up": "100 ms", "repeats": "3"}
+    results = run("protocols", tmp_path, scan="{options.target: [https, https_new]}", **small)
+    assert wrong(results) == []
+    look = next(each for each in results["comparisons"] if (each["test"], each["metric"]) == ("look", "p50"))
+    assert look["differences"][0]["relative"]["value"] > 5, "ten times and more on a machine that is free"
+
+
+def test_page_checksums_cost_a_multiple_of_plain_reads(tmp_path: Path) -> None:
+    small = {"size": "32 MiB", "files": "1", "duration": "500 ms", "warm_up": "200 ms", "repeats": "2"}
+    results = run("protocols", tmp_path, scan="{options.target: [root_pages, root]}", **small)
+    assert wrong(results) == []
+    read = next(each for each in results["comparisons"] if (each["test"], each["metric"]) == ("read", "throughput"))
+    assert read["differences"][0]["relative"]["value"] > 0.5, "3 to 5 times as fast on a machine that is free"
+
+
+def test_the_same_files_are_read_over_every_protocol(tmp_path: Path) -> None:
+    small = {"size": "256 KiB", "files": "2", "duration": "100 ms", "warm_up": "50 ms", "repeats": "1"}
+    results = run("protocols", tmp_path, **small)
+    assert wrong(results) == []
+    names = ["root", "root_pages", "root_tls", "http", "https", "https_new"]
+    assert [point["values"]["options.target"] for point in results["points"]] == names
+    assert all(each["passed"] > 0 for each in totals(results).values())
