@@ -107,9 +107,16 @@ def execute(
 
 @contextmanager
 def started(
-    words: list[str], *, stdin: bool = False, environment: dict[str, str] | None = None, folder: Path | None = None
+    words: list[str],
+    *,
+    stdin: bool = False,
+    environment: dict[str, str] | None = None,
+    folder: Path | None = None,
+    handed: tuple[int, ...] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program in a process group of its own, with pipes; at the end what is left of its group is ended.
+
+    It gets the open files of the numbers `handed` beside.
 
     Raises OSError when it cannot be started (FileNotFoundError: no such program).
     """
@@ -120,6 +127,7 @@ def started(
         stderr=subprocess.PIPE,
         env={**os.environ, **environment} if environment else None,
         cwd=folder,
+        pass_fds=handed,
         start_new_session=True,
         bufsize=0,
     )

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import http.client
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
 
 from pileup.builtin.targets.connection import Connections
+from pileup.builtin.targets.curl import Curl
 from pileup.builtin.targets.identity import Identity, identity_of
 from pileup.builtin.targets.location import Location, locate
-from pileup.plugin import Ambiguous, ClientSpec, Duration, Failed, Target, TargetError, option
+from pileup.plugin import (
+    Ambiguous,
+    ClientSpec,
+    Duration,
+    Failed,
+    ProgramClient,
+    Step,
+    Target,
+    TargetError,
+    option,
+)
 
 
 class HttpTarget(Target):
@@ -20,13 +32,29 @@ class HttpTarget(Target):
     list when left out), `certificate` and `key` (of the client), or `proxy` (both in one file, as the grid has them).
     `token`, `proxy` and `ca` may be `discover`: what the grid's own tools would find. A file with a token is read
     again when it changes. A token or a password is sent over TLS only, or to this machine itself.
+
+    Storage tests follow redirects (301, 302, 307, 308; 303 where something is read), each hop a request of its own
+    that is counted among the calls; `http.request` does not: one request is one. Who we are, `headers` and the client
+    certificate are told to the url's own protocol, host and port alone, and to the hosts of `trust`.
     """
 
     kind = "http"
     provides: ClassVar[frozenset[str]] = frozenset({"any", "http"})
 
     keep_alive: bool = option(True, help="keep connections open between requests; false: a new one for each")
+    resume: bool = option(
+        False, help="resume TLS sessions; false: a new connection makes the whole handshake, as one of a new user does"
+    )
+    redirects: int = option(
+        5, ge=0, le=100, help="how many redirects an operation of a storage test follows; 0: a redirect is its answer"
+    )
+    trust: list[str] = option(
+        [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
+    )
     headers: dict[str, str] = option({}, help="headers to send with every request")
+    client_: Literal["native", "curl"] = option(
+        "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
+    )
     patience: Duration = option(
         30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
     )
@@ -47,10 +75,27 @@ class HttpTarget(Target):
         settings: dict[str, Any] = {
             "url": self.location.url,
             "keep_alive": self.keep_alive,
+            "resume": self.resume,
+            "redirects": self.redirects,
+            "trust": self.trust,
             "headers": [[name, value] for name, value in self.headers.items()],
             **self.identity.to_native(),
         }
         return ClientSpec("http", settings)
+
+    def program_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes a client of the kind chosen."""
+        return partial(Curl, self.client().settings) if self.client_ == Curl.name else None
+
+    def problem_of(self, step: Step) -> str:
+        """Return why the client chosen cannot do a step."""
+        if self.client_ != Curl.name:
+            return ""
+        if self.trust or self.resume:
+            return "`client: curl` knows neither `trust` nor `resume`; expected neither, or `client: native`"
+        if self.headers and self.redirects:
+            return "`client: curl` tells `headers` to hosts it is sent to; expected `redirects: 0` or no headers"
+        return Curl.problem(step)
 
     @cached_property
     def connections(self) -> Connections:

@@ -8,6 +8,11 @@ from xml.etree import ElementTree
 from pileup.plugin import Entry, Failed
 
 DAV = "{DAV:}"
+PROPFIND = (
+    b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
+    b"<D:getcontentlength/></D:prop></D:propfind>"
+)
+"""Body of the question: what is a folder, and how large are the others."""
 
 
 def parse_entries(body: bytes, asked: str) -> list[Entry]:

@@ -11,14 +11,10 @@ from pileup.builtin.launchers.xrootd import xrootd_launcher
 from pileup.builtin.launchers.xrootd_settings import XrootdSettings
 from pileup.builtin.targets.connection import judge
 from pileup.builtin.targets.http import HttpTarget
-from pileup.builtin.targets.multistatus import parse_entries
+from pileup.builtin.targets.multistatus import PROPFIND, parse_entries
 from pileup.model.part import Part
 from pileup.plugin import Entry, Failed, FileTarget, Launcher, Refused, TargetError
 
-ASKED = (
-    b'<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/>'
-    b"<D:getcontentlength/></D:prop></D:propfind>"
-)
 OK = 200
 WITHOUT_PROPFIND = (405, 501)
 THERE_ALREADY = 405
@@ -71,7 +67,7 @@ class WebDavTarget(HttpTarget, FileTarget):
 
     def stat(self, path: str) -> Entry:
         """Return what is at a path; a server without PROPFIND is asked with HEAD, and tells no folders from files."""
-        answer = self.connections.send("PROPFIND", path, ASKED, _depth("0"))
+        answer = self.connections.send("PROPFIND", path, PROPFIND, _depth("0"))
         if answer.status not in WITHOUT_PROPFIND:
             judge(answer.head, "PROPFIND", path, 207)
             return parse_entries(answer.body, self.location.path_of(path))[0]
@@ -120,7 +116,7 @@ class WebDavTarget(HttpTarget, FileTarget):
 
     def _propfind(self, path: str, depth: str) -> Listing:
         """Ask for a folder: itself, and what is in it."""
-        answer = self.connections.send("PROPFIND", path, ASKED, _depth(depth))
+        answer = self.connections.send("PROPFIND", path, PROPFIND, _depth(depth))
         judge(answer.head, "PROPFIND", path, 207)
         itself, *entries = parse_entries(answer.body, self.location.path_of(path))
         return itself, entries
