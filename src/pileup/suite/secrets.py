@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping as Values
 
-from pileup.suite.tree import Mapping, Path, walk
+from pileup.model.surroundings import DISCOVER
+from pileup.suite.tree import Mapping, Path, Scalar, walk
 
 HIDDEN = "(secret)"
 WORDS = frozenset({"token", "password", "passphrase", "secret"})
@@ -20,7 +21,7 @@ class Secrets:
     """The secret scalars of a tree whose variables are filled in."""
 
     def __init__(self, tree: Mapping) -> None:
-        found = [scalar for path, scalar in walk(tree) if _secret(path) and not scalar.empty]
+        found = [scalar for path, scalar in walk(tree) if _secret(path) and not _open(scalar)]
         names = {name for scalar in found for name in scalar.variables}
         self.variables = frozenset(names)
         """Names of the variables that secrets are made from."""
@@ -37,11 +38,12 @@ class Secrets:
 
     def hide_values(self, values: Values[str, str]) -> dict[str, str]:
         """Return what `--set` gave with every secret replaced."""
-        return {name: HIDDEN if self._hidden(name) else self._blot(value) for name, value in values.items()}
+        return {name: HIDDEN if self._hidden(name, value) else self._blot(value) for name, value in values.items()}
 
-    def _hidden(self, name: str) -> bool:
+    def _hidden(self, name: str, value: str) -> bool:
         steps = name.split(".")
-        return name in self.variables or "credentials" in steps or steps[-1] in WORDS
+        named = name in self.variables or "credentials" in steps or steps[-1] in WORDS
+        return named and value != DISCOVER
 
     def _blot(self, text: str) -> str:
         for secret in self._texts:
@@ -51,3 +53,8 @@ class Secrets:
 
 def _secret(path: Path) -> bool:
     return bool(path) and path[-1] in WORDS
+
+
+def _open(scalar: Scalar) -> bool:
+    """Whether a value where secrets stand is none: left out, or the word that looks for the user's own."""
+    return scalar.empty or scalar.text == DISCOVER

@@ -55,6 +55,14 @@ def test_values_that_are_no_secrets_are_kept(plan: Callable[..., Plan]) -> None:
     assert plan(SUITE, {"other": "fancy"}).values == {"other": "fancy"}
 
 
+def test_the_word_that_looks_for_a_secret_is_none(plan: Callable[..., Plan]) -> None:
+    text = SUITE.replace('"Bearer $key"', "discover, ca: discover")
+    made = plan(text, {"targets.a.credentials": "{token: discover}", "targets.b.credentials.token": "discover"})
+    assert "{token: discover, ca: discover}" in made.text
+    assert made.values["targets.b.credentials.token"] == "discover"
+    assert made.suite.targets["b"].credentials.token.get_secret_value() == "discover"
+
+
 def test_a_secret_of_the_wrong_kind_is_not_shown(faults: Callable[..., list[str]]) -> None:
     found = faults(SUITE.replace("password: pw", "password: [hunter3]"))
     assert found == ["6:103: `password` is (secret); expected text"]
