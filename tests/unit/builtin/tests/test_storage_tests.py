@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pileup.model.program import Keys, Program, Step
 from pileup.model.sizes import SizeLaw
 from pileup.model.suite import Load
 from pileup.plugin import Context, Failed, Test
+from pileup.suite import load
 
 SET = Keys("data/f", 20, 6)
 CLOSED = Context("t", Load.model_validate({"clients": 4, "for": "1 s"}), 7)
@@ -243,3 +245,12 @@ def test_programs_are_plain_data() -> None:
     assert native["repeat"] == 1
     assert native["steps"][0]["content"] == {"seed": 7, "size": 1024, "sizes": ((1, 1024),), "entropy": 1.0}
     assert isinstance(program, Program)
+
+
+def test_the_suite_of_the_page_is_valid(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[4] / "docs/storage.md"
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    (tmp_path / "suite.yaml").write_text(text)
+    plan = load(tmp_path / "suite.yaml")
+    verbs = {case.point["read.layers"]: case.test.options["layers"] for case in plan.cases if case.test.name == "read"}
+    assert verbs == {name: name for name in ("all", "control", "data", "session", "noop")}
