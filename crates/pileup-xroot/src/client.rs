@@ -74,17 +74,19 @@ impl XrootClient {
         if !self.target.keep_alive {
             self.disconnect().await;
         }
-        self.sessions.retain(|session| !session.is_broken());
-        self.sessions.iter_mut().for_each(Session::rest);
+        for at in (0..self.sessions.len()).rev() {
+            if self.sessions[at].is_broken() {
+                self.drop_session(at);
+            } else {
+                self.sessions[at].rest();
+            }
+        }
     }
 
-    /// The session there, connected when there is none; the place in `sessions` is its number.
-    async fn session(&mut self, place: Option<&Place>) -> Result<usize, Trouble> {
-        if let Some(at) = self.sessions.iter().position(|session| session.is_at(place)) {
-            if self.sessions[at].begin().await {
-                return Ok(at);
-            }
-            self.drop_session(at);
+    /// The session there, connected when there is none: its number in `sessions`, and whether it is new.
+    async fn session(&mut self, place: Option<&Place>) -> Result<(usize, bool), Trouble> {
+        if let Some(at) = self.good(place).await {
+            return Ok((at, false));
         }
         let mut session = Session::connect(&self.target, place, self.number).await?;
         session.begin().await;
@@ -93,10 +95,20 @@ impl XrootClient {
         }
         if place.is_none() {
             self.sessions.insert(0, session);
-            return Ok(0);
+            return Ok((0, true));
         }
         self.sessions.push(session);
-        Ok(self.sessions.len() - 1)
+        Ok((self.sessions.len() - 1, true))
+    }
+
+    /// The session there when it is still good for an operation, which begins.
+    async fn good(&mut self, place: Option<&Place>) -> Option<usize> {
+        let at = self.sessions.iter().position(|session| session.is_at(place))?;
+        if self.sessions[at].begin().await {
+            return Some(at);
+        }
+        self.drop_session(at);
+        None
     }
 
     fn drop_session(&mut self, at: usize) {
@@ -119,7 +131,7 @@ impl XrootClient {
     ) -> Result<usize, Trouble> {
         let (mut hops, mut place, mut opaque) = (0, None, String::new());
         loop {
-            let at = self.session(place.as_ref()).await?;
+            let (at, fresh) = self.session(place.as_ref()).await?;
             let session = &mut self.sessions[at];
             let number = session.ask(&self.target, ask, &opaque, act).await?;
             match session.answer(number, take, limit, act).await {
@@ -135,7 +147,7 @@ impl XrootClient {
                 }
                 Err(trouble) => {
                     let (left, begun) = session.went();
-                    let stale = trouble.code == 0 && session.is_used() && session.is_broken() && !begun;
+                    let stale = trouble.code == 0 && !fresh && session.is_broken() && !begun;
                     if !stale || (left && !ask.again) {
                         return Err(trouble);
                     }
@@ -175,14 +187,13 @@ impl XrootClient {
 
     /// The file, opened now, or by the operation before where that kept it; with the session it is open in.
     pub(crate) async fn opened(&mut self, path: &str, mode: Mode, act: &mut Act) -> Result<(usize, File), Trouble> {
-        if let Some(kept) = self.kept.take().filter(|kept| kept.path == path && kept.mode == mode) {
-            let at = self.sessions.iter().position(|session| session.is_at(kept.place.as_ref()));
-            if let Some(at) = at {
-                if self.sessions[at].begin().await {
-                    return Ok((at, kept.file));
-                }
-                self.drop_session(at);
+        if let Some(kept) = self.kept.take()
+            && let Some(at) = self.good(kept.place.as_ref()).await
+        {
+            if kept.path == path && kept.mode == mode {
+                return Ok((at, kept.file));
             }
+            self.put_by((at, kept.file), None, Ok(()), act).await?;
         }
         // bits of kXR_open: 2 delete, 0x10 read, 0x20 update, 0x40 asynchronous, 0x100 make the path, 0x400 attributes in the answer
         let options: u16 = match mode {

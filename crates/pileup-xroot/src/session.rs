@@ -54,8 +54,6 @@ pub(crate) struct Session {
     pending: u32,
     /// Whether it cannot be used any more.
     broken: bool,
-    /// Operations carried.
-    used: u64,
 }
 
 impl Session {
@@ -73,7 +71,6 @@ impl Session {
             number: 0,
             pending: 0,
             broken: false,
-            used: 0,
         };
         session.greet(wants).await?;
         if session.server.goes_to_tls() {
@@ -157,11 +154,6 @@ impl Session {
         self.place.clone()
     }
 
-    /// Whether it has carried an operation before.
-    pub(crate) fn is_used(&self) -> bool {
-        self.used > 1
-    }
-
     /// Whether something is wrong with it that only a new one mends.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken || self.pending > 0
@@ -179,7 +171,6 @@ impl Session {
 
     /// Begin an operation; false when the session is no longer good for one: a server that closed it has usually told so by then.
     pub(crate) async fn begin(&mut self) -> bool {
-        self.used += 1;
         self.wire.begin();
         !self.is_broken() && self.wire.is_silent().await
     }

@@ -463,3 +463,28 @@ fn a_write_that_is_broken_off_says_why() {
     let odd = writing(|peer, stream| peer.say(stream, OK, b"data"));
     assert_eq!(against(&odd, write()), garbage("an answer of another kind than the one asked for"));
 }
+
+#[test]
+fn a_file_kept_open_goes_with_its_session() {
+    let script = Script::greeting(|number, peer| {
+        loop {
+            let asked = peer.request();
+            match asked.code {
+                3010 => peer.say(asked.stream, OK, &[&[1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0], STAT].concat()),
+                3013 => peer.say(asked.stream, OK, &data()),
+                3017 if number == 0 => return, // the session ends here
+                _ => peer.say(asked.stream, OK, STAT),
+            }
+        }
+    });
+    run(async {
+        let mut client = client(json!({"url": script.url()}));
+        let read = json!({"verb": "read", "content": {"seed": 5, "size": 10}, "keep": true});
+        assert_eq!(act(&mut client, read.clone(), "x").await.0, Ok(()));
+        assert_eq!(act(&mut client, json!({}), "x").await.0, Ok(()));
+        assert_eq!(act(&mut client, read, "x").await.0, Ok(()));
+    });
+    let asked: Vec<u16> =
+        script.asked.lock().unwrap().iter().map(|(code, _)| *code).filter(|code| *code > 3007).collect();
+    assert_eq!(asked, [3010, 3013, 3017, 3017, 3010, 3013]);
+}

@@ -86,6 +86,14 @@ fn parts_and_pieces_are_those_asked_for() {
             assert_eq!(read(json!({"span": size, "length": 4096, "keep": true}), 4096).await, 1);
             assert_eq!(read(json!({"span": size, "length": 4096}), 4096).await, 2);
             assert_eq!(read(json!({"span": size, "length": 4096}), 4096).await, 3);
+            // what was kept open is closed before another is opened
+            assert_eq!(read(json!({"span": size, "length": 4096, "keep": true}), 4096).await, 2);
+            assert_eq!(act(&mut client, json!({"verb": "stat"}), "f").await.1.calls, 1);
+            assert_eq!(act(&mut client, json!({"verb": "open"}), "f").await.1.calls, 1, "it is open; closed then");
+            let write = json!({"verb": "write", "content": content(10), "keep": true});
+            assert_eq!(act(&mut client, write.clone(), "g").await.1.calls, 2);
+            assert_eq!(act(&mut client, write, "g").await.1.calls, 1);
+            assert_eq!(act(&mut client, json!({"verb": "open"}), "g").await.1.calls, 3);
         }
     });
 }
