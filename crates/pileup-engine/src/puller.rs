@@ -67,6 +67,9 @@ enum Shape {
     },
 }
 
+/// So long after the end of an open load what was due before it may still begin, ns: as late as workers wake on a busy machine.
+const WAKING: i64 = 100_000_000;
+
 /// The state of one shard of a load.
 pub struct Puller {
     load: Load,
@@ -127,13 +130,25 @@ impl Puller {
         if self.stopped.is_some() {
             return Step::Done;
         }
-        if self.end().is_some_and(|end| now >= end) || self.exhausted() || self.full() {
+        if self.past(now) || self.exhausted() || self.full() {
             self.look_for_fault();
             return self.done(now);
         }
         match self.shape {
             Shape::Closed { .. } => self.next_closed(now),
             Shape::Open { .. } => self.next_open(now),
+        }
+    }
+
+    /// Whether the time of the load is up. What was due before its end begins for all that where a client was free then: a worker wakes a
+    /// little after what it waits for, and the system was not too slow for that.
+    fn past(&mut self, now: i64) -> bool {
+        let Some(end) = self.end().filter(|end| now >= *end) else { return false };
+        match &mut self.shape {
+            Shape::Open { arrivals, idle, most } if now < end + WAKING => {
+                (idle.is_empty() && self.existing >= *most) || arrivals.peek().is_none()
+            }
+            _ => true,
         }
     }
 
@@ -278,6 +293,7 @@ impl Puller {
             self.stop(now, &format!("limit: {} errors in a row", self.failed_in_a_row));
         }
         self.turn += 1;
+        let past = self.end().is_some_and(|end| now >= end);
         match &mut self.shape {
             Shape::Closed { ready, turns, away, steps, parked, .. } => {
                 let place = usize::try_from(u64::from(client) / self.load.shards).unwrap_or(0);
@@ -301,7 +317,9 @@ impl Puller {
                     ready.push(Reverse((time, self.turn, client, again != since)));
                 }
             }
-            Shape::Open { idle, .. } => idle.push(client),
+            // who is free only after the end begins nothing more
+            Shape::Open { idle, .. } if !past => idle.push(client),
+            Shape::Open { .. } => {}
         }
     }
 
@@ -313,7 +331,7 @@ impl Puller {
 
     /// Take notice of the time, when nobody asks for work: the load may have ended.
     pub fn look(&mut self, now: i64) {
-        if self.stopped.is_none() && self.end().is_some_and(|end| now >= end) {
+        if self.stopped.is_none() && self.past(now) {
             self.done(now);
         }
     }

@@ -171,6 +171,45 @@ fn without_a_free_client_what_is_due_begins_late_and_what_never_begins_is_missed
 }
 
 #[test]
+fn what_was_due_just_before_the_end_begins_where_a_client_was_free_then() {
+    let load = load(r#"{"kind": "open", "rate": 100, "clients": 2, "for": 60000000}"#);
+    // the worker that waits for what is due at 40 ms wakes after the end, at 61 ms
+    let at = |time: i64| {
+        let mut puller = Puller::new(&load, 0);
+        let first: Vec<Step> = (0..4).map(|k| begun(&mut puller, 10 * k * MS, true)).collect();
+        assert!(first.iter().all(|step| matches!(step, Step::Start(_))));
+        puller.look(time * MS);
+        puller
+    };
+    let mut woken = at(61);
+    let late = [begun(&mut woken, 61 * MS, false), begun(&mut woken, 61 * MS, false)];
+    assert!(matches!(late[0], Step::Start(begin) if begin.intended == 40 * MS));
+    assert!(matches!(late[1], Step::Start(begin) if begin.intended == 50 * MS));
+    assert_eq!((woken.next(61 * MS), woken.missed()), (Step::Done, 0));
+
+    let mut busy = at(61);
+    let one = begun(&mut busy, 61 * MS, true);
+    assert!(matches!(one, Step::Start(begin) if begin.client == 0));
+    let other = begun(&mut busy, 62 * MS, true);
+    assert!(matches!(other, Step::Start(begin) if begin.client == 1), "who was free only after the end begins nothing more");
+    assert_eq!((busy.next(63 * MS), busy.missed()), (Step::Done, 0));
+
+    let mut asleep = at(200);
+    assert_eq!((asleep.next(200 * MS), asleep.missed()), (Step::Done, 2), "that late it counts as missed");
+}
+
+/// The step at a time; what it begins ends then too, if it is `short`.
+fn begun(puller: &mut Puller, now: i64, short: bool) -> Step {
+    let step = puller.next(now);
+    if let Step::Start(begin) = step
+        && short
+    {
+        puller.finished(begin.client, now, true);
+    }
+    step
+}
+
+#[test]
 fn a_stall_delays_what_was_due_meanwhile_and_keeps_its_intended_start() {
     let load = load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 80000000}"#);
     let (lines, mut puller) = simulate(&load, |k| if k == 1 { 35 } else { 1 }, |_| true);
