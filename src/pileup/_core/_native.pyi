@@ -226,12 +226,12 @@ def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
 
 @final
 class XrootSession:
-    """One session of an xroot server (root://, roots://), blocking, without the GIL: for what prepares, looks and clears up.
+    """One session of an xroot server (root://, roots://), blocking, without the GIL: for what prepares and clears up.
 
-    `settings` is JSON, as that of ClientSpec("xroot"); ValueError for wrong ones. Connects with the first call and again
-    when the connection has gone. Paths are relative to the url's. Every call ends within `timeout` seconds and raises
-    FileNotFoundError, FileExistsError, PermissionError (the server refuses), TimeoutError (no answer: it may have
-    happened) or another OSError, in words without paths or secrets.
+    `settings` is JSON, as that of ClientSpec("xroot"); ValueError for wrong ones. Connects with the first call, and
+    again when the connection has gone. Paths are relative to the url's. Every call ends within `timeout` seconds and
+    raises FileNotFoundError, FileExistsError, PermissionError (the server refuses), TimeoutError (no answer: it may
+    have happened) or another OSError, in words without paths or secrets.
     """
 
     def __init__(self, settings: str, timeout: float = 30.0) -> None: ...

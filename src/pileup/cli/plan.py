@@ -112,10 +112,13 @@ def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _remarks(plan: Plan) -> list[str]:
-    """Say what the guard rails may do to this plan."""
-    from pileup.model.units import format_time
+    """Say what may end this plan early: its guard rails, and figures that are precise before the last repeat."""
+    from pileup.model.units import format_fraction, format_time
 
-    limit = plan.suite.limits.duration
+    limit, until, told = plan.suite.limits.duration, plan.suite.until, []
+    if until is not None:
+        wanted = f"{until.figure} is known within {format_fraction(until.within)}"
+        told.append(f"The repeats end when {wanted}: {until.at_least} to {plan.suite.repeat} of them.")
     if limit is not None and plan.totals()["longest"] > limit:
-        return [f"The limit of {format_time(limit)} may end the run early if time-outs pass."]
-    return []
+        told.append(f"The limit of {format_time(limit)} may end the run early if time-outs pass.")
+    return told

@@ -36,13 +36,15 @@ class Side(IntEnum):
 
 
 class CaseOutcome(str):
-    """How a case ended, in words: passed, failed, error, not run, unavailable, unknown."""
+    """How a case ended, in words: passed, failed, error, not run, unavailable, unknown, spared."""
 
     __slots__ = ()
 
 
 PASSED, FAILED, ERROR = CaseOutcome("passed"), CaseOutcome("failed"), CaseOutcome("error")
 NOT_RUN, UNAVAILABLE, UNKNOWN = CaseOutcome("not run"), CaseOutcome("unavailable"), CaseOutcome("unknown")
+SPARED = CaseOutcome("spared")
+"""Planned at most, and not needed: the figures were precise before. It is no part of the results."""
 
 ITERATION = "iteration"
 """Operation name of the parent row when an iteration has several operations."""

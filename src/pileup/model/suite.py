@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, S
 from pileup.model.finding import Find
 from pileup.model.law import TimeLaw
 from pileup.model.part import Part
+from pileup.model.precision import Until
 from pileup.model.quantities import Count, Duration, Rate, Size
 from pileup.model.replay import ReplayWord
 from pileup.model.steering import Hold
@@ -370,7 +371,6 @@ class TestSpec(Part):
     )
     layers: Any = not_yet("press all layers of the protocol or only some")
     against: Any = not_yet("two targets, pressed in pairs")
-    until: Any = not_yet("repeat until the figure is precise")
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
@@ -557,7 +557,7 @@ class Suite(Part):
     places: PlacesWord = Field(default_factory=Places, description="where the load comes from; --fleet takes its place")
     equivalent: Any = not_yet("tests that must give equal answers")
     against: Any = not_yet("two targets, pressed in pairs")
-    until: Any = not_yet("repeat until the figures are precise")
+    until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
     layers: Any = not_yet("press all layers of the protocol or only some")
 
     def test(self, name: str) -> TestSpec:

@@ -134,6 +134,7 @@ def _info(sources: Sequence[Source]) -> dict[str, Any]:
         "fault_problems": [each for info in infos for each in info.get("fault_problems") or []],
         "stopped": next((str(info["stopped"]) for info in infos if info.get("stopped")), ""),
         "debug_build": any(info.get("debug_build") for info in infos),
+        "until": None,
         "merged": [_told(source) for source in sources],
         "exit_code": None,
         "verdict": None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pileup.model.plan import WHOLE, Case, Plan
-from pileup.model.record import FAILED, NOT_RUN, PASSED, UNAVAILABLE, CaseOutcome
+from pileup.model.record import FAILED, NOT_RUN, PASSED, SPARED, UNAVAILABLE, CaseOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,15 @@ class StopAsked:
     reason: str
 
 
-Event = CaseEnded | VisitFailed | StopAsked
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """Event: no repeats after this one are needed."""
+
+    repeat: int
+    reason: str
+
+
+Event = CaseEnded | VisitFailed | StopAsked | Enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,7 @@ class SuiteMachine:
         self._visit = WHOLE
         self._failed_visits: dict[int, str] = {}
         self._stopped = ""
+        self._enough: Enough | None = None
 
     def _mains_left(self, role: Case) -> set[int]:
         return set() if role.id in self._outcomes else {each for each in role.beside if each not in self._outcomes}
@@ -122,6 +131,8 @@ class SuiteMachine:
                 self._failed_visits[event.visit] = event.reason
             case StopAsked():
                 self._stopped = self._stopped or event.reason
+            case Enough():
+                self._enough = event
 
     def next(self) -> Instruction:
         """Return what is to be done now."""
@@ -170,13 +181,15 @@ class SuiteMachine:
         return f"lives beside {names or 'nothing'}, which did not begin"
 
     def _hindrance(self, case: Case) -> tuple[CaseOutcome, str] | None:
+        if self._enough and case.visit != WHOLE and case.repeat > self._enough.repeat:
+            return SPARED, self._enough.reason
         if self._stopped:
             return NOT_RUN, self._stopped
         if case.visit in self._failed_visits:
             return UNAVAILABLE, self._failed_visits[case.visit]
         for needed in case.after:
             outcome = self._outcomes.get(needed, NOT_RUN)
-            if outcome != PASSED:
+            if outcome not in (PASSED, SPARED):
                 return NOT_RUN, f"needs {self._cases[needed].name}, which {_in_words(outcome)}"
         return None
 

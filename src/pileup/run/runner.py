@@ -32,6 +32,7 @@ from pileup.run.machine import (
     Begin,
     CaseEnded,
     EndRoles,
+    Enough,
     Enter,
     Finish,
     Instruction,
@@ -42,6 +43,7 @@ from pileup.run.machine import (
     VisitFailed,
 )
 from pileup.run.monitors import MonitorClock, Watch
+from pileup.run.precision import PrecisionWatch
 from pileup.run.resume import Earlier
 from pileup.run.roles import Role
 from pileup.run.servers import Supervisor
@@ -68,10 +70,13 @@ class Runner:
         self._done: dict[int, CaseRun] = {}
         self._roles: dict[int, Role] = {}
         self._objects = earlier.objects if earlier else {}
+        self._precision: PrecisionWatch | None = None
         started = now()
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
         self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
         self._started = started
+        if plan.suite.until is not None:
+            self._precision = PrecisionWatch(plan, plan.suite.until, self.folder, self._book.info)
         self._book.save()
 
     def run(self) -> RunResults:
@@ -188,6 +193,12 @@ class Runner:
         self._clean_up(
             [number for number in self._done if (case := self._plan.case(number)).visit == visit and _of_visit(case)]
         )
+        points = max(1, len(self._plan.points))
+        if self._precision is not None and (visit + 1) % points == 0:
+            repeat = (visit + 1) // points
+            if reason := self._precision.enough(repeat):
+                self._machine.take(Enough(repeat, reason))
+                live.folder.event("until", reason)
 
     def _clean_up(self, numbers: list[int]) -> None:
         """Remove what cases have made, the last one first."""

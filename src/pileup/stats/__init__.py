@@ -12,6 +12,7 @@ from pileup.stats.idle import holds
 from pileup.stats.judge import judge_case
 from pileup.stats.knee import Evidence, Knee
 from pileup.stats.plain import plain, to_json
+from pileup.stats.precision import Repeats
 from pileup.stats.run import exit_code, results
 from pileup.stats.trial import Trial, Trials
 
@@ -20,6 +21,7 @@ __all__ = [
     "Evidence",
     "Gauge",
     "Knee",
+    "Repeats",
     "Trial",
     "Trials",
     "amount",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pileup.model import own
 from pileup.model.exits import ExitCode, combine
-from pileup.model.record import ERROR, FAILED, NOT_RUN, UNAVAILABLE, Frame
+from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, Event, RunResults
+from pileup.model.units import format_fraction
 from pileup.record import RunFolder
 from pileup.stats import criteria, detached, limit, points, stalls
 from pileup.stats.blocks import add_dependence
@@ -109,7 +110,7 @@ def _of_system(series: Sequence[Whole]) -> list[Whole]:
 
 def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:
     frames = _by_case(folder, info)
-    told = info.get("cases", [])
+    told = [case for case in info.get("cases", []) if case.get("outcome") != SPARED]
     measured = windows(connection, told)
     names = {number: detached.operations_of(each) for number, each in frames.items()}
     outliving = detached.windows(connection, names)
@@ -150,6 +151,19 @@ def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:
     return found
 
 
+def _precise(until: dict[str, Any], most: int) -> str:
+    """Return in words how precisely the repeats tell the figure that they were made for."""
+    where = ", ".join(f"{axis}={value}" for axis, value in until["point"].items())
+    half = "nothing yet" if until["half"] is None else format_fraction(until["half"])
+    if until["reached"]:
+        everywhere = " at every point" if where else ""
+        made = f"{until['repeats']} of at most {most} repeats"
+        return f"{until['figure']} is known within {half}{everywhere} after {made}."
+    at = f" at {where}" if where else ""
+    wanted = format_fraction(until["within"])
+    return f"{until['figure']} is not known within {wanted}: {half}{at} after {until['repeats']} repeats."
+
+
 def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
     notes = []
     if info.get("stopped"):
@@ -157,6 +171,8 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
     if info.get("ended") is None:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
     notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
+    if info.get("until"):
+        notes.append(_precise(info["until"], info.get("repeat", 1)))
     if info.get("debug_build"):
         notes.append("The engine is a debug build: its figures are not to be trusted.")
     if cases and not any(operation.counts.ended for case in cases for operation in case.operations):

@@ -17,6 +17,7 @@ from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.check_beside import BesideRules
 from pileup.suite.check_plugins import PluginRules
+from pileup.suite.check_until import check_until
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
 from pileup.suite.replays import Replays, check_replays
@@ -34,6 +35,7 @@ def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
     check_replays(draft, replays, faults)
     _check_checks(draft, folder, faults)
     BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
+    check_until(draft, faults)
 
 
 def _check_title(draft: Draft, faults: Faults) -> None:

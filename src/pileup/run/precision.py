@@ -1,0 +1,58 @@
+"""Ends the repeats of a study once a figure is precise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pileup.model import check as checks
+from pileup.model.plan import Plan
+from pileup.model.precision import Until
+from pileup.model.record import Frame
+from pileup.model.units import format_fraction
+from pileup.record import Position, RunFolder
+from pileup.stats import Repeats
+
+
+class PrecisionWatch:
+    """Asked after each repeat whether that is enough. What it finds stands in run.json under `until`.
+
+    It must be precise in two repeats, one after the other: who stops at the first time stops too often when the values
+    so far happen to lie together, and the interval then holds the truth in 92 of 100 instead of 94 or 95.
+    """
+
+    def __init__(self, plan: Plan, until: Until, folder: RunFolder, told: dict[str, Any]) -> None:
+        self._plan, self._until, self._folder, self._info = plan, until, folder, told
+        self._void = {(int(case), int(place)) for case, place in told["void"]}
+        self._told = told["until"] = until.model_dump() | {"repeats": 0, "half": None, "reached": False, "point": {}}
+        names = tuple(test.name for test in plan.suite.tests)
+        self._repeats = Repeats(until.check, checks.resolve(until.check, names, ()))
+        self._position: Position | None = None
+        self._seen = 0
+        self._was = False
+
+    def enough(self, repeat: int) -> str:
+        """Return why no more repeats are needed after this one, in words; empty when they are."""
+        if repeat < self._until.at_least - 1:
+            return ""
+        self._look(repeat)
+        worst = self._repeats.worst()
+        precise = worst.half <= self._until.within
+        reached = precise and self._was and worst.n >= self._until.at_least
+        self._was = precise
+        half = worst.half if math.isfinite(worst.half) else None
+        self._told.update(repeats=repeat, half=half, reached=reached, point=dict(worst.point))
+        if not reached:
+            return ""
+        return f"{self._until.figure} is known within {format_fraction(worst.half)} after {repeat} repeats"
+
+    def _look(self, repeat: int) -> None:
+        """Take the figures of the repeats that were not looked at before."""
+        done = {case.id for case in self._plan.cases if self._seen < case.repeat <= repeat}
+        frames: dict[int, list[Frame]] = {}
+        newest, self._position = self._folder.tail_frames(self._position)
+        for frame in newest:
+            if frame.case in done and (frame.case, frame.place) not in self._void:
+                frames.setdefault(frame.case, []).append(frame)
+        self._repeats.take(self._folder, self._info, frames)
+        self._seen = repeat
