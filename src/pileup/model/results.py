@@ -220,8 +220,10 @@ class TrialResult:
     value: float | None
     """The figure of the check, in its base unit."""
     passed: bool | None
-    """None: too little was done to tell."""
+    """None: it could not be told."""
     why: str
+    limited: bool = False
+    """It did not pass, and the generator was the limit."""
 
 
 @dataclass(frozen=True, slots=True)

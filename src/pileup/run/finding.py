@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pileup._core._native import now
@@ -92,8 +92,8 @@ class Finding:
         whole = after - looked if self._find.raise_ == "rate" else self._find.trial
         seconds = max(self._find.trial, whole) / 1e9
         trial = self._trials.judge(frames, samples, looked, until, seconds)
-        self._search.take(level, trial.passed)
-        self._note(level, begin, until, trial)
+        counts = self._search.take(level, trial.passed, trial.limited)
+        self._note(level, begin, until, trial if counts else replace(trial, value=None, passed=None))
         return ""
 
     def _load(self, level: float, length: int) -> Load:
@@ -129,4 +129,4 @@ def judge_of(find: Find, live: Live, case: Case) -> Trials:
     mine = cases_of(plan, case, selected.name)
     own = selected.kind == "test" and selected.name == case.test.name
     names = frozenset({selected.name, *(plan.case(number).name for number in mine)})
-    return Trials(case.id, own, Gauge(find.check, selected, mine.__contains__, find.trial, names))
+    return Trials(live.book.case(case), own, Gauge(find.check, selected, mine.__contains__, find.trial, names))

@@ -7,6 +7,7 @@ from typing import Any
 from pileup.model import check as checks
 from pileup.model.finding import level_words
 from pileup.model.results import Found, TrialResult
+from pileup.model.units import format_count
 from pileup.stats.knee import Evidence
 
 LIKELY = 0.5
@@ -63,6 +64,10 @@ def found_words(found: Found) -> str:
     else:
         low, high = (level_words(edge, found.by) for edge in (found.low, found.high))
         told = f"{found.check} holds up to {answer} (95 % interval {low} to {high}), by {number}"
+    limited = sum(each.limited and each.passed is False for each in found.trials)
+    if limited:
+        those = "one" if limited == 1 else format_count(limited)
+        told += f"; in {those} that did not pass the generator was the limit, so the system may bear more"
     if found.measured is None:
         return f"{told}; the search was not ended"
     return f"{told}; measured at {level_words(found.measured, found.by)}"

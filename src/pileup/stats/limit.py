@@ -39,6 +39,8 @@ class Limit:
     words: str
     stretches: tuple[Stretch, ...] = ()
     share: float = 0.0
+    what: str = ""
+    """`words` without what follows from it."""
 
 
 def limits(cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> list[Limit]:
@@ -75,7 +77,8 @@ def _of_case(data: CaseData, watched: Sequence[Whole]) -> Limit:
     busy = _generator(data)
     if busy or part >= LIMITED_SHARE:
         told = _times(found) if found else f"({busy})"
-        return Limit(name, True, f"{_WAS} {told}: {_blame(part, bool(found))}", found, part or 1.0)
+        what = f"{_WAS} {told}"
+        return Limit(name, True, f"{what}: {_blame(part, bool(found))}", found, part or 1.0, what)
     told = _open(data) if data.info.get("load_kind") == "open" else _closed(data)
     if found:
         told += f"; the generator held it back {_times(found)}: the slowest responses contain that"
@@ -144,7 +147,11 @@ def _open(data: CaseData) -> str:
     if missed == 0 and due and counts.passed >= REACHED * due:
         if data.info.get("hold"):
             return _steered(data, told)
-        return f"the load asked for was reached ({told})" if achieved >= 0.9 * asked else f"it cannot be said ({told})"
+        if achieved >= 0.9 * asked:
+            return f"the load asked for was reached ({told})"
+        if _all_clients_busy(data):
+            return f"the system was the limit ({told}, up to {_flight(data)} in flight)"
+        return f"it cannot be said ({told})"
     if missed:
         return f"the system was the limit ({told}, {format_count(missed)} missed, up to {_flight(data)} in flight)"
     return f"the system was the limit ({told}, {format_count(due - counts.passed)} did not pass)"

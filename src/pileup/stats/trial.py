@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import Figure
+from pileup.stats.cases import CaseData
 from pileup.stats.detached import is_ledger
 from pileup.stats.distribution import TOO_FEW
 from pileup.stats.evaluate import Part, of_test
 from pileup.stats.gauge import Gauge
-from pileup.stats.measured import measure
+from pileup.stats.limit import limits
+from pileup.stats.monitors import whole_series
 
 MISSED = 0.01
 """A level was not there when more than this share of what was due was never begun."""
@@ -25,13 +28,18 @@ class Trial:
     passed: bool | None
     why: str = ""
     """What else is to be said: why it did not pass although the figure may, why it tells nothing."""
+    limited: bool = False
+    """It did not pass, and the generator was the limit: that says nothing of the system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Judges trials of a case. `gauge` knows the check and what it speaks of; `own`: that is the case itself."""
+    """Judges trials of a case. `gauge` knows the check and what it speaks of; `own`: that is the case itself.
 
-    case: int
+    `info` is the entry of the case in run.json.
+    """
+
+    info: dict[str, Any]
     own: bool
     gauge: Gauge
 
@@ -44,19 +52,35 @@ class Trials:
         Of the case itself `frames` are those of the trial; of others those up to `end`.
         """
         known = list(frames)
-        mine = measure(_measured(frame) for frame in known if frame.case == self.case and not is_ledger(frame))
-        counts = mine.counts()
+        near = [row for row in samples if begin <= row.time <= end]
+        mine = self._data(known)
+        trial = self._told(mine, known, near, end, seconds)
+        # one that passed although the generator was late passes all the more
+        slow = [] if trial.passed else [each for each in limits([mine], whole_series(near)) if each.generator]
+        if slow:
+            return replace(trial, passed=False, why=slow[0].what, limited=True)
+        return trial
+
+    def _data(self, frames: Iterable[Frame]) -> CaseData:
+        """Return what was seen of the case itself, as if the trial were all of it."""
+        info = {word: told for word, told in self.info.items() if word != "find"}
+        mine = [_measured(frame) for frame in frames if frame.case == info["id"] and not is_ledger(frame)]
+        return CaseData(info, mine, None)
+
+    def _told(
+        self, mine: CaseData, frames: Iterable[Frame], samples: Sequence[SampleRow], end: int, seconds: float
+    ) -> Trial:
+        counts = mine.measured.counts()
         due = counts.ended + counts.missed
         if counts.missed > MISSED * due:
             return Trial(None, False, f"{counts.missed} of {due} iterations that were due were never begun")
         if counts.passed == 0 and due:
             return Trial(None, False, "nothing passed")
         if self.own:
-            mine.seconds = seconds
-            figure = of_test(self.gauge.check, self.gauge.selected, [Part(mine)])
+            mine.measured.seconds = seconds
+            figure = of_test(self.gauge.check, self.gauge.selected, [Part(mine.measured)])
             return self._judged(figure)
-        near = [row for row in samples if begin <= row.time <= end]
-        value = self.gauge.look(end, (frame for frame in known if frame.time <= end), near)
+        value = self.gauge.look(end, (frame for frame in frames if frame.time <= end), samples)
         return self._judged(Figure(value, "", None, 0, self.gauge.problem or "nothing was measured"))
 
     def _judged(self, figure: Figure) -> Trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,11 +55,28 @@ def test_what_lies_beyond_the_bounds_is_told() -> None:
     assert "the search was not ended" in found_words(high)
 
 
+def test_trials_that_the_generator_limited_are_told() -> None:
+    info = _info(*[(90.0, True), (110.0, False)] * 4, measured=85.0)
+    info["find"]["trials"][1] |= {"passed": None, "value": None, "limited": True}
+    told = found(info)
+    assert told is not None
+    assert "generator" not in found_words(told), "made again"
+    info["find"]["trials"][3] |= {"limited": True}
+    told = found(info)
+    assert told is not None
+    assert found_words(told).endswith(
+        "; in one that did not pass the generator was the limit, so the system may bear more; measured at 85 /s"
+    )
+
+
 def test_a_search_that_could_tell_nothing_says_why() -> None:
     told = found(_info((10.0, None)))
     assert told is not None
     assert found_words(told) == "nothing is known of where p99(read) < 50 ms holds, by 1 trial: so"
     assert found({"test": "read"}) is None
+
+
+INFO = {"id": 3, "name": "read", "test": "read", "load_kind": "open", "find": {"trials": []}}
 
 
 def _frame(phase: Phase, milliseconds: list[int], missed: int = 0, case: int = 3) -> Frame:
@@ -78,7 +96,7 @@ def _frame(phase: Phase, milliseconds: list[int], missed: int = 0, case: int = 3
 def _trials(text: str, own: bool = True) -> Trials:
     check = checks.parse(text)
     selected = checks.resolve(check, ["read"], ["node"])
-    return Trials(3, own, Gauge(check, selected, {3}.__contains__, SECOND, frozenset({selected.name})))
+    return Trials(INFO, own, Gauge(check, selected, {3}.__contains__, SECOND, frozenset({selected.name})))
 
 
 def test_a_trial_is_judged_by_what_was_due_after_settling() -> None:
@@ -87,6 +105,19 @@ def test_a_trial_is_judged_by_what_was_due_after_settling() -> None:
     assert trial.passed is True
     assert trial.value == pytest.approx(20e6, rel=0.01)
     assert _trials("p90(read.response) < 10 ms").judge(frames, [], 0, SECOND, 1.0).passed is False
+
+
+def test_a_trial_that_failed_where_the_generator_was_the_limit_says_nothing_of_the_system() -> None:
+    late = Histogram()
+    for _ in range(50):
+        late.record(60_000_000)
+    frames = [replace(_frame(Phase.WARM_UP, [70] * 50), late=late.encode())]
+    trial = _trials("p90(read.response) < 50 ms").judge(frames, [], 0, SECOND, 1.0)
+    assert (trial.passed, trial.limited) == (False, True)
+    assert trial.why.startswith("the generator was the limit from ")
+    assert "(starts 60 ms late)" in trial.why
+    borne = _trials("p90(read.response) < 90 ms").judge(frames, [], 0, SECOND, 1.0)
+    assert (borne.passed, borne.limited, borne.why) == (True, False, "")
 
 
 def test_rates_are_made_of_the_time_that_answering_took() -> None:

@@ -11,6 +11,8 @@ FACTOR = 2.0
 ASKED = (0.1, 0.5, 0.9)
 """A trial is made at the level below which the knee lies with this probability, by turns: at the median, and on both
 sides of it, where trials also tell how wide the range is in which they disagree."""
+AGAIN = 2
+"""So many trials in a row that the generator spoilt are made again; what is more is its limit, not a disturbance."""
 SURE = 0.95
 """How probable it must be that the answer lies beyond a bound for the search to end there."""
 
@@ -36,6 +38,9 @@ class Search:
     """That of the last trial."""
     _passed: bool | None = field(init=False, default=None)
 
+    _spoilt: int = field(init=False, default=0)
+    """Trials in a row that are to be made again."""
+
     def __post_init__(self) -> None:
         self._evidence = Evidence(self.low, self.high)
 
@@ -46,13 +51,22 @@ class Search:
         level = min(max(self._wanted(), self.low), self.high)
         return float(round(level)) if self.whole else level
 
-    def take(self, level: float, passed: bool | None) -> None:
-        """Take the outcome of a trial; None: too little was done to tell, so a higher level is tried."""
+    def take(self, level: float, passed: bool | None, limited: bool = False) -> bool:
+        """Take the outcome of a trial; None: too little was done to tell, so a higher level is tried.
+
+        `limited` says that it did not pass for reasons that may be gone the next time: it is made again, a few times.
+        Return whether it counts.
+        """
         self.trials += 1
+        self._spoilt = self._spoilt + 1 if limited else 0
+        if 0 < self._spoilt <= AGAIN:
+            return False
+        self._spoilt = 0
         self._level, self._passed = level, passed
         if passed is not None:
             self._seen.add(passed)
             self._evidence.add(level, passed)
+        return True
 
     @property
     def answer(self) -> Knee:

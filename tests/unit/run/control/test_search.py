@@ -117,3 +117,16 @@ def test_trials_are_bounded() -> None:
         search.take(level, level < 300)
     assert search.trials == 7
     assert search.answer.low < 300 < search.answer.high
+
+
+def test_a_trial_that_was_disturbed_is_made_again_and_what_lasts_counts() -> None:
+    search = Search(10, 5000, 100, 0.05, 40)
+    assert [search.take(100, False, limited=True) for _ in range(3)] == [False, False, True]
+    assert (search.trials, search.next()) == (3, 50)
+    undisturbed = Search(10, 5000, 100, 0.05, 40)
+    undisturbed.take(100, False)
+    assert search.answer == undisturbed.answer
+    assert search.take(50, False, limited=True) is False
+    assert search.next() == 50
+    assert search.take(50, True) is True
+    assert search.take(70, False, limited=True) is False, "counted anew"
