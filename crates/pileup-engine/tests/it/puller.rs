@@ -191,7 +191,10 @@ fn what_was_due_just_before_the_end_begins_where_a_client_was_free_then() {
     let one = begun(&mut busy, 61 * MS, true);
     assert!(matches!(one, Step::Start(begin) if begin.client == 0));
     let other = begun(&mut busy, 62 * MS, true);
-    assert!(matches!(other, Step::Start(begin) if begin.client == 1), "who was free only after the end begins nothing more");
+    assert!(
+        matches!(other, Step::Start(begin) if begin.client == 1),
+        "who was free only after the end begins nothing more"
+    );
     assert_eq!((busy.next(63 * MS), busy.missed()), (Step::Done, 0));
 
     let mut asleep = at(200);
