@@ -194,6 +194,27 @@ mod tests {
         std::fs::remove_file(empty).unwrap();
     }
 
+    /// A file of the tests.
+    fn data(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    }
+
+    #[test]
+    fn a_proxy_is_shown_with_its_chain_though_its_extensions_are_not_known() {
+        let (proxy, ca) = (data("proxy.pem"), data("user.pem"));
+        let own = Own::new(&proxy, &proxy).unwrap();
+        assert_eq!(own.resolve(&[], &[]).unwrap().cert.len(), 2);
+        assert!(own.0.keys_match().is_err_and(|error| matches!(error, rustls::Error::InvalidCertificate(_))));
+        let files = Files { ca: Some(&ca), certificate: Some(&proxy), ..Files::default() };
+        assert!(Trust::new(files, &[]).is_ok(), "the key is in the same file");
+    }
+
+    #[test]
+    fn a_key_of_somebody_else_is_refused() {
+        let error = Own::new(&data("user.pem"), &data("other.key")).unwrap_err();
+        assert!(error.contains("expected a certificate with its own key"), "{error}");
+    }
+
     #[test]
     fn names_are_host_names() {
         assert!(Trust::name("se01.site.org").is_ok() && Trust::name("127.0.0.1").is_ok() && Trust::name("::1").is_ok());
