@@ -84,6 +84,7 @@ async fn read(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut A
         let span = span.ok_or_else(|| Fault::failed("another range than the one asked for"))?;
         if let Some(total) = span.total {
             check::size(total, call.content.map(|object| object.size))?;
+            plan.total = Some(total);
         }
     }
     let whole = part.is_none() && call.step.checksum == Checksum::Adler32;

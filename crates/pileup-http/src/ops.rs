@@ -139,7 +139,10 @@ impl HttpClient {
         match call.step.buffer {
             Some(buffer) => self.read_by_buffer(plan, range, buffer.max(1), call, act).await,
             None => {
-                plan.set_part(range);
+                // XRootD 5.5 promises what lies behind the end, and sends nothing at all
+                let rest = call.content.map_or(0, |object| object.size.saturating_sub(range.offset));
+                let length = range.length.map(|length| if rest > 0 { length.min(rest) } else { length });
+                plan.set_part(Range { length, ..range });
                 self.ask(plan, call, act).await
             }
         }
@@ -156,7 +159,7 @@ impl HttpClient {
     ) -> Result<(), Fault> {
         let size = call.content.map(|object| object.size);
         let asked = range.length.map(|length| range.offset.saturating_add(length));
-        let end = [size, asked].into_iter().flatten().min();
+        let mut end = [size, asked].into_iter().flatten().min();
         let mut at = range.offset;
         loop {
             let length = end.map_or(buffer, |end| buffer.min(end.saturating_sub(at)).max(1));
@@ -165,6 +168,7 @@ impl HttpClient {
             self.ask(plan, call, act).await?;
             let got = act.bytes - plan.moved;
             at += got;
+            end = [end, plan.total].into_iter().flatten().min();
             if got < length || end.is_some_and(|end| at >= end) {
                 return Ok(());
             }

@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) parts: Vec<Range>,
     /// Bytes of the requests before.
     pub(crate) moved: u64,
+    /// Size of the object, once an answer has told it.
+    pub(crate) total: Option<u64>,
     /// Sum of what has been read so far, where it is wanted.
     pub(crate) sum: Option<Adler32>,
     /// Whether the server is asked before the body is sent.
@@ -68,7 +70,7 @@ impl Plan {
         }
         let sum = (call.sums && step.verb == Verb::Read).then(Adler32::new);
         let asks = size(call).is_some_and(|size| size > LARGE);
-        Ok(Self { method, path, parts: Vec::new(), moved: 0, sum, asks, to })
+        Ok(Self { method, path, parts: Vec::new(), moved: 0, total: None, sum, asks, to })
     }
 
     /// Ask for this range alone.

@@ -61,6 +61,14 @@ def ended(process: Process, call: Call) -> tuple[int, str]:
         return process.returncode, stream.read(LAST_WORDS).decode("utf-8", "replace")
 
 
+def close(process: Process) -> None:
+    """Let go of its pipes, whatever is still in them."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+
 def _widen(pipe: int) -> None:
     with suppress(OSError):  # an ordinary user may have used up what all his pipes may hold
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)

@@ -58,6 +58,10 @@ class Call:
         self.sent = True
         return left
 
+    def came(self, size: int) -> None:
+        """Count bytes of payload that are not given back to whoever asked."""
+        self._operation.bytes += size
+
     def first_byte(self) -> None:
         """Note that the first byte of the answer is here, now; later ones do not count."""
         self._operation.first_byte()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from pileup.builtin.commands import started
-from pileup.builtin.piped import send
+from pileup.builtin.piped import close, send
 from pileup.builtin.targets.curl_answer import ANSWER, Answer, fault
 from pileup.builtin.targets.location import locate
 from pileup.builtin.targets.multistatus import PROPFIND, parse_entries
@@ -32,6 +32,8 @@ ALWAYS = (
 PARTIAL, NOTHING_THERE, NOT_ALLOWED, BEHIND_THE_END = 206, 404, 405, 416
 Lines = list[str]
 """Of a configuration."""
+WRITTEN = (200, 201, 202, 204)
+NO_TYPE = 'header = "Content-Type:"'
 SEARCHED = 1 << 20
 """Bytes of an answer in which a text is looked for."""
 
@@ -53,6 +55,8 @@ class Curl(ProgramClient):
         self._where = locate(settings["url"])
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         self._redirects = int(settings.get("redirects", 0))
+        self._total: int | None = None
+        """Size of the object that is being read, where the last answer has told it."""
         self._always = [*ALWAYS, *_who(settings)]
         self._always += [_line("header", f"{name}: {value}") for name, value in settings.get("headers", ())]
 
@@ -97,7 +101,25 @@ class Curl(ProgramClient):
         return len(parse_entries(body, self._where.path_of(_folder(call.key)))) - 1
 
     def read(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
-        """Yield the body of a GET, of a range when a part is wanted."""
+        """Yield the body of a GET; of ranges, one request after another, where a part is wanted or `buffer` is set."""
+        buffer = call.step.buffer
+        if buffer is None:
+            yield from self._part(call, offset, length)
+            return
+        self._total = None
+        at, end = offset, None if length is None else offset + length
+        while end is None or at < end:
+            wanted, got = buffer if end is None else min(buffer, end - at), 0
+            for piece in self._part(call, at, wanted):
+                got += len(piece)
+                yield piece
+            at += got
+            if got < wanted or at == self._total:
+                return
+            end = self._total if end is None else end
+
+    def _part(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
+        """Yield a part of an object; all of it when none is wanted."""
         part = offset > 0 or length is not None
         last = "" if length is None else str(offset + length - 1)
         with self._asked(call, [_line("range", f"{offset}-{last}")] if part else []) as answer:
@@ -109,17 +131,24 @@ class Curl(ProgramClient):
                 raise Failed("HTTP 200 OK, though only a part was asked for")
             if answer.status != (PARTIAL if part else 200):
                 raise fault(answer.status)
-            if part and not (answer.headers or {}).get("content-range", "").startswith(f"bytes {offset}-"):
+            span, _, total = (answer.headers or {}).get("content-range", "").partition("/")
+            if part and not span.startswith(f"bytes {offset}-"):
                 raise Failed("another range than the one asked for")
+            self._total = int(total) if total.isdigit() else None
             yield from pieces
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Send an object with PUT, whose size curl is told so that it goes as it is."""
+        if size == 0:
+            for _ in pieces:  # there are none: that is said by asking for one
+                pass
+            self._whole(call, [_line("request", "PUT"), _line("data-raw", ""), NO_TYPE], passing=WRITTEN)
+            return
         words = [_line("upload-file", "-"), _line("header", "Transfer-Encoding:")]
         words.append(_line("header", f"Content-Length: {size}"))
         with self._asked(call, words, stdin=True) as answer:
             send(answer.process, call, pieces)
-            _drained(answer, (200, 201, 202, 204))
+            _drained(answer, WRITTEN)
 
     def delete(self, call: Call) -> None:
         """Remove an object with DELETE."""
@@ -141,6 +170,7 @@ class Curl(ProgramClient):
         words.append("head" if step.method == "HEAD" else _line("request", step.method or "GET"))
         passing = expect.statuses or tuple(range(200, 300))
         body = self._whole(call, words, passing=passing, follows=False)[1]
+        call.came(len(body))
         if expect.contains is not None and expect.contains.encode() not in body[:SEARCHED]:
             raise Failed(f'answer does not contain "{expect.contains}"')
 
@@ -176,7 +206,10 @@ class Curl(ProgramClient):
             command = [COMMAND, "--disable", "--config", f"/dev/fd/{number}"]
             with started(command, stdin=stdin, handed=(number,)) as process:
                 call.leaves()
-                yield Answer(process, call, follows)
+                try:
+                    yield Answer(process, call, follows)
+                finally:
+                    close(process)
 
     def _url(self, key: str, plain: bool = False) -> str:
         """Return the url of an object; a `plain` key is part of a url already."""
