@@ -33,7 +33,7 @@ class Contrast:
     operation: str
     """Empty: the iterations."""
     metric: str
-    """"rate", "throughput", "mean", "p50", "p90", "p99", "not passed"."""
+    """"rate", "throughput", "mean", "p50", "p90", "p99", "not passed"; "found": the highest level of a search."""
     dimension: str
     higher_is_better: bool
     baseline: Figure

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pileup.model.contrast import Contrast, Differs
+from pileup.model.finding import level_words
 from pileup.model.results import CaseResult, RunResults
 
 GENERATOR = "the generator was the limit"
@@ -44,6 +45,7 @@ def warnings(baseline: Runs, candidate: Runs, contrasts: Sequence[Contrast]) -> 
     elif _digests(baseline) != _digests(candidate):
         yield "The suites differ in the values given: what is compared may not be the same work."
     yield from _apart(baseline, candidate)
+    yield from _at_other_levels(baseline, candidate)
     over_runs = [each for each in contrasts if each.over_runs]
     if any(each.baseline.n + each.candidate.n < FEW for each in over_runs):
         yield "Few repeats: how they vary is hardly known, so little can be shown. Take four or more on each side."
@@ -75,6 +77,27 @@ def _apart(baseline: Runs, candidate: Runs) -> Iterable[str]:
     for names, where in ((first - second, "baseline"), (second - first, "candidate")):
         if names:
             yield f"Only in the {where}: {_names(sorted(names))}."
+
+
+def _at_other_levels(baseline: Runs, candidate: Runs) -> Iterable[str]:
+    """Yield which searches were measured at other levels on one side."""
+    first, second = _measured(baseline), _measured(candidate)
+    apart = sorted(name for name in first if name in second and first[name] != second[name])
+    for name in apart[:MOST_NAMES]:
+        before, after = (" or ".join(levels) for levels in (first[name], second[name]))
+        yield (
+            f"{name} was measured at {before} in the baseline and at {after} in the candidate, as each search found:"
+            " rates and times are those of different loads; what compares is `found`."
+        )
+
+
+def _measured(runs: Runs) -> dict[str, dict[str, None]]:
+    """Return test -> the levels, in words, at which what searches had found was measured."""
+    levels: dict[str, dict[str, None]] = {}
+    for case in (case for run in runs for case in run.cases):
+        if case.found is not None and case.found.measured is not None:
+            levels.setdefault(_place(case), {})[level_words(case.found.measured, case.found.by)] = None
+    return levels
 
 
 def _tests(runs: Runs) -> set[str]:

@@ -55,12 +55,16 @@ def side(runs: Sequence[RunResults]) -> Side:
 
 def _against(baseline: Sequence[RunResults], candidate: Sequence[RunResults], smallest: float) -> Against:
     first, second = _operations(baseline), _operations(candidate)
-    found = [
-        contrast(key, metric, first[key], second[key], smallest)
-        for key in first
-        if key in second
-        for metric in _asked(first[key], second[key])
-    ]
+    levels, others = _levels(baseline), _levels(candidate)
+    found = []
+    for key in (key for key in first if key in second):
+        if key in levels and key in others:
+            found.append(_compared_levels(key, levels.pop(key), others[key], smallest))
+        found += [
+            contrast(key, metric, first[key], second[key], smallest) for metric in _asked(first[key], second[key])
+        ]
+    # a search that found nothing to measure has no operations
+    found += [_compared_levels(key, levels[key], others[key], smallest) for key in levels if key in others]
     contrasts = judged(found)
     return Against(
         candidate=side(candidate),
@@ -78,6 +82,23 @@ def _operations(runs: Iterable[RunResults]) -> Found:
             if each.counts.ended + each.counts.missed:
                 found.setdefault(_key(case, each), []).append(each)
     return found
+
+
+def _levels(runs: Iterable[RunResults]) -> dict[Key, list[Figure]]:
+    """Return the highest levels that were found, with their intervals: one for each case that looked for one."""
+    found: dict[Key, list[Figure]] = {}
+    for case in (case for run in runs for case in run.cases if case.found is not None):
+        found.setdefault((case.test or case.name, name_of(case.point), ""), []).append(_level(case))
+    return found
+
+
+def _level(case: CaseResult) -> Figure:
+    told = case.found
+    if told is None or told.level is None or told.low is None or told.high is None:
+        return Figure(None, "", None, 0, "none was found")
+    # beyond the bounds, or between neighbours that are whole numbers, the interval is none
+    interval = Interval(told.low, told.high, LEVEL) if told.low < told.high and not told.beyond else None
+    return Figure(told.level, "rate" if told.by == "rate" else "", interval, len(told.trials))
 
 
 def _key(case: CaseResult, operation: OperationResult) -> Key:
@@ -104,10 +125,21 @@ def contrast(
 ) -> Contrast:
     """Return one metric of two groups of cases compared; the verdict is given by `judged`."""
     figures = [[metric.of(each) for each in group] for group in (first, second)]
+    least = 1 / max(1, min(_due(each) for group in (first, second) for each in group))
+    return _compared(key, metric, figures, least, smallest)
+
+
+def _compared_levels(key: Key, first: Sequence[Figure], second: Sequence[Figure], smallest: float) -> Contrast:
+    metric = replace(FOUND, dimension=next((each.dimension for each in (*first, *second) if each.dimension), ""))
+    return _compared(key, metric, (first, second), 0.0, smallest)
+
+
+def _compared(key: Key, metric: Metric, figures: Sequence[Sequence[Figure]], least: float, smallest: float) -> Contrast:
+    """Return two groups of figures compared; shares come in steps of `least`."""
     values = [[figure.value for figure in group if figure.value is not None] for group in figures]
     over_runs = any(len(group) > 1 for group in values) and all(values)
     if over_runs:
-        estimates = _over_runs(metric, values, (first, second))
+        estimates = _over_runs(metric, values, least)
         shown = [_pooled(metric, each, group) for each, group in zip(estimates, values, strict=True)]
     else:
         shown = [group[0] if len(group) == 1 else _none(metric, group) for group in figures]
@@ -131,12 +163,10 @@ def contrast(
     )
 
 
-def _over_runs(
-    metric: Metric, values: list[list[float]], groups: Sequence[Sequence[OperationResult]]
-) -> list[effects.Estimate | None]:
+def _over_runs(metric: Metric, values: list[list[float]], least: float) -> list[effects.Estimate | None]:
     share = metric.dimension == "fraction"
     most = max(max(group) for group in values)
-    step = 1 / max(1, min(_due(each) for group in groups for each in group)) if share else most * DIGITS
+    step = least if share else most * DIGITS
     return list(effects.over_runs(values, step, proportional=not share) or (None, None))
 
 
@@ -228,3 +258,5 @@ METRICS = (
     Metric("not passed", "fraction", False, lambda found: found.not_passed),
 )
 """All that is compared, and which direction is better."""
+FOUND = Metric("found", "", True, lambda found: found.rate)
+"""The highest level of a search: a figure of the case, of a rate or of clients."""

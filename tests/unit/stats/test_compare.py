@@ -1,7 +1,10 @@
 """Runs against a baseline, with figures whose effects are known."""
 
+from dataclasses import replace
+
 import pytest
 
+from pileup.model.results import Found
 from pileup.stats import compare_runs
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 
@@ -37,6 +40,35 @@ def test_equal_runs_show_no_difference():
     assert all(each.alike for each in found.contrasts if each.metric != "p99")
     wide = against(run(case(operation(20 * MS, width=0.2))), run(case(operation(20.1 * MS, width=0.2))))
     assert not any(each.alike for each in wide.contrasts)
+
+
+def _searched(level, low, high, *, by="rate", beyond="", operations=()):
+    told = Found(
+        check="p90(copy) < 50 ms", figure="p90(copy)", dimension="time", threshold=50e6, by=by, level=level, low=low,
+        high=high, beyond=beyond, measured=low if operations else None, trials=(),
+    )  # fmt: skip
+    return replace(case(*operations), found=told)
+
+
+def test_what_searches_found_is_compared_by_its_interval():
+    one = run(_searched(200.0, 190.0, 210.0, operations=[operation(20 * MS)]))
+    other = run(_searched(150.0, 145.0, 155.0, operations=[operation(20 * MS, rate=75.0)]), folder="/runs/two")
+    found = against(one, other)
+    assert [each.metric for each in found.contrasts][:2] == ["found", "rate"]
+    level = metric(found, "found")
+    assert (level.verdict, level.matters, level.dimension) == ("worse", True, "rate")
+    assert level.relative.value == pytest.approx(-0.25)
+    assert level.relative.interval.low < -0.25 < level.relative.interval.high < -0.15
+    told = "copy was measured at 190 /s in the baseline and at 145 /s in the candidate"
+    assert any(told in each for each in found.warnings)
+    assert not any("was measured at" in each for each in against(one, one).warnings)
+
+
+def test_searches_that_measured_nothing_are_compared_too():
+    found = against(run(_searched(4.0, 4.0, 5.0, by="clients")), run(_searched(None, None, None, by="clients")))
+    assert [(each.metric, each.verdict) for each in found.contrasts] == [("found", "too few")]
+    highest = _searched(1000.0, 990.0, 1000.0, beyond="above")
+    assert metric(against(run(highest), run(highest)), "found").baseline.interval is None
 
 
 def test_a_tiny_certain_difference_is_told_and_does_not_matter():
