@@ -488,3 +488,57 @@ fn a_file_kept_open_goes_with_its_session() {
         script.asked.lock().unwrap().iter().map(|(code, _)| *code).filter(|code| *code > 3007).collect();
     assert_eq!(asked, [3010, 3013, 3017, 3017, 3010, 3013]);
 }
+
+#[test]
+fn large_answers_may_come_slowly_or_break_off() {
+    const SIZE: usize = 3 << 20;
+    let served = |whole: bool| {
+        Script::greeting(move |_, peer| {
+            let mut data = vec![0; SIZE];
+            Maker::new(&Object { seed: 5, number: 0, size: SIZE as u64, entropy: 1.0 }).fill(0, &mut data);
+            loop {
+                let asked = peer.request();
+                let attributes = format!("1 {SIZE} 48 99");
+                match asked.code {
+                    3010 => peer.say(asked.stream, OK, &[&[0; 12], attributes.as_bytes()].concat()),
+                    3013 if whole => {
+                        peer.head(asked.stream, OK, SIZE as i32);
+                        // less than the client asks to be woken for, then more, then the rest
+                        for piece in
+                            [&data[..1000], &data[1000..700_000], &data[700_000..SIZE - 10], &data[SIZE - 10..]]
+                        {
+                            peer.raw(piece);
+                            std::thread::sleep(Duration::from_millis(20));
+                        }
+                    }
+                    3013 => {
+                        peer.head(asked.stream, OK, SIZE as i32);
+                        peer.raw(&data[..1000]);
+                        return;
+                    }
+                    _ => peer.say(asked.stream, OK, &[]),
+                }
+            }
+        })
+    };
+    let read = json!({"verb": "read", "content": {"seed": 5, "size": SIZE}});
+    assert_eq!(against(&served(true), read.clone()), Ok(()));
+    let begun = Instant::now();
+    assert_eq!(against(&served(false), read), Err(Fault::ambiguous("connection closed in the answer")));
+    assert!(begun.elapsed() < Duration::from_secs(5), "an end wakes, however little has come");
+}
+
+#[test]
+fn messages_without_end_hold_nobody_past_the_timeout() {
+    let script = Script::greeting(|_, peer| {
+        peer.request();
+        let many = [&[0, 0, 0x0f, 0xa1, 0, 0, 0, 20, 0, 0, 0x13, 0x8a][..], &[b'x'; 16]].concat().repeat(1000);
+        while std::io::Write::write_all(&mut peer.stream, &many).is_ok() {}
+    });
+    run(async {
+        let mut client = client(json!({"url": script.url()}));
+        let begun = Instant::now();
+        let cut = tokio::time::timeout(Duration::from_millis(200), act(&mut client, json!({}), "x")).await;
+        assert!(cut.is_err() && begun.elapsed() < Duration::from_secs(5));
+    });
+}
