@@ -355,3 +355,57 @@ fn the_request_is_what_was_asked_for() {
         assert_eq!(done.calls, 0);
     });
 }
+
+#[test]
+fn lengths_beyond_everything_take_no_memory_and_have_an_end() {
+    let read = json!({"verb": "read"});
+    for (answer, text) in [
+        (
+            &b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nab"[..],
+            "truncated: 2 of 18446744073709551615 bytes",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nab",
+            "truncated: the answer ended after 2 bytes",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nab",
+            "the body of the answer is not HTTP/1",
+        ),
+    ] {
+        assert_eq!(outcome(answer, read.clone()), failed(text));
+    }
+    let known = json!({"verb": "read", "content": {"seed": 1, "size": 1000}});
+    let huge = b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nab";
+    assert_eq!(outcome(huge, known.clone()), failed("size 18446744073709551615, expected 1000"));
+    let endless = Script::new(|_, peer| {
+        peer.head();
+        peer.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        while std::io::Write::write_all(&mut peer.stream, b"1\r\nx\r\n").is_ok() {}
+    });
+    run(async {
+        let mut client = client(json!({"url": endless.url}));
+        let (result, done) = act(&mut client, &step(known), "x").await;
+        assert_eq!(result, failed("size: more than the 1000 bytes expected"));
+        assert!(done.bytes <= 1001 + 16 * 1024);
+    });
+}
+
+#[test]
+fn a_wrong_byte_is_found_where_it_is() {
+    use pileup_engine::content::{Maker, Object};
+    let object = Object { seed: 1, number: 0, size: 300_000, entropy: 1.0 };
+    let script = Script::new(move |_, peer| {
+        let mut body = vec![0; 300_000];
+        Maker::new(&object).fill(0, &mut body);
+        body[222_222] ^= 1;
+        peer.head();
+        peer.say(b"HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n");
+        peer.say(&body);
+    });
+    run(async {
+        let read = step(json!({"verb": "read", "content": {"seed": 1, "size": 300_000}}));
+        let (result, done) = act(&mut client(json!({"url": script.url})), &read, "x").await;
+        assert_eq!((result, done.bytes), (failed("wrong content at offset 222222"), 300_000));
+    });
+}
