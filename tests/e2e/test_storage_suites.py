@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from pileup.record import RunFolder
@@ -16,6 +17,16 @@ Results = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _server_program() -> None:
     require_program("xrootd", "apt-get install xrootd-server xrootd-server-plugins xrootd-scitokens-plugins")
+
+
+OPENED = """
+with turns as (
+    select test, operation, key, lag(key) over (partition by test, client order by start) as before
+    from read_parquet({}) where target = 'se' and operation in ('write', 'copy', 'read')
+)
+select count(*) from turns where test <> 'direct' or before is null or before <> key
+"""
+"""Each write and copy opens its file, a direct reader only when it goes to another."""
 
 
 def run(suite: str, tmp_path: Path, **values: str) -> Results:
@@ -57,10 +68,20 @@ def test_the_acceptance_of_a_storage(tmp_path: Path) -> None:
     assert {each["coverage"] for each in results["criteria"]} == {"full", "partial", "none"}
     checked = {each["operation"]: each for each in _case(results, "out")["operations"]}
     assert checked["checksum"]["counts"]["passed"] == checked["copy"]["counts"]["passed"]
+    (folder,) = (tmp_path / "runs").iterdir()
+    record = [str(path) for path in folder.glob("operations/*.parquet")]
+    (opened,) = duckdb.connect().execute(OPENED.format(record)).fetchall()[0]
+    assert counters(folder)["opens"] == opened, "the server's own count"
 
 
 def _case(results: Results, name: str) -> Results:
     return next(case for case in results["cases"] if case["test"] == name)
+
+
+def counters(folder: Path) -> dict[str, float]:
+    """Return what the server has counted at the end of a run."""
+    rows = [row for row in RunFolder.open(folder).samples() if row.monitor == "xrootd"]
+    return {row.sample.metric: row.sample.value for row in rows}
 
 
 def test_the_counters_of_the_server_are_those_of_the_record(tmp_path: Path) -> None:
@@ -87,10 +108,7 @@ def test_the_counters_of_the_server_are_those_of_the_record(tmp_path: Path) -> N
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    samples = RunFolder.open(tmp_path / run_folder(done)).samples()
-    last: dict[str, float] = {}
-    for row in samples:
-        last[row.sample.metric] = row.sample.value
+    last = counters(tmp_path / run_folder(done))
     assert last["opens"] == 20 + 200 + 50
     assert last["errors"] == 0
     assert 200 * size <= last["out"] < 1.02 * 200 * size
