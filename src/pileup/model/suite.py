@@ -369,7 +369,7 @@ class TestSpec(Part):
     environment: EnvironmentWord | None = Field(
         None, description="client software to set up before; Python tests then run in a process of their own"
     )
-    layers: Any = not_yet("press all layers of the protocol or only some")
+    layers: Any = not_yet("press some layers of the protocol; the tests of storage have an option `layers`")
     against: Any = not_yet("two targets, pressed in pairs")
 
     @model_validator(mode="after")
@@ -558,7 +558,7 @@ class Suite(Part):
     equivalent: Any = not_yet("tests that must give equal answers")
     against: Any = not_yet("two targets, pressed in pairs")
     until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
-    layers: Any = not_yet("press all layers of the protocol or only some")
+    layers: Any = not_yet("press some layers of the protocol; the tests of storage have an option `layers`")
 
     def test(self, name: str) -> TestSpec:
         """Return the test of that name; KeyError when there is none."""
