@@ -4,6 +4,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,11 +22,15 @@ use crate::upload::Upload;
 const HEAD: usize = 64 * 1024;
 /// Most that is read at once.
 const MOST: usize = 128 * 1024;
-/// While as much as two of these is to come, so many bytes wake us.
+/// The same while few connections of the process do so: fewer and larger reads cost half the CPU time.
+const MOST_OF_FEW: usize = 512 * 1024;
+/// How many those are.
+const FEW: usize = 64;
+/// From this size of the buffer on we are woken only when it can be filled, as long as twice as much is to come.
 const WAKE: usize = 64 * 1024;
 /// Most headers of an answer.
 const HEADERS: usize = 100;
-/// What is read at once to begin with; doubled whenever a read has filled it, up to `MOST`.
+/// What is read at once to begin with; doubled whenever a read has filled it, up to `MOST` or `MOST_OF_FEW`.
 const FIRST: usize = 2048;
 /// Most memory that an idle connection keeps for reading.
 const IDLE: usize = 16 * 1024;
@@ -91,6 +96,24 @@ struct Outgoing {
     waits: Option<Pin<Box<Sleep>>>,
 }
 
+/// Leave to have a large buffer, given back at the end: their memory does not grow with the number of clients.
+struct Ticket;
+
+static TICKETS: AtomicUsize = AtomicUsize::new(0);
+
+impl Ticket {
+    fn take() -> Option<Self> {
+        let taken = |count: usize| (count < FEW).then_some(count + 1);
+        TICKETS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok().map(|_| Self)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        TICKETS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// What an exchange needs of a connection.
 pub(crate) trait Duplex: AsyncRead + Unpin {
     /// Write of two pieces, one behind the other, what can be written now.
@@ -137,6 +160,8 @@ pub(crate) struct Wire<S = Stream> {
     filled: bool,
     /// How many bytes wake us.
     wakes_at: usize,
+    /// Leave to have a larger buffer than others.
+    ticket: Option<Ticket>,
     /// Bytes of the heads of this answer that only said that it goes on.
     passed: usize,
     outgoing: Outgoing,
@@ -170,6 +195,7 @@ impl<S: Duplex> Wire<S> {
             end: 0,
             filled: true,
             wakes_at: 1,
+            ticket: None,
             passed: 0,
             outgoing,
             body: Body::Sized(0),
@@ -211,6 +237,7 @@ impl<S: Duplex> Wire<S> {
         self.wake_at(1);
         if self.input.len() > IDLE {
             self.input = Vec::new();
+            self.ticket = None;
             (self.begin, self.end) = (0, 0);
         }
     }
@@ -278,8 +305,9 @@ impl<S: Duplex> Wire<S> {
     /// Read more into the buffer; an end is an error.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         self.make_room();
-        let large = matches!(self.body, Body::Sized(left) if left >= 2 * WAKE as u64);
-        self.wake_at(if large { WAKE } else { 1 });
+        let room = self.input.len();
+        let large = room >= WAKE && matches!(self.body, Body::Sized(left) if left >= 2 * room as u64);
+        self.wake_at(if large { room } else { 1 });
         let mut buffer = ReadBuf::new(&mut self.input[self.end..]);
         let done = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
         let read = buffer.filled().len();
@@ -303,15 +331,20 @@ impl<S: Duplex> Wire<S> {
         }
     }
 
-    /// Make room behind what is there, more than before when the last read has filled it: at most `MOST` in all.
+    /// Make room behind what is there, more than before when the last read has filled it: at most `MOST` in all, or
+    /// `MOST_OF_FEW`.
     fn make_room(&mut self) {
         if self.begin > 0 && (self.begin == self.end || self.end == self.input.len()) {
             self.input.copy_within(self.begin..self.end, 0);
             (self.begin, self.end) = (0, self.end - self.begin);
         }
         if self.end == self.input.len() || (self.filled && self.end == 0) {
-            let length = (self.input.len() * 2).clamp(FIRST, MOST);
-            self.input.resize(length, 0);
+            let length = self.input.len() * 2;
+            if length > MOST && self.ticket.is_none() {
+                self.ticket = Ticket::take();
+            }
+            let most = if self.ticket.is_some() { MOST_OF_FEW } else { MOST };
+            self.input.resize(length.clamp(FIRST, most), 0);
         }
     }
 
