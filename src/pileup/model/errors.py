@@ -6,6 +6,7 @@ PileupError
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be read or written (exit 70)
+│   └── NoRun            what was named is no run folder, or not one that fits (exit 2)
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
     ├── Refused          the system said no
@@ -86,6 +87,12 @@ class TargetError(PileupError):
 
 class RecordError(PileupError):
     """A run folder cannot be read or written."""
+
+
+class NoRun(RecordError):
+    """What was named on the command line is no run folder, or not one that fits what is to be done with it."""
+
+    exit_code = ExitCode.USAGE
 
 
 class VerdictException(PileupError):

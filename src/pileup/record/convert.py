@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pileup.record import operations, samples
+from pileup.record import operations, samples, sums
 from pileup.record.parts import Parts
 from pileup.record.tables import TableReader
 
@@ -88,3 +88,4 @@ def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(parquet)
+    sums.add(parquet)

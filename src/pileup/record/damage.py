@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pileup.model.errors import RecordError
+from pileup.record import sums
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
@@ -24,6 +25,7 @@ def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:
             told = _of_file(path)
             if told:
                 yield str(path.relative_to(folder.path)), told
+    yield from _of_sums(folder.path)
     for name in LINES:
         path = folder.path / name
         if path.exists():
@@ -46,6 +48,16 @@ def _of_parquet(path: Path) -> str:
     with readable(path), connect() as connection:
         connection.execute(f"SELECT bit_xor(hash(t)) FROM read_parquet({quoted(path)}) t")  # noqa: S608  our own path
     return ""
+
+
+def _of_sums(run: Path) -> Iterator[tuple[str, str]]:
+    """Yield the Parquet files that are not what was written, or are gone; a record may have no checksums."""
+    for name, digest in sums.told(run).items():
+        path = run / name
+        if not path.exists():
+            yield name, f"the file is not there; {sums.NAME} has its checksum"
+        elif sums.of(path) != digest:
+            yield name, f"its checksum is not that of {sums.NAME}: the file was damaged or changed after it was written"
 
 
 def _of_table(path: Path) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import NoRun, RecordError
 from pileup.model.record import Frame, SampleRow
 from pileup.record import convert, frames, operations, samples
 from pileup.record.journal import Lines
@@ -62,7 +62,7 @@ class RunFolder:
         """Open the folder of a run that goes on, has ended or has crashed. Raises RecordError when it is none."""
         folder = cls(Path(path).resolve())
         if not folder.path.is_dir():
-            raise RecordError(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
+            raise NoRun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
         folder.info()
         return folder
 
@@ -72,7 +72,7 @@ class RunFolder:
         try:
             info = json.loads(path.read_bytes())
         except FileNotFoundError:
-            raise RecordError(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
+            raise NoRun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
         except (OSError, ValueError) as problem:
             raise RecordError(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
         found = info.get("format") if isinstance(info, dict) else None

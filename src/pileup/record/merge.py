@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import NoRun, RecordError
 from pileup.model.record import SampleRow
+from pileup.record import sums
 from pileup.record.convert import OPTIONS
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
@@ -93,14 +94,14 @@ def _sources(folders: Sequence[RunFolder]) -> list[Source]:
 def _check(folder: RunFolder, info: dict[str, Any], before: Sequence[Source]) -> None:
     name = folder.path.name
     if info.get("ended") is None:
-        raise RecordError(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
+        raise NoRun(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
     if Parts(folder.path / "operations").tables():
-        raise RecordError(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
+        raise NoRun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
     if any(source.folder.path == folder.path for source in before):
-        raise RecordError(f"{name} is named twice", "each run once: its rows would be counted twice")
+        raise NoRun(f"{name} is named twice", "each run once: its rows would be counted twice")
     if before and _digest(info) != _digest(before[0].info):
         other = before[0].folder.path.name
-        raise RecordError(
+        raise NoRun(
             f"{name} and {other} are runs of different suites, or with different values",
             "runs of the same suite: they stand as repeats of each other",
             "`pileup compare` compares them",
@@ -185,6 +186,7 @@ def _operations(source: Source, made: RunFolder) -> None:
                 FROM read_parquet({quoted(path)}) o LEFT JOIN _cases c ON o.case_id = c.id)
                 TO {quoted(out)} ({OPTIONS})"""  # noqa: S608  numbers and paths of ours
             )
+        sums.add(out)
 
 
 def _frames(source: Source, made: RunFolder) -> None:

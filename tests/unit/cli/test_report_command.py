@@ -44,7 +44,7 @@ def test_a_dash_is_stdout(run: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["nowhere"], 70, "there is no folder nowhere"),
+        (["nowhere"], 2, "there is no folder nowhere"),
         ([str(GOLDEN / "ended"), "--to", "htm"], 3, "there is no report 'htm' expected one of html"),
         ([str(GOLDEN / "ended"), "--to", "json", "--out", "/nowhere/x.json"], 2, "/nowhere/x.json cannot be written"),
     ],

@@ -80,6 +80,26 @@ def test_rows_that_do_not_agree_are_named(tmp_path, change, words):
     assert all(word in found for word in words), found
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_a_flipped_bit_of_a_parquet_file_is_named_wherever_it_is(tmp_path, share):
+    folder = made(tmp_path)
+    folder.convert()
+    path = folder.path / "operations" / "operations.parquet"
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * share)] ^= 1
+    path.write_bytes(data)
+    assert "operations/operations.parquet: its checksum is not that of SHA256SUMS" in told(folder)
+    (folder.path / "SHA256SUMS").unlink()
+    assert "SHA256SUMS" not in told(folder), "records of before have none"
+
+
+def test_a_parquet_file_that_is_gone_is_named(tmp_path):
+    folder = made(tmp_path)
+    folder.convert()
+    (folder.path / "operations" / "operations.parquet").unlink()
+    assert "operations/operations.parquet: the file is not there" in told(folder)
+
+
 def test_a_torn_tail_and_a_damaged_block_are_told_apart(tmp_path):
     torn = made(tmp_path / "torn")
     path = torn.operations_path(0)
@@ -146,4 +166,15 @@ def test_findings_are_counted_and_given_as_json(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["whole"] is False
     assert found["findings"] == [{"where": "operations", "what": "1 ids stand in more than one row"}]
-    assert run_app(["verify", str(tmp_path)]) == 70
+    assert run_app(["verify", str(tmp_path)]) == 2
+
+
+def test_what_is_no_run_folder_is_an_error_of_the_command_line(tmp_path, capsys):
+    assert run_app(["verify", str(tmp_path / "nothing")]) == 2
+    told = capsys.readouterr().err
+    assert "there is no folder" in told
+    assert "expected a run folder" in told
+    assert run_app(["verify", str(tmp_path)]) == 2
+    whole = made(tmp_path)
+    whole.convert()
+    assert run_app(["merge", str(whole.path), str(whole.path), "--out", str(tmp_path / "out")]) == 2

@@ -1,0 +1,40 @@
+"""Checksums of the Parquet files of a run folder, in a file that `sha256sum -c` reads too.
+
+Parquet as DuckDB writes it has none of its own: a flipped bit may give another value and no error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+NAME = "SHA256SUMS"
+
+
+def add(parquet: Path) -> None:
+    """Note the checksum of a Parquet file, which stands in a folder of the run folder. Raises OSError."""
+    run = parquet.parents[1]
+    known = told(run) | {parquet.relative_to(run).as_posix(): of(parquet)}
+    part = run / f"{NAME}.part"
+    with part.open("w", encoding="utf-8") as file:
+        file.writelines(f"{digest}  {name}\n" for name, digest in sorted(known.items()))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(run / NAME)
+
+
+def told(run: Path) -> dict[str, str]:
+    """Return path inside the run folder -> checksum, of lines that have both; nothing of a record without the file."""
+    try:
+        lines = (run / NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return {}
+    pairs = [line.split("  ", 1) for line in lines]
+    return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
+
+
+def of(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
