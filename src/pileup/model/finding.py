@@ -13,6 +13,8 @@ from pileup.model.quantities import Count, Duration, Fraction
 from pileup.model.steering import MOST_CLIENTS, Kind, Level, Written
 from pileup.model.units import format_count, format_rate
 
+FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
+"""Metrics of samples under the name of the test: the answer and its interval."""
 MOST_TRIALS = 1000
 LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 

@@ -15,6 +15,8 @@ from pileup.model.quantities import Duration
 
 OPEN, IN_FLIGHT = "open", "in_flight"
 """What a hold may look at beside figures of checks: operations that outlive their iterations, and iterations."""
+HELD_VALUE, HELD_LEVEL, HELD = "held_value", "held_level", "held"
+"""Metrics of samples under the name of the test: what was measured, the level from then on, 100 % or 0 % held."""
 MOST_CLIENTS = 1_000_000
 Written = Annotated[str, StringConstraints(max_length=500)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pileup._core._native import now
 from pileup.model import check as checks
-from pileup.model.finding import Find, level_words
+from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW, Find, level_words
 from pileup.model.plan import Case
 from pileup.model.record import Sample
 from pileup.model.suite import Load
@@ -17,8 +17,6 @@ from pileup.run.live import Live
 from pileup.run.steering import cases_of
 from pileup.stats import Gauge, Knee, Trial, Trials
 
-FOUND, LOW, HIGH = "found", "found_low", "found_high"
-"""Metrics under the name of the test: the answer and its interval."""
 NO_LEVEL = "no level was found"
 """Begins the reason of a case whose criterion does not hold at any level."""
 Press = Callable[[Load, int], str]
@@ -115,7 +113,7 @@ class Finding:
     def _tell(self, found: Knee, moment: int) -> None:
         unit = "/s" if self._find.raise_ == "rate" else ""
         low, high = self._find.between
-        for metric, value in ((FOUND, found.level), (LOW, found.low), (HIGH, found.high)):
+        for metric, value in ((FOUND, found.level), (FOUND_LOW, found.low), (FOUND_HIGH, found.high)):
             within = min(max(value, low), high)
             level = within if unit else float(int(within))
             self._live.monitors.add(self._case.test.name, moment, Sample(metric, level, unit))

@@ -9,7 +9,7 @@ from pileup.fleet import Pressing
 from pileup.model import check as checks
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Sample
-from pileup.model.steering import OPEN, Hold
+from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE, OPEN, Hold
 from pileup.model.units import DIMENSIONS, format_time
 from pileup.run.control.controller import Bounds, Controller
 from pileup.stats import Count, Gauge
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 STEP = 0.1
 """Largest change of the level at a look, as a share of its range."""
-VALUE, LEVEL, HELD = "held_value", "held_level", "held"
-"""Metrics under the name of the test: what was measured, the level from then on, 100 % or 0 % in the band."""
 
 
 class Steering:
@@ -60,11 +58,11 @@ class Steering:
 
     def _record(self, moment: int, value: float | None, level: float) -> None:
         add, name, hold = self._live.monitors.add, self._case.test.name, self._hold
-        add(name, moment, Sample(LEVEL, level, "/s" if hold.by == "rate" else ""))
+        add(name, moment, Sample(HELD_LEVEL, level, "/s" if hold.by == "rate" else ""))
         if value is None:
             return
         inside = abs(value - hold.set_point) <= hold.half
-        add(name, moment, Sample(VALUE, value, base_unit(hold.check.dimension)))
+        add(name, moment, Sample(HELD_VALUE, value, base_unit(hold.check.dimension)))
         if moment >= self._begin + hold.settle:
             add(name, moment, Sample(HELD, 100.0 if inside else 0.0, "%"))
         if inside and not self._reached:

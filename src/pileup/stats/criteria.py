@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected
+from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
+from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.stats import evaluate, scope
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
@@ -148,7 +150,20 @@ class Criteria:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
             return Judged(UNKNOWN, figure, reason, group.name)
-        return _against(check, figure, group.name)
+        judged = _against(check, figure, group.name)
+        slow = [data.info["name"] for data in group.cases if self._steered_late(data, selected)]
+        if judged.verdict == FAILED and slow:
+            reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
+            return Judged(UNKNOWN, figure, reason, group.name)
+        return judged
+
+    def _steered_late(self, data: CaseData, selected: Selected) -> bool:
+        """Return whether a figure tells what was held or found by a case of which the generator was the limit."""
+        if data.info.get("test") != selected.name:
+            return False
+        if selected.metric in (FOUND, FOUND_LOW, FOUND_HIGH):
+            return any(trial.get("limited") and trial["passed"] is False for trial in data.info["find"]["trials"])
+        return selected.metric in (HELD, HELD_VALUE, HELD_LEVEL) and data.info["name"] in self.limited
 
 
 def _together(check: Check, several: Sequence[Judged]) -> Judged:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from pileup.model.results import Held
+from pileup.model.steering import HELD_LEVEL, HELD_VALUE
 from pileup.model.units import format_time
 from pileup.stats.evaluate import amount
 from pileup.stats.monitors import Whole, thinned
 from pileup.stats.window import Window
-
-VALUE, LEVEL = "held_value", "held_level"
 
 
 def held(info: dict[str, Any], window: Window | None, series: Sequence[Whole]) -> Held | None:
@@ -27,8 +26,8 @@ def held(info: dict[str, Any], window: Window | None, series: Sequence[Whole]) -
         return None
     mine = [each for each in series if each.monitor == info.get("test")]
     begin, end = info.get("started") or 0, info.get("ended") or 2**62
-    times, values = _within(mine, VALUE, begin, end)
-    level_times, levels = _within(mine, LEVEL, begin, end)
+    times, values = _within(mine, HELD_VALUE, begin, end)
+    level_times, levels = _within(mine, HELD_LEVEL, begin, end)
     low, high = hold["at"] - hold["half"], hold["at"] + hold["half"]
     inside = (values >= low) & (values <= high)
     measured = (times >= window.begin) & (times <= window.end) if window else np.zeros(len(times), bool)

@@ -56,7 +56,8 @@ class Trials:
         mine = self._data(known)
         trial = self._told(mine, known, near, end, seconds)
         # one that passed although the generator was late passes all the more
-        slow = [] if trial.passed else [each for each in limits([mine], whole_series(near)) if each.generator]
+        limit = limits([mine], whole_series(near)) if trial.passed is False else []
+        slow = [each for each in limit if each.generator]
         if slow:
             return replace(trial, passed=False, why=slow[0].what, limited=True)
         return trial
