@@ -16,7 +16,6 @@ from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 
-
 TRIAL = {Phase.MEASURE: Phase.WARM_UP, Phase.WARM_UP: Phase.RAMP}
 """Phase of a load -> that of a trial."""
 
