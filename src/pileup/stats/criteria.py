@@ -18,6 +18,7 @@ from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.stats import evaluate, scope
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
+from pileup.stats.found import limited_by_generator
 from pileup.stats.monitors import Whole, pooled
 from pileup.stats.rows import RowValues
 
@@ -162,7 +163,7 @@ class Criteria:
         if data.info.get("test") != selected.name:
             return False
         if selected.metric in (FOUND, FOUND_LOW, FOUND_HIGH):
-            return any(trial.get("limited") and trial["passed"] is False for trial in data.info["find"]["trials"])
+            return limited_by_generator(data.info["find"]["trials"])
         return selected.metric in (HELD, HELD_VALUE, HELD_LEVEL) and data.info["name"] in self.limited
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pileup.model import check as checks
@@ -47,6 +49,16 @@ def found(info: dict[str, Any]) -> Found | None:
     )
 
 
+def limited_by_generator(trials: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether what was found may be the limit of the generator: trials, as run.json has them, say so and count,
+    or none says that the system was it.
+    """
+    limited = [each for each in trials if each.get("limited")]
+    return any(each["passed"] is False for each in limited) or (
+        bool(limited) and not any(each["passed"] is False for each in trials)
+    )
+
+
 def found_words(found: Found) -> str:
     """Return what was found in a sentence or two, e.g. for the notes of a case."""
     number = f"{len(found.trials)} trial{'' if len(found.trials) == 1 else 's'}"
@@ -61,11 +73,14 @@ def found_words(found: Found) -> str:
     answer = level_words(found.level, found.by)
     if found.beyond == "above":
         told = f"{found.check} holds even at the highest level that was allowed, {answer}, by {number}"
+        if limited_by_generator([asdict(each) for each in found.trials]):
+            best = level_words(max(each.level for each in found.trials if each.passed), found.by)
+            told = f"{found.check} holds at {best} at least, by {number}"
     else:
         low, high = (level_words(edge, found.by) for edge in (found.low, found.high))
         told = f"{found.check} holds up to {answer} (95 % interval {low} to {high}), by {number}"
-    limited = sum(each.limited and each.passed is False for each in found.trials)
-    if limited:
+    limited = sum(each.limited for each in found.trials)
+    if limited_by_generator([asdict(each) for each in found.trials]):
         those = "one" if limited == 1 else format_count(limited)
         told += f"; in {those} that did not pass the generator was the limit, so the system may bear more"
     if found.measured is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,19 +53,20 @@ class Trials:
         """
         known = list(frames)
         near = [row for row in samples if begin <= row.time <= end]
-        mine = self._data(known)
+        mine = self._data(known, (Phase.WARM_UP,))
         trial = self._told(mine, known, near, end, seconds)
         # one that passed although the generator was late passes all the more
-        limit = limits([mine], whole_series(near)) if trial.passed is False else []
+        if trial.passed is not False:
+            return trial
+        # settling tells of the generator too: it had the same load then
+        limit = limits([self._data(known, (Phase.RAMP, Phase.WARM_UP))], whole_series(samples))
         slow = [each for each in limit if each.generator]
-        if slow:
-            return replace(trial, passed=False, why=slow[0].what, limited=True)
-        return trial
+        return replace(trial, why=slow[0].what, limited=True) if slow else trial
 
-    def _data(self, frames: Iterable[Frame]) -> CaseData:
-        """Return what was seen of the case itself, as if the trial were all of it."""
+    def _data(self, frames: Iterable[Frame], phases: Collection[Phase]) -> CaseData:
+        """Return what was seen of the case itself in some phases, as if that were all of it."""
         info = {word: told for word, told in self.info.items() if word != "find"}
-        mine = [_measured(frame) for frame in frames if frame.case == info["id"] and not is_ledger(frame)]
+        mine = [_measured(frame, phases) for frame in frames if frame.case == info["id"] and not is_ledger(frame)]
         return CaseData(info, mine, None)
 
     def _told(
@@ -91,7 +92,7 @@ class Trials:
         return Trial(figure.value, self.gauge.check.holds(figure.value))
 
 
-def _measured(frame: Frame) -> Frame:
+def _measured(frame: Frame, phases: Collection[Phase]) -> Frame:
     """Return a frame of a trial, whose looked-at part has the phase of a warm-up, as one of measuring."""
-    rows = tuple(replace(row, phase=Phase.MEASURE) for row in frame.rows if row.phase == Phase.WARM_UP)
-    return replace(frame, phase=Phase.MEASURE if frame.phase == Phase.WARM_UP else frame.phase, rows=rows)
+    rows = tuple(replace(row, phase=Phase.MEASURE) for row in frame.rows if row.phase in phases)
+    return replace(frame, phase=Phase.MEASURE if frame.phase in phases else frame.phase, rows=rows)

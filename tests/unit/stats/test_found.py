@@ -65,7 +65,18 @@ def test_trials_that_the_generator_limited_are_told() -> None:
     told = found(info)
     assert told is not None
     assert found_words(told).endswith(
-        "; in one that did not pass the generator was the limit, so the system may bear more; measured at 85 /s"
+        "; in 2 that did not pass the generator was the limit, so the system may bear more; measured at 85 /s"
+    )
+
+
+def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
+    info = _info(*[(1000.0, True)] * 5)
+    info["find"]["trials"].append(info["find"]["trials"][0] | {"passed": None, "value": None, "limited": True})
+    told = found(info)
+    assert told is not None
+    assert found_words(told) == (
+        "p99(read) < 50 ms holds at 1 k/s at least, by 6 trials; in one that did not pass the generator was the limit, "
+        "so the system may bear more; the search was not ended"
     )
 
 

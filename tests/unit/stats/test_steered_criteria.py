@@ -11,6 +11,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.criteria import Criteria
 from pileup.stats.monitors import Whole
 
+AGAIN = {"passed": None, "limited": True}
 FIND = {"trials": [{"passed": False, "limited": True}], "measuring": 1}
 
 
@@ -19,7 +20,8 @@ FIND = {"trials": [{"passed": False, "limited": True}], "measuring": 1}
     [
         ("found_low", {"find": FIND}, False, "unknown"),
         ("found_low", {"find": {"trials": [{"passed": False}], "measuring": 1}}, True, "failed"),
-        ("found_low", {"find": {"trials": [{"passed": None, "limited": True}], "measuring": 1}}, True, "failed"),
+        ("found_low", {"find": {"trials": [{"passed": None, "limited": True}], "measuring": 1}}, True, "unknown"),
+        ("found_low", {"find": {"trials": [AGAIN, {"passed": False}], "measuring": 1}}, True, "failed"),
         ("held_value", {"hold": {}}, True, "unknown"),
         ("held_value", {"hold": {}}, False, "failed"),
     ],
