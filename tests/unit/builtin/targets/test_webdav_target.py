@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pileup.builtin.targets.curl import Curl
 from pileup.builtin.targets.webdav import WebDavTarget
-from pileup.model.program import ClientSpec
+from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
 from pileup.plugin import Ambiguous, Entry, Failed, FileTarget, Refused, TargetError
 
@@ -210,7 +211,28 @@ def test_the_engine_gets_the_same(dav: DavServer) -> None:
     settings = {
         "url": "https://[::1]:8443/data/",
         "keep_alive": False,
+        "resume": False,
+        "redirects": 5,
+        "trust": [],
         "headers": [["A", "b"]],
         "token": "abc",
     }
     assert target.client() == ClientSpec("http", settings)
+
+
+def test_curl_is_chosen_and_what_it_cannot_do_is_told() -> None:
+    step = Step("read", "read")
+    native = WebDavTarget("http://127.0.0.1:1/")
+    assert native.program_client() is None
+    assert native.problem_of(step) == ""
+    curl = WebDavTarget("http://127.0.0.1:1/", client="curl")
+    make = curl.program_client()
+    assert make is not None
+    assert isinstance(make(0), Curl)
+    for target, expected in (
+        (WebDavTarget("http://127.0.0.1:1/", client="curl", trust=["pool7"]), "neither `trust` nor `resume`"),
+        (WebDavTarget("http://127.0.0.1:1/", client="curl", headers={"A": "b"}), "expected `redirects: 0`"),
+    ):
+        assert expected in target.problem_of(step)
+    for refused in (Step("read", "read", pieces=3), Step("read", "read", read_ahead=5), Step("connect", "connect")):
+        assert "; expected " in curl.problem_of(refused)
