@@ -29,7 +29,7 @@ class Steering:
         self._gauge = gauge_of(hold, live.plan, case)
         low, high = hold.between
         sign = 1 if hold.effect == "raises" else -1
-        bounds = Bounds(low, high, STEP * (high - low))
+        bounds = Bounds(low, high, STEP * (high - low), hold.by == "clients")
         self._controller = Controller(hold.set_point, hold.half, bounds, hold.first, sign)
         self._begin = self._due = now()
         self._frames = live.folder.tail_frames(None)[1]
@@ -49,8 +49,6 @@ class Steering:
             self._told = True
             self._live.book.note(self._case, f"nothing could be held: {self._gauge.problem}")
         level = self._controller.step(value)
-        if self._hold.by == "clients":
-            level = float(round(level))
         if pressing.over:
             return
         pressing.set_level(level)

@@ -29,6 +29,12 @@ LEAST = 1e-12
 UNKNOWN = 1e2
 """Variance of b and c before anything is known, in squares of the whole range."""
 
+SURPRISE = 16.0
+"""Squared error of the believed model, in units of what it predicted, from which the system has become another: a queue
+where there was none, a level that shows no more because all is busy."""
+ANEW = 10.0
+"""So many times larger become the variances of all models then: what was learned counts for less."""
+
 ALIKE = 1.5
 """A model whose squared errors are so many times those of the best may be as right."""
 SURE = 3.0
@@ -91,8 +97,11 @@ class Bank:
         """Take notice of the level from now on."""
         self._levels.append(level)
 
-    def learn(self, value: float | None) -> None:
-        """Take a value in, measured after the level applied last has held for one sample; None: not known."""
+    def learn(self, value: float | None, changes: bool = False) -> None:
+        """Take a value in, measured after the level applied last has held for one sample; None: not known.
+
+        `changes` says that the system may become another one: then much of what was learned is given up at a surprise.
+        """
         before, self._value = self._value, value
         if before is None or value is None:
             return
@@ -100,6 +109,10 @@ class Bank:
         wrong = value - self._lags * before - self._gain * v - self._drift
         noise = max(self._floor, self._noise())
         predicted = self._bb * v * v + 2 * self._bc * v + self._cc + noise
+        if changes and self._believed is not None and wrong[self._believed] ** 2 > SURPRISE * predicted[self._believed]:
+            known = (self._bb, self._bc, self._cc)
+            self._bb, self._bc, self._cc = (np.clip(each * ANEW, -UNKNOWN, UNKNOWN) for each in known)
+            predicted = self._bb * v * v + 2 * self._bc * v + self._cc + noise
         gain_b, gain_c = (self._bb * v + self._bc) / predicted, (self._bc * v + self._cc) / predicted
         self._gain += gain_b * wrong
         self._drift += gain_c * wrong

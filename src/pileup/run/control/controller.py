@@ -33,6 +33,8 @@ class Bounds:
     low: float
     high: float
     step: float
+    whole: bool = False
+    """Whether only whole numbers are levels, as of clients."""
 
 
 @dataclass(slots=True)
@@ -65,14 +67,19 @@ class Controller:
         self._bank.applied(self.level / self.bounds.high)
 
     def step(self, value: float | None) -> float:
-        """Return the level for the next sample; `value` is None when nothing could be measured."""
+        """Return the level for the next sample; `value` is None when nothing could be measured.
+
+        `level` stays as it was wanted where only whole numbers can be given, so that small changes add up.
+        """
         scaled = None if value is None or not math.isfinite(value) else value / self._scale
-        self._bank.learn(scaled)
+        # on the first approach surprises are what is looked for, and all models have to tell
+        self._bank.learn(scaled, changes=self._arrived)
         wanted = self.level if scaled is None else self._wanted(scaled)
         change = min(max(wanted - self.level, -self.bounds.step), self.bounds.step)
         self.level = min(max(self.level + change, self.bounds.low), self.bounds.high)
-        self._bank.applied(self.level / self.bounds.high)
-        return self.level
+        given = float(round(self.level)) if self.bounds.whole else self.level
+        self._bank.applied(given / self.bounds.high)
+        return given
 
     def _wanted(self, value: float) -> float:
         # the first approach is made as if the dead time were as long as it may be: what is sent on its way too early

@@ -111,3 +111,17 @@ def test_the_bank_finds_gain_and_dead_time_of_an_integrator() -> None:
     assert (model.lag, model.dead) == (1.0, 4)
     assert model.gain == pytest.approx(0.05, rel=0.05)
     assert model.known
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_system_that_was_saturated_when_the_hold_began_is_held_all_the_same(seed: int) -> None:
+    """Four clients keep it busy, more change nothing: what was learned of twenty of them must not count for long."""
+    noise, plant = np.random.default_rng(seed), 50.0
+    steering = Controller(2 * plant, 15.0, Bounds(1, 20, 1.9, whole=True), 20)
+    level, values = 20.0, []
+    for _ in range(120):
+        values.append(min(level, 4.0) * plant * (1 + 0.03 * float(noise.standard_normal())))
+        level = steering.step(values[-1])
+        assert level == int(level)
+    inside = np.abs(np.array(values[40:]) - 2 * plant) <= 15
+    assert inside.mean() >= 0.8
