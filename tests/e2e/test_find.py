@@ -71,6 +71,26 @@ def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
     assert case["found"]["beyond"] == "below"
 
 
+def test_a_search_whose_trials_tell_nothing_is_unknown(tmp_path: Path) -> None:
+    """Of a p99.9 a trial of a second tells too little at any level."""
+    suite = SUITE.replace("CHECK", "p99.9(read.response) < 50 ms").replace("[1, 32]", "[1, 2]")
+    (tmp_path / "s.yaml").write_text(suite)
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 8, done.stdout + done.stderr
+    case = _read_case(tmp_path / run_folder(done))
+    assert case["outcome"] == "unknown"
+    assert "no trial could tell whether p99.9(read.response) < 50 ms holds: too few" in case["reason"]
+
+
+def test_why_no_level_was_found_is_told(tmp_path: Path) -> None:
+    files = "  - {name: fill, use: storage.write, scope: run, options: {files: 20, size: 4 KiB}}\n"
+    suite = SUITE.replace("CHECK", "p90(read.response) < 50 ms").replace(files, "").replace("    after: [fill]\n", "")
+    (tmp_path / "s.yaml").write_text(suite)
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert _read_case(tmp_path / run_folder(done))["reason"].endswith("< 50 ms: nothing passed")
+
+
 def test_what_was_found_is_kept_when_the_user_stops_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pileup", "run", str(EXAMPLES / "find.yaml"), "--quiet"]
     with subprocess.Popen(command, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, text=True) as process:

@@ -16,6 +16,7 @@ from pileup.run.control.search import Search
 from pileup.run.live import Live
 from pileup.run.steering import cases_of
 from pileup.stats import Gauge, Knee, Trial, Trials
+from pileup.stats.found import limited_by_generator
 
 NO_LEVEL = "no level was found"
 """Begins the reason of a case whose criterion does not hold at any level."""
@@ -68,14 +69,15 @@ class Finding:
         """Why there is no level to measure; empty when there is one."""
         find, tried = self._find, self._told["find"]["trials"]
         told = {each["passed"] for each in tried}
-        if False in told and True not in told:
-            low = min(each["level"] for each in tried)
+        if True in told:
+            return ""
+        if False in told and not limited_by_generator(tried):
+            lowest = min(tried, key=lambda each: float(each["level"]))
+            low, why = lowest["level"], f": {lowest['why']}" if lowest["why"] else ""
             least = "even the lowest level" if low == find.between[0] else "no level that was tried, down to"
-            return f"{NO_LEVEL}: {least}, {level_words(low, find.raise_)}, does not meet {find.while_}"
-        if True not in told:
-            why = tried[-1]["why"] if tried else "no trial was made"
-            return f"{NO_LEVEL}: no trial could tell whether {find.while_} holds: {why}"
-        return ""
+            return f"{NO_LEVEL}: {least}, {level_words(low, find.raise_)}, does not meet {find.while_}{why}"
+        why = tried[-1]["why"] if tried else "no trial was made"
+        return f"no trial could tell whether {find.while_} holds: {why}"
 
     def _try(self, level: float) -> str:
         begin = now()
