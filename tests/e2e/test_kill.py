@@ -16,7 +16,8 @@ import pytest
 from pileup.record import RunFolder
 from tests.support import pileup
 
-KILLS = int(os.environ.get("PILEUP_KILLS", "20"))
+KILLS = int(os.environ.get("PILEUP_KILLS", "8"))
+"""20 at night: each takes about 7 s."""
 MISSING = 3 * 10**9
 """What may be missing before the moment of the kill, ns."""
 SUITE = """

@@ -134,7 +134,11 @@ def test_errors_are_grouped_and_end_the_load(bench: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("client", "steps", "says"),
     [
-        ('{"protocol": "ftp", "settings": {}}', program(NOOP), r"no protocol \"ftp\"; expected noop, posix or http \("),
+        (
+            '{"protocol": "ftp", "settings": {}}',
+            program(NOOP),
+            r"no protocol \"ftp\"; expected noop, posix, http or xroot \(",
+        ),
         ("5", program(NOOP), r"a client for the engine: .*; expected protocol and settings \("),
         (spec("noop"), "{}", r"a program for the engine: .*; expected steps \("),
         (spec("noop"), '{"steps": []}', "expected"),

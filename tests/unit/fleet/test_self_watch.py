@@ -37,17 +37,18 @@ def test_counters_are_read_as_the_kernel_writes_them(proc: Path) -> None:
 def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert (found.threads, found.machine, found.waited) == ({}, None, None)
+    found.children = 0  # other tests have started processes
     assert [each.metric for each in samples(found, found, 0)] == [own.CPU]
 
 
 def test_shares_are_of_the_interval(proc: Path) -> None:
     after = read(proc)
-    after.time, after.cpu = 2 * SECOND, SECOND
+    after.time, after.cpu, after.children = 2 * SECOND, SECOND, SECOND // 2
     before = Reading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
     found = {each.metric: each for each in samples(before, after, 3)}
     assert {each.labels for each in found.values()} == {"place=3"}
     assert {name: each.value for name, each in found.items()} == pytest.approx(
-        {own.CPU: 50, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25, own.PRESSURE: 10}
+        {own.CPU: 50, own.CHILDREN: 25, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25, own.PRESSURE: 10}
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from pileup.builtin.targets.http import HttpTarget
 from pileup.builtin.targets.location import locate
 from pileup.builtin.targets.noop import NoopTarget
+from pileup.model import surroundings
 from pileup.model.program import ClientSpec
 from pileup.model.suite import Credentials
 from pileup.plugin import TargetError
@@ -103,7 +104,10 @@ def test_token_from_a_file(tmp_path: Path) -> None:
         ({"certificate": "/nonsuch"}, "certificate /nonsuch cannot be read"),
     ],
 )
-def test_credentials_that_cannot_be_used(credentials: dict[str, Any], message: str) -> None:
+def test_credentials_that_cannot_be_used(
+    credentials: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "_introduced", surroundings.Surroundings())  # another test may have had a user
     with pytest.raises(TargetError, match=message):
         HttpTarget("https://host/", Credentials(**credentials)).client()
 
