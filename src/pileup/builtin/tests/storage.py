@@ -181,7 +181,9 @@ def removal(keys: Keys) -> Program:
 
 
 def _is_local(test: Test) -> bool:
-    """Whether the target is on this machine, and uses its page cache."""
+    """Whether the target is on this machine, and uses its page cache; practice storage keeps all in memory anyway."""
+    if str(getattr(test.target, "kind", "")).startswith("practice"):
+        return False
     url, direct = getattr(test.target, "url", ""), getattr(test.target, "direct", False)
     host = urlsplit(url).hostname if "://" in url else "localhost"
     return bool(url) and not direct and (host in (None, "localhost", "::1") or str(host).startswith("127."))

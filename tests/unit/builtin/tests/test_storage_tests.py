@@ -221,9 +221,9 @@ def test_names_come_from_a_file_beside_the_suite(tmp_path: Path) -> None:
 
 def test_what_fits_into_the_memory_of_this_machine_is_said() -> None:
     def remarks(url: str, size: str = "1 MiB", cls: type[ContentSet] = StorageRead, **given: Any) -> list[str]:
-        direct = given.pop("direct", False)
+        direct, kind = given.pop("direct", False), given.pop("kind", "posix")
         target = PosixTarget(url, direct=direct) if "://" not in url else PosixTarget("/x")
-        target.url = url
+        target.url, target.kind = url, kind
         return cls(target, **under(size=size, **given)).remarks()
 
     assert "the set of 20 MiB fits into the memory of this machine" in remarks("/data")[0]
@@ -231,6 +231,7 @@ def test_what_fits_into_the_memory_of_this_machine_is_said() -> None:
     for silent in (
         remarks("root://se.site.org//data"),
         remarks("/data", direct=True),
+        remarks("http://127.0.0.1:8080/", kind="practice-storage"),
         remarks("/data", "1 TiB"),
         remarks("/data", cls=StorageWrite),
         remarks("/data", layers="control"),
