@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import hypothesis
 import pytest
@@ -24,11 +26,21 @@ def require_program(name: str, install: str) -> str:
         name if Path(name).is_file() else None
     )
     if found is None:
-        reason = f"{name} is not installed; as root: {install}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        give_up(f"{name} is not installed; as root: {install}")
     return found
+
+
+def require_bindings() -> None:
+    """Go on only with the official bindings of XRootD."""
+    if find_spec("XRootD") is None:
+        give_up("the official bindings are not installed: pip install 'pileup[xrootd]'")
+
+
+def give_up(reason: str) -> NoReturn:
+    """Skip the test (a whole module, where that is imported) with the reason, or fail where CI=true."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason, allow_module_level=True)
 
 
 def pileup(*arguments: str, cwd: Path, timeout: float = 120, **environment: str) -> "subprocess.CompletedProcess[str]":

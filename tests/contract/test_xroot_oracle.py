@@ -16,8 +16,9 @@ from pileup.model.suite import Load
 from pileup.plugin import Failed, NotThere, Refused, ThereAlready
 from tests.programs import Row, by_engine, by_python
 from tests.servers.xrootd import Xrootd, xrootd
+from tests.support import require_bindings
 
-pytest.importorskip("XRootD", reason="the official bindings are not installed: pip install 'pileup[xrootd]'")
+require_bindings()
 
 SIZE = 300_000
 KEYS = Keys("set/f", 4)

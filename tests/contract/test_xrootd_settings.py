@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pileup.builtin.monitors.xrootd_figures import read_statistics
 from pileup.builtin.targets.xrootd import XrootdTarget
 from pileup.plugin import Failed, Refused, TargetError
 from tests.servers.xrootd import Xrootd, xrootd
+from tests.support import require_bindings
 
 MEGABYTE = b"x" * 1_000_000
 
@@ -88,7 +90,8 @@ def read_and_leave(target: XrootdTarget) -> None:
 def test_open_files_of_one_user_are_limited(stack: ExitStack, tmp_path: Path) -> None:
     server, _ = start(stack, tmp_path, open_files=2)
     server.put("file", MEGABYTE)
-    bindings = pytest.importorskip("XRootD.client")
+    require_bindings()
+    bindings = import_module("XRootD.client")
     files = [bindings.File() for _ in range(3)]
     answers = [file.open(f"{server.root}file")[0].ok for file in files]
     for file in files:

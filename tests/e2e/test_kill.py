@@ -16,8 +16,7 @@ import pytest
 from pileup.record import RunFolder
 from tests.support import pileup
 
-KILLS = int(os.environ.get("PILEUP_KILLS", "8"))
-"""20 at night: each takes about 7 s."""
+KILLS = int(os.environ.get("PILEUP_KILLS", "20"))
 MISSING = 3 * 10**9
 """What may be missing before the moment of the kill, ns."""
 SUITE = """

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.servers.xrootd import xrootd
-from tests.support import pileup, run_folder
+from tests.support import pileup, require_bindings, run_folder
 
-pytest.importorskip("XRootD", reason="the official bindings are not installed: pip install 'pileup[xrootd]'")
+require_bindings()
 
 FILES = {"files": 4, "size": "200 kB"}
 

@@ -13,6 +13,7 @@ import pytest
 
 from pileup.plugin import Accepts, Daemon, File, Launcher
 from tests.servers.launched import NAME, supervised
+from tests.support import give_up
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 SERVER = """
@@ -67,7 +68,7 @@ def launcher(folder: Path) -> Launcher:
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     """Give an sshd that lets this user in."""
     if not Path(SSHD).exists() or shutil.which("ssh") is None:
-        pytest.skip("sshd is not installed (Debian package openssh-server)")
+        give_up("sshd or ssh is not installed; as root: apt-get install openssh-server openssh-client")
     folder = tmp_path_factory.mktemp("sshd")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd as root wants it for its separated half

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 
 from tests.servers.liars import HTTP_LIES, LIES, SEED, SIZE, lying_http, lying_xroot
+from tests.support import require_bindings
 
 TIMEOUT = 1.0
 """Seconds of an operation."""
@@ -145,7 +145,7 @@ def test_http(tmp_path: Path) -> None:
 
 
 def test_the_official_bindings_hold_no_run_up(tmp_path: Path) -> None:
-    pytest.importorskip("XRootD", reason="the official bindings are not installed: pip install 'pileup[xrootd]'")
+    require_bindings()
     with lying_xroot() as url:
         target = {"kind": "xrootd", "url": url, "options": {"client": "bindings"}}
         found, _ = run(tmp_path, target, list(BINDINGS))

@@ -14,6 +14,7 @@ from pileup.plugin import Call
 PIECE = 1 << 20
 """Bytes that a pipe holds, where the kernel lets it."""
 LAST_WORDS = 1 << 16
+"""Bytes of what it says at its end that are read."""
 Process = subprocess.Popen[bytes]
 
 

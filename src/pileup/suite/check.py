@@ -131,8 +131,8 @@ def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, 
         what, expected = parts(str(problem))
         faults.add(node, f"`metric`: {what}", expected)
         return
-    every = next((part.spec.every for part in draft.monitors if monitor_name(part.spec) == found.name), 0)
-    if found.kind == "monitor" and every > hold.every:
+    every = _interval(draft, found)
+    if every > hold.every:
         told = f"the monitor is sampled each {format_time(every)}, the hold looks each {format_time(hold.every)}"
         faults.add(node, told, f"`every: {format_time(every)}` or more in the hold", "or a monitor of shorter interval")
 
@@ -148,10 +148,17 @@ def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, 
         what, expected = parts(str(problem))
         faults.add(place, f"`while`: {what}", expected)
         return
-    every = next((part.spec.every for part in draft.monitors if monitor_name(part.spec) == found.name), 0)
-    if found.kind == "monitor" and every > find.trial:
+    every = _interval(draft, found)
+    if every > find.trial:
         told = f"the monitor is sampled each {format_time(every)}, a trial takes {format_time(find.trial)}"
         faults.add(place, told, f"`trial: {format_time(every)}` or more", "or a monitor of shorter interval")
+
+
+def _interval(draft: Draft, found: Selected) -> int:
+    """Return how far apart the samples of a monitor are, ns; 0 for a test."""
+    if found.kind != "monitor":
+        return 0
+    return next((part.spec.every for part in draft.monitors if monitor_name(part.spec) == found.name), 0)
 
 
 def _is_native(spec: TestSpec, folder: Path) -> bool:

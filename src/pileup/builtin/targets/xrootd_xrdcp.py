@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
-import select
 import shutil
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pileup.builtin.commands import started
+from pileup.builtin.piped import Process, ended, received, send
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.builtin.targets.xrootd_words import QUICK, fault, server_fault
 from pileup.plugin import Call, Failed, ProgramClient, Step
 
 COMMAND = "xrdcp"
 INSTALL = "apt install xrootd-client"
-PIECE = 1 << 20
-"""Bytes that a pipe holds, where the kernel lets it."""
-Process = subprocess.Popen[bytes]
 SERVER_SAID = re.compile(r"\[(\d{4})\]\s*(.*)")
 CLIENT_SAID = {
     "Operation expired": 206,
@@ -44,8 +38,6 @@ CLIENT_SAID = {
     "Redirect limit has been reached": 306,
 }
 """Words of the client (XrdClStatus.cc) -> its code."""
-SAID = 1 << 16
-"""Bytes of its last words."""
 ONLY_WHOLE = "`client: xrdcp` copies whole files; expected a client that reads parts, or no part"
 
 
@@ -89,15 +81,15 @@ class XrdCopy(ProgramClient):
             ([self._url(call.key)], b"") if not token else (["--infiles", "/dev/stdin"], self._listed(call, token))
         )
         with self._running(call, [*words, "-"], stdin=bool(told)) as process:
-            _send(process, call, iter([told] if told else []))
-            yield from _pieces(process, call)
+            send(process, call, iter([told] if told else []))
+            yield from received(process, call)
             _judge(process, call)
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Give xrdcp the file on its standard input."""
         with self._running(call, ["--force", "-", self._url(call.key)], stdin=True) as process:
-            _send(process, call, pieces)
-            for _ in _pieces(process, call):  # it has nothing to say there
+            send(process, call, pieces)
+            for _ in received(process, call):  # it has nothing to say there
                 pass
             _judge(process, call)
 
@@ -121,49 +113,11 @@ class XrdCopy(ProgramClient):
         return f"{self._url(call.key)}?authz=Bearer%20{token}\n".encode()
 
 
-def _send(process: Process, call: Call, pieces: Iterator[bytes]) -> None:
-    """Write to its standard input, as fast as it reads; stop when it reads no more. Raises TimeoutError."""
-    if process.stdin is None:
-        return
-    pipe = process.stdin.fileno()
-    _widen(pipe)
-    os.set_blocking(pipe, False)
-    with process.stdin, suppress(BrokenPipeError):
-        for piece in pieces:
-            rest = memoryview(piece)
-            while rest:
-                if not select.select([], [pipe], [], call.seconds)[1]:
-                    raise TimeoutError
-                rest = rest[os.write(pipe, rest) :]
-
-
-def _pieces(process: Process, call: Call) -> Iterator[bytes]:
-    """Yield what comes on its standard output until that ends. Raises TimeoutError."""
-    if process.stdout is None:
-        return
-    pipe = process.stdout.fileno()
-    _widen(pipe)
-    with process.stdout:
-        while True:
-            if not select.select([pipe], [], [], call.seconds)[0]:
-                raise TimeoutError
-            piece = os.read(pipe, PIECE)
-            if not piece:
-                return
-            yield piece
-
-
 def _judge(process: Process, call: Call) -> None:
     """Wait for its end and judge it by its code and its last words. Raises TimeoutError."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(call.seconds)
-    if process.returncode is None:
-        raise TimeoutError
-    if process.returncode == 0 or process.stderr is None:
-        return
-    with process.stderr as stream:
-        said = stream.read(SAID).decode("utf-8", "replace")
-    raise understood(said) or Failed(f"xrdcp ended with code {process.returncode}")
+    code, said = ended(process, call)
+    if code != 0:
+        raise understood(said) or Failed(f"xrdcp ended with code {code}")
 
 
 def understood(said: str) -> Exception | None:
@@ -172,8 +126,3 @@ def understood(said: str) -> Exception | None:
         return server_fault(int(found[1]), found[2].removesuffix("(source)").removesuffix("(destination)"))
     code = next((code for words, code in CLIENT_SAID.items() if words in said), None)
     return fault(code, 0, "") if code is not None else None
-
-
-def _widen(pipe: int) -> None:
-    with suppress(OSError):  # an ordinary user may have used up what all his pipes may hold
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
