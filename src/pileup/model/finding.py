@@ -10,7 +10,7 @@ from pileup.model import check as checks
 from pileup.model.check import Check
 from pileup.model.part import Part
 from pileup.model.quantities import Count, Duration, Fraction
-from pileup.model.steering import MOST_CLIENTS, Kind, Level, Written
+from pileup.model.steering import Kind, Level, Written, check_levels
 from pileup.model.units import format_count, format_rate
 
 FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
@@ -44,8 +44,7 @@ class Find(Part):
         low, high = self.between
         if not 0 < low < high:
             raise ValueError(f"between goes from {low:g} to {high:g}; expected [lowest level above 0, highest level]")
-        if self.raise_ == "clients" and (low != int(low) or high != int(high) or high > MOST_CLIENTS):
-            raise ValueError(f"between is [{low:g}, {high:g}] clients; expected whole numbers up to {MOST_CLIENTS}")
+        check_levels(self.raise_, self.between)
         if not low <= self.first <= high:
             raise ValueError(f"start is {self.first:g}; expected a level between {low:g} and {high:g}")
         if self.raise_ == "clients" and self.first != int(self.first):

@@ -39,7 +39,8 @@ Level = Annotated[float, BeforeValidator(_read_level), Field(json_schema_extra=_
 Kind = Literal["rate", "clients"]
 
 
-def _check_levels(kind: Kind, between: tuple[float, float]) -> None:
+def check_levels(kind: Kind, between: tuple[float, float]) -> None:
+    """Raise ValueError unless this is a range of levels: [lowest, highest]; clients come in whole numbers."""
     low, high = between
     if not low < high:
         raise ValueError(f"between goes from {low:g} to {high:g}; expected [lowest level, highest level]")
@@ -70,7 +71,7 @@ class Hold(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        _check_levels(self.by, self.between)
+        check_levels(self.by, self.between)
         low, high = self.between
         if self.start is not None and not low <= self.start <= high:
             raise ValueError(f"start is {self.start:g}; expected a level between {low:g} and {high:g}")

@@ -24,24 +24,19 @@ class Mended:
         return f"{self.text}: could not be done: {self.problem}" if self.problem else self.text
 
 
-def undo(folder: RunFolder, objects: bool, given: Mapping[str, str] | None = None) -> list[str]:
-    """End, restore and remove what a run has left; return what was done, and what could not be, in words.
+def mend(folder: RunFolder, objects: bool, given: Mapping[str, str] | None = None) -> list[Mended]:
+    """End, restore and remove what a run has left; return what was done, and what could not be.
 
     Servers are ended, paused ones continued, settings restored, folders for temporary files removed; with `objects`
     also what its tests have made on the targets, unless the suite keeps it. `given` are values of the suite that the
     record hides. Whoever calls sees to it that the run's pileup is gone. What is done is closed in the journal, so
     that a second call does nothing; what could not be done stays open.
     """
-    return [str(each) for each in mend(folder, objects, given)]
-
-
-def mend(folder: RunFolder, objects: bool, given: Mapping[str, str] | None = None) -> list[Mended]:
-    """Do what `undo` does; return what became of each."""
     return [mended for intent, context in _each(folder, objects, given) if (mended := _mend(intent, context))]
 
 
 def would_mend(folder: RunFolder, objects: bool, given: Mapping[str, str] | None = None) -> list[str]:
-    """Return what `undo` would do, and do nothing."""
+    """Return what `mend` would do, and do nothing."""
     told = []
     for intent, context in _each(folder, objects, given):
         mender = MENDERS[intent.what]

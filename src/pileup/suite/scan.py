@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -60,11 +59,6 @@ def axis_of(name: str, values: tuple[Any, ...], tests: set[str], targets: set[st
     if kind != "load" and "." in word:
         kind = "unknown"
     return Axis(name, kind, owner, word.removeprefix("load.") if kind == "load" else word, values)
-
-
-def number_of_points(suite: Suite) -> int:
-    """Return how many points the scan has, without making them; 1 without a scan."""
-    return math.prod(len(values) for values in suite.scan.values())
 
 
 def points_of(axes: list[Axis]) -> list[dict[str, Any]]:

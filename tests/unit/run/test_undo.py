@@ -18,7 +18,7 @@ from pileup.run import leftovers, processes
 from pileup.run.info import first_info
 from pileup.run.intents import open_intents
 from pileup.run.processes import MARK, Identity
-from pileup.run.undo import undo, would_mend
+from pileup.run.undo import mend, would_mend
 from pileup.suite import load
 from tests.unit.run.test_servers import until
 
@@ -34,6 +34,11 @@ tests:
   - {name: own, use: storage.write, target: mine, options: {files: 3, size: 1 B}}
 """
 Begin = Callable[..., RunFolder]
+
+
+def undo(folder: RunFolder, objects: bool) -> list[str]:
+    """Return in words what was put right."""
+    return [str(each) for each in mend(folder, objects)]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pileup.suite.scan import (
     axes_of,
     axis_of,
     load_with,
-    number_of_points,
     points_of,
     settings_at,
     test_at,
@@ -52,12 +51,10 @@ def test_a_name_tells_what_is_varied(name: str, kind: str, owner: str, word: str
 def test_the_last_axis_varies_fastest() -> None:
     axes = axes_of(suite({"se.threads": ["4", "16"], "copy.buffer": ["a", "b"]}))
     assert [tuple(point.values()) for point in points_of(axes)] == [("4", "a"), ("4", "b"), ("16", "a"), ("16", "b")]
-    assert number_of_points(suite({"se.threads": ["4", "16"], "copy.buffer": ["a", "b", "c"]})) == 6
 
 
 def test_no_axes_are_one_empty_point() -> None:
     assert points_of([]) == [{}]
-    assert number_of_points(suite({})) == 1
 
 
 def test_every_second_repeat_goes_backwards() -> None:
