@@ -7,13 +7,15 @@ happened); none of them is ever tried again by itself. Times are ns since the ep
 
 from __future__ import annotations
 
+import shlex
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from pileup.model.errors import Refused
 from pileup.model.record import Outcome
 from pileup.plugin.target import Target
 
@@ -33,18 +35,47 @@ class JobState(StrEnum):
         return self not in {JobState.QUEUED, JobState.RUNNING}
 
 
+Work = Literal["sleep", "cpu", "command"]
+"""What a job does: sleep, keep one core busy, or run a command."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What shall be done: sleep for a time, or a command."""
+    """What shall be done. Raises ValueError for a command without `work="command"`, and the other way round."""
 
     name: str
     duration: int = 0
-    """Nanoseconds; without a command the job sleeps so long."""
+    """Nanoseconds for which it sleeps or keeps a core busy; a command takes as long as it takes."""
     command: tuple[str, ...] = ()
+    """Program and arguments, for `work="command"` alone."""
     user: str = ""
-    """Whom it is submitted for, where the system lets one say so."""
+    """Whom it is submitted for, where the system lets one say so; "": who we are for the target."""
     delegation: str = ""
     """Id of the credentials handed over before, where each job may have its own."""
+    work: Work = "sleep"
+
+    def __post_init__(self) -> None:
+        if (self.work == "command") != bool(self.command):
+            raise ValueError(
+                f"job {self.name!r} of work {self.work!r} with command {self.command!r}; "
+                "expected a command with work `command`, and none with any other"
+            )
+
+
+def shell_line(job: JobSpec) -> str:
+    """Return the line that a shell runs for a job; a job that ends as it should has the exit status 0.
+
+    Signals to its process group end it. A busy core is bounded by wall time: `timeout` says so by the status 124, and
+    with --foreground stays in the group (it would not end at all after a time of 0).
+    """
+    if job.work == "command":
+        return f"exec {shlex.join(job.command)}"
+    seconds = f"{job.duration / 1e9:.3f}"
+    if job.work == "sleep":
+        return f"exec sleep {seconds}"
+    if float(seconds) == 0:
+        return "exec true"
+    return f"timeout --foreground {seconds} sh -c 'while :; do :; done'; [ $? -eq 124 ]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +130,12 @@ class Purged:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Credentials handed over; `expires` in ns since the epoch."""
+    """Credentials handed over; `expires` in ns since the epoch, 0: not known."""
 
     id: str
     expires: int
+    user: str = ""
+    """Whose they are; "": who we are for the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +218,28 @@ class BatchTarget(Target):
         return found[-1].reason if found else ""
 
     @abstractmethod
-    def delegate(self, lifetime: int) -> Delegation:
-        """Hand credentials over for so many ns. Raises Refused where the system takes none."""
+    def delegate(self, lifetime: int, user: str = "") -> Delegation:
+        """Hand somebody's credentials over for so many ns. Raises Refused where the system takes none."""
 
     @abstractmethod
     def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
         """Let a delegation last for so many ns from now on."""
+
+    def revoke(self, delegation: Delegation) -> None:
+        """Take a delegation back; one that is not there any more is fine. Raises Refused where that cannot be done."""
+        raise Refused(
+            f"delegation {delegation.id!r} stays: a target of kind {self.kind!r} cannot take one back; "
+            "expected that it expires by itself"
+        )
+
+    def introduce(self, user: str) -> None:
+        """Make somebody known who has never been here; one who is known is fine.
+
+        Raises Refused where pileup cannot make users.
+        """
+        raise Refused(
+            f"user {user!r} cannot be made known to a target of kind {self.kind!r}; expected one that is known there"
+        )
 
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
         """Look every claim up in queue and history and return what became of each, in their order."""

@@ -26,7 +26,10 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
     10 s, submit_cost: {exponential: 5 ms}, limit: 10000}`; its settings are those of `pileup practice batch`. In the
     folder of the target below the run, `jobs.csv` tells what happened to each job, over restarts, and
     `practice-batch.csv` what was done to each request (`practice-batch-2.csv` after a restart). A restart after a kill
-    forgets what was submitted since the last checkpoint. Options and credentials are those of kind `http`.
+    forgets what was submitted since the last checkpoint. Jobs only pretend: none sleeps, burns or runs a command, each
+    is over after its `duration`. With the setting `users` it knows these alone, and those made known later. A job with
+    a delegation is refused when that has expired, was taken back or is another's. Options and credentials are those of
+    kind `http`.
     """
 
     kind = "practice-batch"
@@ -85,17 +88,25 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         """Return what the accounting knows of jobs that have ended, by name."""
         return _jobs(self._asked("POST", "history", {"names": list(names)}))
 
-    def delegate(self, lifetime: int) -> Delegation:
-        """Hand credentials over; in practice they are a number with an end."""
-        return self._delegation({"lifetime": lifetime})
+    def delegate(self, lifetime: int, user: str = "") -> Delegation:
+        """Hand credentials over; in practice they are a number with an owner and an end."""
+        return self._delegation({"lifetime": lifetime} | ({"user": user} if user else {}))
 
     def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
         """Let a delegation last for so many ns from now on."""
         return self._delegation({"id": int(delegation.id), "lifetime": lifetime})
 
+    def revoke(self, delegation: Delegation) -> None:
+        """Take a delegation back; one that is not there any more is fine."""
+        self._asked("POST", "revoke", {"id": int(delegation.id)})
+
+    def introduce(self, user: str) -> None:
+        """Make somebody known, where the setting `users` keeps others out."""
+        self._asked("POST", "users", {"user": user})
+
     def _delegation(self, asked: dict[str, Any]) -> Delegation:
         _, answer = self._ask("POST", "delegations", asked, HTTPStatus.CREATED)
-        return Delegation(str(answer["id"]), answer["expires"])
+        return Delegation(str(answer["id"]), answer["expires"], answer.get("user", ""))
 
     def crash(self, away: int = 0) -> int:
         """Let it break off as if it was killed, and be away for so many ns; return how many jobs it forgot."""
@@ -126,7 +137,10 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
 
 
 def _wanted(job: JobSpec) -> dict[str, Any]:
+    """What the server is told: it only pretends, so that what a job would do is of no matter, and how long is."""
     wanted: dict[str, Any] = {"name": job.name, "duration": job.duration}
+    if job.delegation:
+        wanted["delegation"] = int(job.delegation)
     return wanted | ({"user": job.user} if job.user else {})
 
 

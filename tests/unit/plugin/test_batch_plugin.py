@@ -1,0 +1,103 @@
+"""What a job is, the line that a shell runs for it, and what a system says that cannot do a thing."""
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from pileup.model.errors import Refused
+from pileup.model.program import ClientSpec
+from pileup.plugin.batch import (
+    BatchTarget,
+    Changes,
+    Delegation,
+    Job,
+    JobSpec,
+    JobState,
+    Purged,
+    Submission,
+    shell_line,
+)
+
+
+class Modest(BatchTarget):
+    """A system that can do nothing beyond what it must."""
+
+    kind = "modest"
+
+    def client(self) -> ClientSpec:
+        raise NotImplementedError
+
+    def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
+        raise NotImplementedError
+
+    def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
+        raise NotImplementedError
+
+    def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
+        raise NotImplementedError
+
+    def cancel(self, ids: Sequence[str]) -> list[str]:
+        raise NotImplementedError
+
+    def purge(self, ids: Sequence[str] = (), oldest: int = 0) -> Purged:
+        raise NotImplementedError
+
+    def counts(self) -> dict[JobState, int]:
+        raise NotImplementedError
+
+    def history(self, names: Sequence[str]) -> list[Job]:
+        raise NotImplementedError
+
+    def delegate(self, lifetime: int, user: str = "") -> Delegation:
+        raise NotImplementedError
+
+    def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
+        raise NotImplementedError
+
+
+def shell(job: JobSpec) -> "subprocess.CompletedProcess[str]":
+    command = ["/bin/sh", "-c", shell_line(job)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("job", "line"),
+    [
+        (JobSpec("a", 60 * 10**9), "exec sleep 60.000"),
+        (JobSpec("a", 1), "exec sleep 0.000"),
+        (JobSpec("a", 400_000, work="cpu"), "exec true"),
+        (JobSpec("a", command=("echo", "it's $HOME", "*"), work="command"), "exec echo 'it'\"'\"'s $HOME' '*'"),
+    ],
+)
+def test_a_job_is_one_line(job: JobSpec, line: str) -> None:
+    assert shell_line(job) == line
+
+
+def test_a_core_is_busy_for_a_bounded_time() -> None:
+    begin = time.monotonic()
+    assert shell(JobSpec("a", 50_000_000, work="cpu")).returncode == 0
+    assert time.monotonic() - begin >= 0.05
+
+
+def test_a_command_is_run_as_it_is_written() -> None:
+    done = shell(JobSpec("a", command=("printf", "%s|", "a b", "$(id)", "'"), work="command"))
+    assert (done.returncode, done.stdout) == (0, "a b|$(id)|'|")
+    assert shell(JobSpec("a", command=("false",), work="command")).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"work": "command"}, {"command": ("true",)}, {"command": ("true",), "work": "cpu"}], ids=str
+)
+def test_a_command_and_its_work_belong_together(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"expected a command with work `command`, and none with any other"):
+        JobSpec("a", **wrong)  # type: ignore[arg-type]
+
+
+def test_what_a_system_cannot_do_is_refused() -> None:
+    target = Modest("here")
+    with pytest.raises(Refused, match=r"kind 'modest' cannot take one back; expected"):
+        target.revoke(Delegation("7", 0))
+    with pytest.raises(Refused, match=r"user 'eve' cannot be made known.*; expected"):
+        target.introduce("eve")
