@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -57,6 +58,10 @@ class Test:
     context: Context
     reporter: Callable[[str, float, str], None] | None
     """Where `report` hands its numbers; set by the harness."""
+    claimer: Callable[[str, str], None] | None
+    """Where `claim` hands its submissions; set by the harness."""
+    stamp: str
+    """Names made with it are no other's, in this run or any other; the harness gives all clients of a load the same."""
     ledger: Ledger
     """Detached operations that are open at this place; set by the harness before `setup`."""
 
@@ -64,6 +69,8 @@ class Test:
         self.target = target
         self.context = context or Context()
         self.reporter = None
+        self.claimer = None
+        self.stamp = secrets.token_hex(5)
         assign(self, options)
         self.check()
 
@@ -109,6 +116,21 @@ class Test:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run."""
         if self.reporter is not None:
             self.reporter(metric, value, unit)
+
+    def claim(self, name: str, id: str = "") -> None:
+        """Keep that a job of this name was submitted to the target, acknowledged with an id or without an answer.
+
+        What became of each is looked up in queue and history after faults and at the end of the run (docs/batch.md).
+        """
+        if self.claimer is not None:
+            self.claimer(name, id)
+
+    def submits(self, number: int) -> Sequence[str]:
+        """Return the names that iteration `number` may submit, made with `stamp`; nothing for a test without jobs.
+
+        `pileup clean` looks for these after a crash: what was submitted in the last second was not claimed any more.
+        """
+        return ()
 
     @classmethod
     def native(cls) -> bool:

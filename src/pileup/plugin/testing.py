@@ -157,6 +157,8 @@ class Iteration:
     numbers: tuple[Sample, ...] = ()
     """What the test gave to `report`."""
     problem: BaseException | None = None
+    claims: tuple[tuple[str, str], ...] = ()
+    """What the test gave to `claim`: name and id."""
 
     @property
     def passed(self) -> bool:
@@ -198,6 +200,8 @@ async def run_async(
     test = cls(target, context, **options)
     numbers: list[Sample] = []
     test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
+    claims: list[tuple[str, str]] = []
+    test.claimer = lambda name, id: claims.append((name, id))
     test.ledger = ledger or TestLedger()
     op = TestOp(number, test.context.client, test.ledger)
     test.setup()
@@ -210,7 +214,7 @@ async def run_async(
     finally:
         seconds = time.perf_counter() - begin
         test.teardown()
-    return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem)
+    return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem, tuple(claims))
 
 
 async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
