@@ -9,10 +9,10 @@ from importlib.resources import files
 from typing import Any
 
 import jinja2
-import vl_convert
 from markupsafe import Markup
 
 from pileup.builtin.reports.html import cases, marks, points, tables, text
+from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import Charts, charts
 from pileup.builtin.reports.html.series import Columns
 from pileup.builtin.reports.html.shapes import CONFIG
@@ -83,7 +83,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "data": _script(_payload(drawn, lists)),
         "style": Markup(_resource("report.css")),  # noqa: S704  # our own file
         "script": Markup(_resource("report.js")),  # noqa: S704  # our own file
-        "bundle": Markup(_bundle() if drawn.all() else ""),  # noqa: S704  # nothing in it ends a script: see there
+        "bundle": Markup(bundle() if drawn.all() else ""),  # noqa: S704  # nothing in it ends a script: see there
     }
     return _template().render(context)
 
@@ -106,13 +106,6 @@ def _template() -> jinja2.Template:
 @cache
 def _resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-@cache
-def _bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script that needs no network. The first call takes a second."""
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _script(value: object) -> Markup:
