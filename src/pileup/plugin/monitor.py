@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from pileup.model.errors import PluginError
@@ -22,6 +22,8 @@ class Monitor:
     _framework: ClassVar[bool] = True
     name: ClassVar[str] = ""
     """Name under which it is registered."""
+    of_daemons: ClassVar[bool] = False
+    """Whether the option `target` names daemons of a server that pileup launched: `TARGET`, or `TARGET.DAEMON`."""
 
     def __init__(self, **options: Any) -> None:
         assign(self, options)
@@ -30,12 +32,14 @@ class Monitor:
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""
 
-    def attach(self, find: Callable[[], Target]) -> None:
+    def attach(self, find: Callable[[], Target], daemons: Callable[[], Mapping[str, int]] | None = None) -> None:
         """Take what finds the target of the suite that the option `target` names, for monitors that have this option.
 
-        It may be another one after its server was started again. It raises TargetError while there is none.
+        It may be another one after its server was started again. It raises TargetError while there is none. `daemons`
+        tells the processes of its server that run: name -> pid; it raises TargetError when pileup launched none.
         """
         self._find = find
+        self._daemons = daemons
 
     def watched(self) -> Target:
         """Return the target that the option `target` names, as it is now. Raises PluginError, TargetError."""
@@ -43,6 +47,16 @@ class Monitor:
         if find is None:
             raise PluginError("`target` names a target that is not known here", "a monitor without `host`")
         return find()
+
+    def daemons(self) -> dict[str, int]:
+        """Return the daemons that the option `target` names and that run now: name -> pid.
+
+        Empty between the end of a server and its next start. Raises PluginError, TargetError.
+        """
+        tell: Callable[[], Mapping[str, int]] | None = getattr(self, "_daemons", None)
+        if tell is None:
+            raise PluginError("the daemons of `target` are not known here", "a monitor of a suite, without `host`")
+        return dict(tell())
 
     def open(self) -> None:
         """Make ready; raise PluginError when it cannot measure here."""

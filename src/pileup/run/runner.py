@@ -111,7 +111,7 @@ class Runner:
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
         faults = Faults(plan, supervisor, folder)
-        monitors = MonitorClock(self._watches(targets), folder, plan)
+        monitors = MonitorClock(self._watches(targets, supervisor), folder, plan)
         fleets: Fleets | None = None
         try:
             info["overhead"] = calibrate()
@@ -142,12 +142,13 @@ class Runner:
             told = str(problem) if known else f"{type(problem).__name__}: {problem}"
             self._book.fault(told, "" if known else traceback.format_exc())
 
-    def _watches(self, targets: Targets) -> list[Watch]:
+    def _watches(self, targets: Targets, supervisor: Supervisor) -> list[Watch]:
         watches = []
         for spec in self._plan.suite.monitors:
             monitor: Monitor = instances.make_monitor(self._plan, spec)
             if "target" in declared(type(monitor)) and (watched := getattr(monitor, "target", None)):
-                monitor.attach(partial(targets.open_target, watched))
+                target = watched.partition(".")[0]
+                monitor.attach(partial(targets.open_target, target), partial(supervisor.running, watched))
             watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host))
         return watches
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from pileup.model.errors import TargetError
 from pileup.plugin import Launcher
 from pileup.run.daemons import Server
+from pileup.run.file_limits import FileLimits
 
 LAUNCHED = "a target of the suite with `launch`"
 
@@ -50,12 +51,14 @@ class Supervisor:
         self._servers: dict[str, Server] = {}
         self._lock = threading.Lock()
 
-    def launch(self, name: str, launcher: Launcher, folder: Path) -> str:
+    def launch(self, name: str, launcher: Launcher, folder: Path, disk: int = 0) -> str:
         """Start a server, wait until every process of it is ready, and return its url.
+
+        `disk`: bytes of a file system of its own for the folder that its launcher names; 0: none.
 
         Raises TargetError with the end of the output of the process that does not become ready; then none is left.
         """
-        server = Server(name, launcher, folder, self._journal)
+        server = Server(name, launcher, folder, self._journal, disk)
         with self._lock:
             if name in self._servers:
                 raise TargetError(f"target {name} has a server already", "a server that is launched once", "restart it")
@@ -91,6 +94,18 @@ class Supervisor:
         server, process = self._find(name)
         return server.paused(process)
 
+    def limit(self, name: str, files: int) -> FileLimits:
+        """Let a server have so many files open at most, per process, until that is lifted. Raises TargetError."""
+        server, process = self._find(name)
+        return server.limit(process, files)
+
+    def disk(self, name: str) -> Path:
+        """Return where the small disk of a server is. Raises TargetError when it has none."""
+        server, _ = self._find(name)
+        if server.disk is None:
+            raise TargetError(f"target {server.name} has no disk of its own", "a target with `disk: SIZE`")
+        return server.disk
+
     def alive(self, name: str) -> bool:
         """Whether every process of a server runs."""
         server, process = self._find(name)
@@ -100,6 +115,11 @@ class Supervisor:
         """Return the pids of its processes in the order of their start."""
         server, process = self._find(name)
         return [each.identity.pid for each in server.chosen(process)]
+
+    def running(self, name: str) -> dict[str, int]:
+        """Return what runs of a server, in the order of its start: name -> pid. Raises TargetError."""
+        server, process = self._find(name)
+        return {each.daemon.name: each.identity.pid for each in server.chosen(process) if each.alive}
 
     def url(self, name: str) -> str:
         """Return where a server is."""

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pileup.model import check as checks
 from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
-from pileup.plugin import Daemon
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.faults import Faults, near, parts, shown
@@ -80,7 +79,7 @@ class BesideRules:
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
             told = f"pileup did not launch target {shown(name)} and cannot {fault.do} it"
             self._faults.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")
-        elif process and name in targets and process not in (known := self._processes(targets[name].spec)):
+        elif process and name in targets and process not in (known := self._daemons(targets[name].spec)):
             told = f"the server of target {shown(name)} has no process {shown(process)}"
             self._faults.add(where(node, ("target",)), told, near(process, known))
         for number, name in enumerate(fault.during):
@@ -90,13 +89,8 @@ class BesideRules:
         if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
             self._faults.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
 
-    def _processes(self, spec: TargetSpec) -> list[str]:
-        """Return the names of the processes of a launched server; none where its settings are wrong, told elsewhere."""
-        try:
-            launcher = instances.class_of_target(spec.kind, self._folder).launcher(spec.launch or {}, self._folder)
-        except Exception:
-            return []
-        return [each.name for each in (launcher.processes if launcher else ()) if isinstance(each, Daemon)]
+    def _daemons(self, spec: TargetSpec) -> list[str]:
+        return instances.daemons_of(spec, self._folder)
 
     def _check_cooldown(self) -> None:
         suite, node = self._draft.suite, self._draft.tree.entries.get("cooldown")

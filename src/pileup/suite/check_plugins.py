@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
+from pileup.plugin import Monitor
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain
@@ -80,20 +81,31 @@ class PluginRules:
         own = {name: value for name, value in node.entries.items() if name not in MonitorSpec.model_fields}
         options = Mapping(own, node.at, node.keys)
         if "target" in declared(cls):
-            self._check_watched(monitor, own.get("target"))
+            self._check_watched(monitor, cls, own.get("target"))
         if self._plugins.check_options(cls, options, node.at, MonitorSpec.model_fields):
             self._plugins.attempt(cls, lambda: cls(**plain(options)), options)
 
-    def _check_watched(self, monitor: Bound[MonitorSpec], target: Node | None) -> None:
+    def _check_watched(self, monitor: Bound[MonitorSpec], cls: type[Monitor], target: Node | None) -> None:
         """Check that what a monitor watches is a target, and that it is watched from here."""
         if not isinstance(target, Scalar):
             return
-        names = self._draft.names("targets")
-        if target.text not in names:
+        names, faults = self._draft.names("targets"), self._plugins.faults
+        name = target.text.partition(".")[0] if cls.of_daemons else target.text
+        if name not in names:
             known = f"one of {', '.join(names)}" if names else "`targets` in the suite"
-            expected = near(target.text, names, known)
-            self._plugins.faults.add(target.at, f"there is no target {shown(target.text)}", expected)
+            faults.add(target.at, f"there is no target {shown(name)}", near(name, names, known))
         elif monitor.spec.host is not None:
-            self._plugins.faults.add(
-                target.at, "a monitor with `target` and `host`", "a `url` in the place of `target`"
-            )
+            other = "`match`" if cls.of_daemons else "a `url`"
+            faults.add(target.at, "a monitor with `target` and `host`", f"{other} in the place of `target`")
+        elif cls.of_daemons and name in self._draft.targets:
+            self._check_daemon(target, self._draft.targets[name].spec)
+
+    def _check_daemon(self, target: Scalar, spec: TargetSpec) -> None:
+        """Check that pileup launches what is watched, and that it has the daemon that is named."""
+        name, _, daemon = target.text.partition(".")
+        if spec.launch is None:
+            told = f"pileup did not launch target {shown(name)} and does not know its processes"
+            self._plugins.faults.add(target.at, told, "`match` or `program`, or a target with `launch`")
+        elif daemon and daemon not in (known := instances.daemons_of(spec, self._plugins.folder)):
+            told = f"the server of target {shown(name)} has no process {shown(daemon)}"
+            self._plugins.faults.add(target.at, told, near(daemon, known))

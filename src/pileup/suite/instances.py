@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import MonitorSpec, TestSpec
-from pileup.plugin import Context, Launcher, Monitor, Target, Test
+from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
+from pileup.plugin import Context, Daemon, Launcher, Monitor, Target, Test
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
 
@@ -65,6 +65,15 @@ def make_launcher(plan: Plan, name: str, folder: Path) -> Launcher | None:
     """Return how to start the private server of a target, None when the suite asks for none."""
     spec = plan.suite.targets[name]
     return None if spec.launch is None else class_of_target(spec.kind, Path(plan.folder)).launcher(spec.launch, folder)
+
+
+def daemons_of(spec: TargetSpec, folder: Path) -> list[str]:
+    """Return the names of the daemons of a launched server; none where its settings are wrong, told elsewhere."""
+    try:
+        launcher = class_of_target(spec.kind, folder).launcher(spec.launch or {}, folder)
+    except Exception:
+        return []
+    return [each.name for each in (launcher.processes if launcher else ()) if isinstance(each, Daemon)]
 
 
 def make_monitor(plan: Plan, spec: MonitorSpec) -> Monitor:

@@ -16,8 +16,8 @@ monitors: [{use: xrootd, MONITOR}]
 """
 
 
-def faults(folder: Path, monitor: str) -> list[str]:
-    (folder / "s.yaml").write_text(SUITE.replace("MONITOR", monitor))
+def faults(folder: Path, monitor: str, suite: str = SUITE) -> list[str]:
+    (folder / "s.yaml").write_text(suite.replace("MONITOR", monitor))
     try:
         load(folder / "s.yaml")
     except SuiteError as problem:
@@ -40,3 +40,33 @@ def test_what_is_watched_must_be_there(tmp_path: Path, monitor: str, told: str) 
 
 def test_a_target_of_the_suite_can_be_watched(tmp_path: Path) -> None:
     assert faults(tmp_path, "target: se") == []
+
+
+LAUNCHED = """
+pileup: 1
+title: t
+targets: {se: {kind: xrootd, launch: {}}, far: {kind: xrootd, url: "root://127.0.0.1//"}}
+tests: [{name: look, use: storage.list, target: se}]
+monitors: [{use: process, MONITOR}]
+"""
+
+
+@pytest.mark.parametrize("target", ["se", "se.xrootd"])
+def test_daemons_of_a_launched_target_can_be_watched(tmp_path: Path, target: str) -> None:
+    assert faults(tmp_path, f"target: {target}", LAUNCHED) == []
+
+
+@pytest.mark.parametrize(
+    ("monitor", "told"),
+    [
+        ("target: see.xrootd", "6:35: there is no target 'see'; expected 'se'"),
+        ("target: se.xrotd", "6:35: the server of target 'se' has no process 'xrotd'; expected 'xrootd'"),
+        ("target: far", "6:35: pileup did not launch target 'far' and does not know its processes; expected `match`"),
+        ("target: se, host: 'ssh://root@se01'", "6:35: a monitor with `target` and `host`; expected `match`"),
+        ("target: se, match: x", "processes are chosen by target and by match; expected one of the two"),
+        ("every: 1 s", "no process is chosen; expected match, program, pid or target"),
+    ],
+)
+def test_daemons_that_are_watched_must_be_there(tmp_path: Path, monitor: str, told: str) -> None:
+    (fault,) = faults(tmp_path, monitor, LAUNCHED)
+    assert told in fault

@@ -4,168 +4,140 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import psutil
-
+from pileup.builtin.monitors.process_cpu import Share, Spending
+from pileup.builtin.process_table import PROCESSES, Processes, Seen, Table
 from pileup.plugin import Monitor, Sample, option
-
-Identity = tuple[int, float]
-"""Number and time of birth: numbers are given again, the pair is not."""
-BIRTH_ERROR = 1.0
-"""Seconds: times of birth follow from the time of boot, which the kernel tells in whole seconds."""
-REFUSED = (psutil.AccessDenied, PermissionError)
 
 
 class Process(Monitor):
     """Number, CPU, memory, threads and open files of chosen processes.
 
     Processes are chosen anew at every sample by `match`, `program` or `pid`, several of them together meaning all
-    must hold; those that come and go are no matter. pileup itself is chosen by `pid` only.
+    must hold; those that come and go are no matter. pileup itself is chosen by `pid` only. `target` names the
+    daemons of a server that pileup launched, all of them or one, over restarts too:
+
+        monitors:
+          - {use: process, name: slurmctld, target: ce.slurmctld, every: 5 s}
+          - {use: process, name: daemons, target: ce, every: 5 s}
 
     | metric | unit | what |
     |---|---|---|
     | `number` | | processes chosen, with their children |
     | `cpu[of=all]` `mean` `largest` | % | CPU time since the sample before, 100 % being one core |
+    | `cpu[mode=user]` `system` | % | the same of all: time in the programs themselves, and in the kernel for them |
     | `rss[of=all]` `mean` `largest` | B | memory held (resident set size; shared pages count in each process) |
     | `threads` | | threads in all |
     | `open_files` | | open file descriptors in all |
     | `not_permitted` | | processes that this user may not look into |
 
+    With `children` the CPU time of children that ended since the sample before is counted where their parent, or its
+    parent, is chosen and waits for them: scripts that live for less than an interval are seen. Else the time that a
+    process used between the last sample and its end is not. Children that have left their parent (daemons of their own)
+    are not its children any more.
+
     A sum that would lack the processes that this user may not look into is left out of the sample rather than told
-    too small. The CPU time that a process used between the last sample and its end is not seen. Zombies count in
-    `number` alone.
+    too small. Zombies count in `number` and `cpu` alone. A sample costs about 10 us for each process of the machine;
+    monitors that sample at the same moment share that.
     """
 
     name = "process"
+    of_daemons = True
 
     match: str | None = option(None, help="regular expression found in the name or the command line")
     program: str | None = option(None, help="exact name of the program, as `ps -o comm` shows it")
     pid: int | None = option(None, ge=1, help="number of the process")
+    target: str | None = option(None, help="daemons of a target with `launch`: TARGET for all, TARGET.DAEMON for one")
     children: bool = option(True, help="count the children too, and their children")
 
     def check(self) -> None:
-        """Refuse no choice at all, or an expression that is none."""
-        if self.match is None and self.program is None and self.pid is None:
-            raise ValueError("no process is chosen; expected match, program or pid")
+        """Refuse no choice at all, two ways to choose, or an expression that is none."""
+        own = [word for word in ("match", "program", "pid") if getattr(self, word) is not None]
+        if not own and self.target is None:
+            raise ValueError("no process is chosen; expected match, program, pid or target")
+        if own and self.target is not None:
+            raise ValueError(f"processes are chosen by target and by {own[0]}; expected one of the two")
         try:
             self._pattern = re.compile(self.match) if self.match is not None else None
         except re.error as problem:
             raise ValueError(f"match {self.match!r} is no regular expression: {problem}") from None
-        self._cpu: dict[Identity, float] = {}
-        self._moment: float | None = None
-        self._wall = 0.0
+        self._spending = Spending(self.children)
+        self._processes: Processes = PROCESSES
 
     def open(self) -> None:
-        """Note the CPU time that was used before."""
-        list(self.sample())
+        """Note the CPU time that was used before. Raises PluginError, TargetError when `target` has no daemons here."""
+        self._measure_cpu(set())
 
     def sample(self) -> Iterator[Sample]:
-        """Measure once."""
+        """Measure once. Raises PluginError, TargetError."""
         refused: set[int] = set()
-        chosen = self._choose(refused)
-        moment, wall = time.monotonic(), time.time()
-        shares = self._cpu_shares(chosen, moment, wall, refused)
-        rss = _each(chosen, lambda process: process.memory_info().rss, refused)
-        threads = _each(chosen, lambda process: process.num_threads(), refused)
-        files = _each(chosen, lambda process: process.num_fds(), refused)
+        chosen, shares = self._measure_cpu(refused)
+        alive = [each for each in chosen if not each.zombie]
         yield Sample("number", len(chosen))
-        yield from _summary("cpu", shares, "%")
-        yield from _summary("rss", rss, "B")
-        if threads is not None:
-            yield Sample("threads", sum(threads))
+        yield from _cpu(shares)
+        yield from _summary("rss", [each.rss for each in alive], "B")
+        yield Sample("threads", sum(each.threads for each in alive))
+        files = _each(alive, self._processes.open_files, refused)
         if files is not None:
             yield Sample("open_files", sum(files))
         yield Sample("not_permitted", len(refused))
 
-    def _choose(self, refused: set[int]) -> list[psutil.Process]:
-        """Return the chosen processes, each once, with their children."""
-        everybody = [psutil.Process(self.pid)] if self.pid and psutil.pid_exists(self.pid) else []
-        everybody = everybody if self.pid else list(psutil.process_iter())
-        chosen = {process.pid: process for process in everybody if self._fits(process, refused)}
-        if self.children and chosen:
-            offspring = _offspring(set(chosen))
-            chosen |= {process.pid: process for process in offspring if process.pid not in chosen}
-        return list(chosen.values())
+    def _measure_cpu(self, refused: set[int]) -> tuple[list[Seen], list[Share] | None]:
+        """Return the chosen processes, and what they used since the last call; None at the first."""
+        table = self._processes.look(after=self._spending.moment)
+        pids = self._choose(table, refused)
+        chosen = table.with_offspring(pids) if self.children else {pid: table.processes[pid] for pid in pids}
+        return list(chosen.values()), self._spending.since(table, chosen)
 
-    def _fits(self, process: psutil.Process, refused: set[int]) -> bool:
+    def _choose(self, table: Table, refused: set[int]) -> list[int]:
+        """Return the numbers of the processes that are asked for."""
+        if self.target is not None:
+            return [pid for pid in self.daemons().values() if pid in table.processes]
+        asked = [self.pid] if self.pid is not None else [pid for pid in table.processes if pid != os.getpid()]
+        refused.update(table.hidden if self.pid is None else table.hidden & {self.pid})
+        return [pid for pid in asked if pid in table.processes and self._fits(table.processes[pid], refused)]
+
+    def _fits(self, seen: Seen, refused: set[int]) -> bool:
         try:
-            if self.program is not None and process.name() != self.program:
+            name = self._processes.name(seen)
+            if self.program is not None and self.program not in (name, seen.name):
                 return False
-            if self._pattern is None:
-                return process.pid != os.getpid() or self.pid is not None
-            if process.pid == os.getpid() and self.pid is None:
-                return False
-            return bool(self._pattern.search(process.name()) or self._pattern.search(" ".join(process.cmdline())))
-        except REFUSED:
-            refused.add(process.pid)
-        except psutil.Error:  # it is gone, or a zombie without a command line
+            if self._pattern is None or self._pattern.search(name):
+                return True
+            return bool(self._pattern.search(" ".join(self._processes.command_line(seen.pid))))
+        except PermissionError:
+            refused.add(seen.pid)
+        except OSError:  # it has just ended
             pass
         return False
 
-    def _cpu_shares(
-        self, chosen: list[psutil.Process], moment: float, wall: float, refused: set[int]
-    ) -> Sequence[float] | None:
-        """Return the share of a core that each process used since the last call; nothing at the first."""
-        spent: dict[Identity, float] = {}
 
-        def measure(process: psutil.Process) -> float:
-            times = process.cpu_times()
-            spent[process.pid, process.create_time()] = times.user + times.system
-            return 0.0
-
-        complete = _each(chosen, measure, refused) is not None
-        before, passed, began = self._cpu, moment - (self._moment or moment), self._wall - BIRTH_ERROR
-        first = self._moment is None
-        self._cpu, self._moment, self._wall = spent, moment, wall
-        if first or passed <= 0 or not complete:
-            return None
-        used = [
-            max(0.0, seconds - before.get(who, 0.0 if who[1] >= began else seconds)) for who, seconds in spent.items()
-        ]
-        return [100 * seconds / passed for seconds in used]
-
-
-def _offspring(roots: set[int]) -> list[psutil.Process]:
-    """Return all descendants, from one look at the table of processes."""
-    parents = {process.pid: (process, _parent(process)) for process in psutil.process_iter()}
-    found: dict[int, psutil.Process] = {}
-    grown = True
-    while grown:
-        grown = False
-        for pid, (process, parent) in parents.items():
-            if pid not in found and pid not in roots and (parent in roots or parent in found):
-                found[pid] = process
-                grown = True
-    return list(found.values())
-
-
-def _parent(process: psutil.Process) -> int:
-    try:
-        return process.ppid()
-    except psutil.Error:
-        return 0
-
-
-def _each(chosen: list[psutil.Process], measure: object, refused: set[int]) -> list[float] | None:
+def _each(chosen: Iterable[Seen], measure: Callable[[int], int], refused: set[int]) -> list[int] | None:
     """Measure each process that still lives; None when one of them may not be looked into."""
     values, complete = [], True
-    for process in chosen:
+    for each in chosen:
         try:
-            values.append(measure(process))  # type: ignore[operator]
-        except REFUSED:
-            refused.add(process.pid)
+            values.append(measure(each.pid))
+        except PermissionError:
+            refused.add(each.pid)
             complete = False
-        except psutil.Error:  # gone meanwhile
+        except OSError:  # gone meanwhile
             continue
     return values if complete else None
 
 
-def _summary(metric: str, values: Sequence[float] | None, unit: str) -> Iterator[Sample]:
-    """Yield the sum, and mean and largest where there are processes."""
-    if values is None:
+def _cpu(shares: Sequence[Share] | None) -> Iterator[Sample]:
+    """Yield CPU of all, on average and of the largest, then by mode; nothing where it is not known yet."""
+    if shares is None:
         return
+    yield from _summary("cpu", [each.whole for each in shares], "%")
+    yield Sample("cpu", sum(each.user for each in shares), "%", "mode=user")
+    yield Sample("cpu", sum(each.system for each in shares), "%", "mode=system")
+
+
+def _summary(metric: str, values: Sequence[float], unit: str) -> Iterator[Sample]:
+    """Yield the sum, and mean and largest where there are processes."""
     yield Sample(metric, sum(values), unit, "of=all")
     if values:
         yield Sample(metric, sum(values) / len(values), unit, "of=mean")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from pileup.builtin.monitors import process as module
+from pileup.builtin import process_table
 from pileup.builtin.monitors.process import Process
+from pileup.builtin.process_table import TICKS, Processes, seen_in
+from pileup.model.errors import PluginError
 from pileup.model.record import Sample
 
 PARENT = """
@@ -100,6 +105,8 @@ def test_processes_come_and_go(spawn: Spawn) -> None:
     assert values(monitor.sample()) == {
         "number": 0,
         "cpu[of=all]": 0,
+        "cpu[mode=user]": 0,
+        "cpu[mode=system]": 0,
         "rss[of=all]": 0,
         "threads": 0,
         "open_files": 0,
@@ -119,135 +126,241 @@ def test_pileup_itself_is_not_chosen_by_match() -> None:
     own = values(Process(pid=os.getpid(), children=False).sample())
     assert own["number"] == 1
     assert found["number"] < len(psutil.pids()) + 1
-    refused: set[int] = set()
-    chosen = Process(match=".", children=False)._choose(refused)
-    assert os.getpid() not in {process.pid for process in chosen}
+    monitor = Process(match=".", children=False)
+    assert os.getpid() not in monitor._choose(monitor._processes.look(), set())
 
 
-class Fake:
-    """A process that is told what it uses and what it refuses."""
+class Proc:
+    """A folder like /proc, and a clock, that the test sets; times in seconds."""
 
-    def __init__(self, pid: int, born: float, used: float, **refuse: type[psutil.Error]) -> None:
-        self.pid = pid
-        self.born = born
-        self.used = used
-        self.refuse = refuse
-
-    def _give(self, name: str, value: Any) -> Any:
-        if name in self.refuse:
-            raise self.refuse[name](self.pid)
-        return value
-
-    def name(self) -> str:
-        return str(self._give("name", "mariadbd"))
-
-    def cmdline(self) -> list[str]:
-        return list(self._give("cmdline", ["mariadbd"]))
-
-    def ppid(self) -> int:
-        return 1
-
-    def create_time(self) -> float:
-        return self.born
-
-    def cpu_times(self) -> Any:
-        return self._give("cpu_times", type("Times", (), {"user": self.used, "system": 0.0}))
-
-    def memory_info(self) -> Any:
-        return self._give("memory_info", type("Memory", (), {"rss": 100 * self.pid}))
-
-    def num_threads(self) -> int:
-        return int(self._give("num_threads", 3))
-
-    def num_fds(self) -> int:
-        return int(self._give("num_fds", 5))
-
-
-class Table:
-    """A table of processes and a clock that the test sets."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
         self.now = 5000.0
-        self.processes: list[Fake] = []
-        monkeypatch.setattr(psutil, "process_iter", lambda: iter(self.processes))
-        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(module.time, "time", lambda: self.now)
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "clock_gettime", lambda _clock: self.now)
+
+    def put(self, pid: int, born: float, used: float, **more: Any) -> None:
+        """Let a process be as told: `used` and `reaped` in user mode, `system` beside."""
+        told: dict[str, Any] = {"parent": 1, "state": "S", "name": "mariadbd", "system": 0.0, "reaped": 0.0}
+        told |= {"words": "mariadbd"} | more
+        ticks = [round(each * TICKS) for each in (used, told["system"], told["reaped"], 0.0)]
+        times = " ".join(map(str, ticks))
+        line = f"{pid} ({told['name']}) {told['state']} {told['parent']} 0 0 0 0 0 0 0 0 0 {times} 20 0 3 0 "
+        line += f"{round(born * TICKS)} 4096 {pid} 18446744073709551615 0"
+        folder = self.root / str(pid)
+        (folder / "fd").mkdir(parents=True, exist_ok=True)
+        for number in range(5):
+            (folder / "fd" / str(number)).touch()
+        (folder / "stat").write_text(line)
+        (folder / "cmdline").write_text(told["words"].replace(" ", "\0") + "\0")
+
+    def remove(self, pid: int) -> None:
+        shutil.rmtree(self.root / str(pid))
+
+    def watch(self, **options: Any) -> Process:
+        """Return a monitor of these processes."""
+        monitor = Process(**options)
+        monitor._processes = Processes(self.root)
+        return monitor
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> Table:
-    return Table(monkeypatch)
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Proc:
+    return Proc(tmp_path, monkeypatch)
 
 
 def cpu(samples: Iterable[Sample]) -> dict[str, float]:
-    return {key: value for key, value in values(samples).items() if key.startswith("cpu")}
+    found = {key: value for key, value in values(samples).items() if key.startswith("cpu")}
+    assert found["cpu[mode=user]"] + found["cpu[mode=system]"] == pytest.approx(found["cpu[of=all]"])
+    return {key.removeprefix("cpu[of=").rstrip("]"): value for key, value in found.items() if "of=" in key}
 
 
-def test_cpu_of_one_core_over_the_interval(table: Table) -> None:
-    table.processes = [Fake(11, 100.0, 50.0), Fake(12, 100.0, 70.0)]
-    monitor = Process(program="mariadbd")
+def test_cpu_of_one_core_over_the_interval(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0)
+    proc.put(12, 100.0, 70.0)
+    monitor = proc.watch(program="mariadbd")
     monitor.open()
-    table.now += 2
-    table.processes[0].used = 51.0
-    table.processes[1].used = 73.0
-    assert cpu(monitor.sample()) == {"cpu[of=all]": 200.0, "cpu[of=mean]": 100.0, "cpu[of=largest]": 150.0}
+    proc.now += 2
+    proc.put(11, 100.0, 51.0)
+    proc.put(12, 100.0, 72.0, system=1.0)
+    found = list(monitor.sample())
+    assert cpu(found) == {"all": 200.0, "mean": 100.0, "largest": 150.0}
+    assert (values(found)["cpu[mode=user]"], values(found)["cpu[mode=system]"]) == (150.0, 50.0)
 
 
-def test_cpu_of_the_ended_the_born_and_a_number_given_again(table: Table) -> None:
-    table.processes = [Fake(11, 100.0, 50.0), Fake(12, 100.0, 70.0)]
-    monitor = Process(program="mariadbd")
+def test_cpu_of_the_ended_the_born_and_a_number_given_again(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0)
+    proc.put(12, 100.0, 70.0)
+    monitor = proc.watch(program="mariadbd")
     monitor.open()
-    table.now += 1
-    table.processes = [
-        Fake(11, table.now - 0.5, 0.25),
-        Fake(13, 200.0, 900.0),
-    ]  # 11 is another one; 13 changed its name
-    assert cpu(monitor.sample())["cpu[of=all]"] == 25.0
-    table.now += 1
-    table.processes[1].used += 0.5
-    assert cpu(monitor.sample())["cpu[of=all]"] == 50.0
+    proc.now += 1
+    proc.put(11, proc.now - 0.5, 0.25)  # another one
+    proc.remove(12)
+    proc.put(13, 200.0, 900.0)  # it changed its name
+    assert cpu(monitor.sample())["all"] == 25.0
+    proc.now += 1
+    proc.put(13, 200.0, 900.5)
+    assert cpu(monitor.sample())["all"] == 50.0
+
+
+def test_children_that_end_between_two_samples_are_counted_once(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0, reaped=10.0)
+    proc.put(12, 4999.0, 0.5, parent=11, name="script")
+    proc.put(13, 4999.0, 0.25, parent=12, name="script")
+    monitor = proc.watch(program="mariadbd")
+    monitor.open()
+    proc.now += 1
+    proc.remove(12)  # with 13 it leaves 1 s to its parent, 0.75 s of which was before; and 0.5 s of one never seen
+    proc.remove(13)
+    proc.put(11, 100.0, 50.1, reaped=11.5)
+    assert cpu(monitor.sample()) == {
+        "all": pytest.approx(85.0),
+        "mean": pytest.approx(85.0),
+        "largest": pytest.approx(85.0),
+    }
+    proc.now += 1
+    assert cpu(monitor.sample())["all"] == 0.0
+
+
+def test_a_child_that_nobody_waits_for_takes_nothing_away(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0)
+    proc.put(12, 4999.0, 5.0, parent=11)
+    monitor = proc.watch(pid=11)
+    monitor.open()
+    proc.now += 1
+    proc.remove(12)
+    proc.put(11, 100.0, 50.5)
+    assert cpu(monitor.sample())["all"] == 50.0
+
+
+def test_without_children_only_its_own_time_counts(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0)
+    monitor = proc.watch(pid=11, children=False)
+    monitor.open()
+    proc.now += 1
+    proc.put(11, 100.0, 50.5, reaped=3.0)
+    assert cpu(monitor.sample())["all"] == 50.0
+
+
+class Closed(Processes):
+    """A table in which some files of some processes may not be read."""
+
+    def __init__(self, root: Path, files: int = 0, words: int = 0, stat: int = 0) -> None:
+        super().__init__(root)
+        self.closed = {f"{words}/cmdline", f"{stat}/stat"}
+        self.files = files
+
+    def open_files(self, pid: int) -> int:
+        if pid == self.files:
+            raise PermissionError
+        return super().open_files(pid)
+
+    def _content(self, path: str, most: int) -> bytes:
+        if path in self.closed:
+            raise PermissionError
+        return super()._content(path, most)
 
 
 @pytest.mark.parametrize(
-    ("refused", "lost"),
-    [
-        ({"num_fds": psutil.AccessDenied}, {"open_files"}),
-        ({"memory_info": psutil.AccessDenied}, {"rss"}),
-        ({"cpu_times": psutil.AccessDenied, "num_threads": psutil.AccessDenied}, {"cpu", "threads"}),
-    ],
+    ("closed", "number", "lost"),
+    [({"files": 12}, 2, {"open_files"}), ({"stat": 12}, 1, set()), ({"words": 12}, 1, set())],
 )
-def test_a_sum_that_would_be_too_small_is_left_out(
-    table: Table, refused: dict[str, type[psutil.Error]], lost: set[str]
-) -> None:
-    table.processes = [Fake(11, 100.0, 50.0), Fake(12, 100.0, 70.0, **refused)]
-    monitor = Process(program="mariadbd")
+def test_what_may_not_be_looked_into_is_told(proc: Proc, closed: dict[str, int], number: int, lost: set[str]) -> None:
+    proc.put(11, 100.0, 50.0, words="srv hamster")
+    proc.put(12, 100.0, 70.0, words="srv hamster")
+    monitor = proc.watch(match="hamster")
+    monitor._processes = Closed(proc.root, **closed)
     monitor.open()
-    table.now += 1
+    proc.now += 1
     found = list(monitor.sample())
-    metrics = {each.metric for each in found}
-    assert metrics == {"number", "cpu", "rss", "threads", "open_files", "not_permitted"} - lost
-    assert (values(found)["number"], values(found)["not_permitted"]) == (2, 1)
+    assert {each.metric for each in found} == {"number", "cpu", "rss", "threads", "open_files", "not_permitted"} - lost
+    assert (values(found)["number"], values(found)["not_permitted"]) == (number, 1)
 
 
-def test_a_command_line_that_is_hidden_counts_as_not_permitted(table: Table) -> None:
-    table.processes = [
-        Fake(11, 1.0, 1.0, cmdline=psutil.AccessDenied),
-        Fake(12, 1.0, 1.0, cmdline=psutil.ZombieProcess),
-    ]
-    found = values(Process(match="wanted").sample())
-    assert (found["number"], found["not_permitted"]) == (0, 1)
+def test_a_zombie_counts_in_number_and_cpu_alone(proc: Proc) -> None:
+    proc.put(11, 100.0, 50.0)
+    proc.put(12, 100.0, 70.0)
+    monitor = proc.watch(program="mariadbd")
+    monitor.open()
+    proc.now += 1
+    proc.put(12, 100.0, 70.5, state="Z")
+    found = list(monitor.sample())
+    assert cpu(found)["all"] == 50.0
+    told = values(found)
+    assert (told["number"], told["threads"], told["open_files"], told["rss[of=all]"]) == (
+        2,
+        3,
+        5,
+        11 * process_table.PAGE,
+    )
 
 
-def test_a_process_that_ends_while_it_is_measured(table: Table) -> None:
-    gone = dict.fromkeys(("cpu_times", "memory_info", "num_threads", "num_fds"), psutil.NoSuchProcess)
-    table.processes = [Fake(11, 1.0, 1.0), Fake(12, 1.0, 1.0, **gone)]
-    found = values(Process(program="mariadbd").sample())
-    assert (found["threads"], found["open_files"], found["rss[of=all]"], found["not_permitted"]) == (3, 5, 1100, 0)
+def test_a_process_that_ends_while_it_is_measured(proc: Proc) -> None:
+    proc.put(11, 1.0, 1.0)
+    proc.put(12, 1.0, 1.0)
+    (proc.root / "12" / "stat").write_text("")
+    shutil.rmtree(proc.root / "11" / "fd")
+    found = values(proc.watch(program="mariadbd").sample())
+    assert (found["number"], found["open_files"], found["not_permitted"]) == (1, 0, 0)
+
+
+def test_names_longer_than_the_kernel_keeps(proc: Proc) -> None:
+    proc.put(11, 1.0, 1.0, name="slurmstepd-of-a", words="/usr/sbin/slurmstepd-of-a-job x")
+    proc.put(12, 1.0, 1.0, name="slurmstepd-of-a", words="slurmstepd: [7.batch]")
+    assert values(proc.watch(program="slurmstepd-of-a-job").sample())["number"] == 1
+    assert values(proc.watch(program="slurmstepd-of-a").sample())["number"] == 2
+    assert values(proc.watch(match="^slurmstepd-of-a-job$").sample())["number"] == 1
+
+
+def test_names_with_brackets_and_blanks() -> None:
+    seen = seen_in(b"7 (a) b (c) R 3 0 0 0 0 0 0 0 0 0 1 2 3 4 20 0 9 0 77 4096 2 0")
+    assert (seen.pid, seen.name, seen.parent, seen.identity, seen.threads) == (7, "a) b (c", 3, (7, 77), 9)
+    assert (seen.user, seen.system, seen.reaped_user, seen.reaped_system) == (1, 2, 3, 4)
+
+
+def test_monitors_of_one_moment_share_a_look(proc: Proc) -> None:
+    table = Processes(proc.root)
+    proc.put(11, 1.0, 1.0)
+    first = table.look()
+    assert table.look() is first
+    assert table.look(after=first.moment) is not first  # nobody measures between a look and itself
+    proc.now += 1
+    assert table.look() is not first
+
+
+def test_daemons_of_a_target_come_and_go(proc: Proc) -> None:
+    running = {"slurmctld": 11}
+    monitor = proc.watch(target="ce.slurmctld")
+    monitor.attach(lambda: pytest.fail("not asked"), lambda: running)
+    proc.put(11, 100.0, 5.0)
+    proc.put(12, 100.0, 6.0, parent=11)
+    proc.put(13, 100.0, 6.0)
+    monitor.open()
+    proc.now += 1
+    assert values(monitor.sample())["number"] == 2
+    running.clear()
+    proc.now += 1
+    assert values(monitor.sample())["number"] == 0
+    running["slurmctld"] = 21
+    proc.put(21, proc.now, 0.5)
+    proc.now += 1
+    found = list(monitor.sample())
+    assert (values(found)["number"], cpu(found)["all"]) == (1, 50.0)
+
+
+def test_without_a_suite_there_are_no_daemons(proc: Proc) -> None:
+    with pytest.raises(PluginError, match="the daemons of `target` are not known here"):
+        proc.watch(target="ce").open()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({}, "no process is chosen"), ({"match": "("}, "no regular expression"), ({"pid": 0}, "pid")],
+    [
+        ({}, "no process is chosen; expected match, program, pid or target"),
+        ({"match": "("}, "no regular expression"),
+        ({"pid": 0}, "pid"),
+        ({"pid": 7, "target": "ce"}, "chosen by target and by pid; expected one of the two"),
+    ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
