@@ -56,6 +56,25 @@ class Reported:
         return taken
 
 
+class Claimed:
+    """Collects, from any thread, the submissions that tests claim, until they are taken each second."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: list[tuple[int, str, str, str]] = []
+
+    def add(self, name: str, id: str, what: str) -> None:
+        """Keep one with the time of now."""
+        with self._lock:
+            self._claims.append((now(), name, id, what))
+
+    def take(self) -> list[tuple[int, str, str, str]]:
+        """Return what came since the last call."""
+        with self._lock:
+            taken, self._claims = self._claims, []
+        return taken
+
+
 class PythonExecutor:
     """What threads and tasks share: the press they pull from, and the test made for each client."""
 
@@ -66,6 +85,7 @@ class PythonExecutor:
         """What went wrong in the set-up of a client, empty when nothing did."""
         self._make = make
         self._numbers = Reported()
+        self._claims = Claimed()
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -79,11 +99,16 @@ class PythonExecutor:
         """Return the numbers reported since the last call."""
         return self._numbers.take()
 
+    def claimed(self) -> list[tuple[int, str, str, str]]:
+        """Return the submissions claimed since the last call: (ns since the epoch, name, id, what)."""
+        return self._claims.take()
+
     def set_up(self, client: int) -> Test | None:
         """Make the test of a client; None ends the load, `mistake` says why."""
         try:
             test = self._make(client)
-            test.reporter = self._numbers.add
+            test.reporter, test.claimer = self._numbers.add, self._claims.add
+            test.stamp = self.desk.order.stamp or test.stamp
             test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
             if isinstance(test, ProgramTest) and test.single:
                 self.press.name_single(test.single)

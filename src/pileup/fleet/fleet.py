@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pileup._core._native import now
 from pileup.fleet.client import Sink
 from pileup.fleet.order import Order, Work
-from pileup.fleet.place import Reports
+from pileup.fleet.place import Claims, Reports
 from pileup.model.errors import TargetError
 from pileup.model.record import Frame
 
@@ -58,6 +58,9 @@ class Part(Protocol):
 
     def reported(self) -> Reports:
         """Return what Python tests reported since the last call."""
+
+    def claimed(self) -> Claims:
+        """Return what Python tests claimed since the last call."""
 
     def close(self) -> None:
         """Let the clients go once it is over."""
@@ -173,6 +176,10 @@ class Pressing:
     def reported(self) -> Reports:
         """Return what Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
         return [number for part in self._parts for number in part.reported()]
+
+    def claimed(self) -> Claims:
+        """Return what Python tests claimed since the last call: (ns since the epoch, name, id, what)."""
+        return [claim for part in self._parts for claim in part.claimed()]
 
     def close(self) -> None:
         """Let the clients go once the load is over."""

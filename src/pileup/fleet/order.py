@@ -51,6 +51,8 @@ class Order:
     """What a load of replayed starts looks them up in."""
     trial: bool = False
     """Whether the load only looks for something: what it measures is warm-up, its warm-up ramp."""
+    stamp: str = ""
+    """What makes the names that its tests give to jobs its own."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:

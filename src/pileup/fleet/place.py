@@ -22,6 +22,8 @@ MOST_THREADS = 64
 
 Reports = list[tuple[int, str, float, str]]
 """Numbers that Python tests reported: (ns since the epoch, metric, value, unit)."""
+Claims = list[tuple[int, str, str, str]]
+"""Submissions that Python tests claimed: (ns since the epoch, name, id, what)."""
 
 
 class LocalPart:
@@ -106,6 +108,10 @@ class LocalPart:
     def reported(self) -> Reports:
         """Return what Python tests reported since the last call."""
         return self._executor.reported() if self._executor else []
+
+    def claimed(self) -> Claims:
+        """Return what Python tests claimed since the last call."""
+        return self._executor.claimed() if self._executor else []
 
     def settle(self) -> None:
         """Do nothing: this process is never lost to itself."""

@@ -20,8 +20,8 @@ from pileup.fleet.connection import ANSWER_WITHIN, Connection
 from pileup.fleet.launch import Start
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
-from pileup.fleet.place import Reports, most_clients
-from pileup.fleet.wire import Message, WireError, unpack_frames
+from pileup.fleet.place import Claims, Reports, most_clients
+from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_frames
 from pileup.model import own
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.record import Frame, Sample, SampleRow
@@ -39,6 +39,7 @@ class News:
 
     frames: list[Frame] = field(default_factory=list)
     reported: Reports = field(default_factory=list)
+    claimed: Claims = field(default_factory=list)
     prepared: str | None = None
     """Why it cannot begin, empty when it can; None until that is known."""
     begun: str | None = None
@@ -132,6 +133,12 @@ class RemotePart:
         """Return what Python tests reported since the last call."""
         with self._changed:
             taken, self.news.reported = self.news.reported, []
+        return taken
+
+    def claimed(self) -> Claims:
+        """Return what Python tests claimed since the last call."""
+        with self._changed:
+            taken, self.news.claimed = self.news.claimed, []
         return taken
 
     def settle(self) -> None:
@@ -331,6 +338,8 @@ class RemotePlace:
                     (int(time), str(metric), float(value), str(unit))
                     for time, metric, value, unit in message["numbers"]
                 ]
+            case "claimed":
+                news.claimed += unpack_claims(message["claims"])
             case "output" if message["stream"] in ("stdout", "stderr"):
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
             case "over":

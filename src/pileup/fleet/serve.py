@@ -234,6 +234,8 @@ class Server:
     def _report(self, number: int, part: LocalPart) -> None:
         if reported := part.reported():
             self._send("reported", {"part": number, "numbers": reported})
+        if claimed := part.claimed():
+            self._send("claimed", {"part": number, "claims": claimed})
 
     def _beat_ledger(self) -> None:
         while not self._closing.wait(BEAT / 1e9):

@@ -168,3 +168,13 @@ def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Fra
         return [frame(each) for each in plain]
     except (TypeError, KeyError, ValueError, AttributeError) as problem:
         raise WireError(f"a frame is none: {problem}"[:200], "frames as pileup sends them") from problem
+
+
+def unpack_claims(plain: object) -> list[tuple[int, str, str, str]]:
+    """Return claims: (ns since the epoch, name, id, what). Raises WireError when they are none."""
+    if not isinstance(plain, list):
+        raise WireError("claims are no list", "a list")
+    try:
+        return [(whole(time, "time"), str(name), str(number), str(what)) for time, name, number, what in plain]
+    except (TypeError, ValueError) as problem:
+        raise WireError(f"a claim is none: {problem}"[:200], "time, name, id and what") from problem

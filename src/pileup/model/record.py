@@ -119,3 +119,40 @@ class SampleRow:
     monitor: str
     host: str
     sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A submission as its client knows it: acknowledged with an id, or without an answer (no id)."""
+
+    time: int
+    """When it was claimed, ns since the epoch."""
+    case: int
+    test: str
+    target: str
+    name: str
+    """Name of the job, which no other has; of a delegation the user."""
+    id: str = ""
+    what: str = "job"
+    """"job"; "delegation" for credentials handed over or renewed, "revoked" for such that were taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """What an audit found about one claim. Times in ns since the epoch, 0: unknown."""
+
+    audit: int
+    """Number of the audit in run.json."""
+    time: int
+    claim: ClaimRow
+    fate: str
+    """A word of plugin.batch.Fate."""
+    jobs: int = 0
+    """How many jobs bear the name; what follows is of the last of them."""
+    state: str = ""
+    found: str = ""
+    """Its id."""
+    reason: str = ""
+    submitted: int = 0
+    started: int = 0
+    ended: int = 0

@@ -53,12 +53,14 @@ class Test:
     """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind."""
     name: ClassVar[str] = ""
     """Name under which it is registered."""
+    leaves: ClassVar[frozenset[str]] = frozenset()
+    """What it claims that may be left on the target after a crash: "job", "delegation"."""
 
     target: Any
     context: Context
     reporter: Callable[[str, float, str], None] | None
     """Where `report` hands its numbers; set by the harness."""
-    claimer: Callable[[str, str], None] | None
+    claimer: Callable[[str, str, str], None] | None
     """Where `claim` hands its submissions; set by the harness."""
     stamp: str
     """Names made with it are no other's, in this run or any other; the harness gives all clients of a load the same."""
@@ -117,13 +119,15 @@ class Test:
         if self.reporter is not None:
             self.reporter(metric, value, unit)
 
-    def claim(self, name: str, id: str = "") -> None:
+    def claim(self, name: str, id: str = "", what: str = "job") -> None:
         """Keep that a job of this name was submitted to the target, acknowledged with an id or without an answer.
 
         What became of each is looked up in queue and history after faults and at the end of the run (docs/batch.md).
+        Other things that stay on a target until they are taken away are kept the same way, for `pileup clean`: `what`
+        is "delegation" (name: the user) for one handed over or renewed, "revoked" for one taken back.
         """
         if self.claimer is not None:
-            self.claimer(name, id)
+            self.claimer(name, id, what)
 
     def submits(self, number: int) -> Sequence[str]:
         """Return the names that iteration `number` may submit, made with `stamp`; nothing for a test without jobs.

@@ -157,8 +157,8 @@ class Iteration:
     numbers: tuple[Sample, ...] = ()
     """What the test gave to `report`."""
     problem: BaseException | None = None
-    claims: tuple[tuple[str, str], ...] = ()
-    """What the test gave to `claim`: name and id."""
+    claims: tuple[tuple[str, str, str], ...] = ()
+    """What the test gave to `claim`: name, id, what."""
 
     @property
     def passed(self) -> bool:
@@ -200,8 +200,8 @@ async def run_async(
     test = cls(target, context, **options)
     numbers: list[Sample] = []
     test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
-    claims: list[tuple[str, str]] = []
-    test.claimer = lambda name, id: claims.append((name, id))
+    claims: list[tuple[str, str, str]] = []
+    test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
     op = TestOp(number, test.context.client, test.ledger)
     test.setup()

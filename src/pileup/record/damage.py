@@ -12,7 +12,7 @@ from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
 
-TABLES = ("operations", "frames", "samples")
+TABLES = ("operations", "frames", "samples", "audit")
 LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
 NEEDED = ("operations", "frames")
 READ_AT_ONCE = 1 << 20

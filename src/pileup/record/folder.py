@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
-from pileup.model.record import Frame, SampleRow
-from pileup.record import convert, frames, operations, samples
+from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow
+from pileup.record import audit, convert, frames, operations, samples
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
 from pileup.record.parts import Parts
-from pileup.record.tables import TableReader, TableWriter
+from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 
 FORMAT = 1
-SUBFOLDERS = ("operations", "frames", "samples", "events", "output")
+SUBFOLDERS = ("operations", "frames", "samples", "events", "audit", "output")
 SHOWN_OUTPUT = 256 << 10
 """Bytes of each output file that reports get."""
 
@@ -35,6 +35,7 @@ class RunFolder:
         self._lock = threading.Lock()
         self._frames: dict[int, TableWriter] = {}
         self._samples: TableWriter | None = None
+        self._audit: dict[str, TableWriter] = {}
         self._journal = Lines(path / "journal.jsonl", synced=True)
         self._events = Lines(path / "events" / "events.jsonl", synced=False)
 
@@ -192,6 +193,37 @@ class RunFolder:
             known = {writer.path: writer.length} if writer else {}
         return {path.name: known.get(path) or TableReader(path).end() for path in self._tables("samples")}
 
+    def append_claims(self, claims: Sequence[ClaimRow]) -> None:
+        """Append submissions that clients claim."""
+        if claims:
+            self._append_audit(audit.CLAIMS, *audit.claims_to_rows(claims))
+
+    def claims(self, newest_first: bool = False, mine: bool = False) -> Iterator[ClaimRow]:
+        """Yield what clients claim to have submitted; `mine`: only what was appended through this object."""
+        with self._lock:
+            writer = self._audit.get(audit.CLAIMS)
+        here = [writer.path] if writer else []
+        return audit.read_claims(here if mine else audit.paths(self.path / "audit", audit.CLAIMS), newest_first)
+
+    def append_findings(self, findings: Sequence[FindingRow]) -> None:
+        """Append what an audit found."""
+        if findings:
+            self._append_audit(audit.FINDINGS, *audit.findings_to_rows(findings))
+
+    def findings(self) -> Iterator[FindingRow]:
+        """Yield what audits found, in the order in which they did."""
+        return audit.read_findings(audit.paths(self.path / "audit", audit.FINDINGS))
+
+    def _append_audit(self, table: str, rows: Rows, texts: list[bytes]) -> None:
+        columns, strings = audit.COLUMNS[table]
+        with self._lock:
+            if table not in self._audit:
+                folder = self.path / "audit"
+                folder.mkdir(exist_ok=True)  # records of earlier releases have none
+                self._audit[table] = TableWriter(audit.next_path(folder, table), table, columns)
+            writer = self._audit[table]
+        writer.append(rows, texts, strings)
+
     def output(self, case_name: str) -> Output:
         """Return where the output of a case goes."""
         return Output(self.path / "output" / folder_name(case_name))
@@ -223,9 +255,10 @@ class RunFolder:
     def close(self) -> None:
         """End all writing."""
         with self._lock:
-            for writer in (*self._frames.values(), *([self._samples] if self._samples else [])):
+            samples = [self._samples] if self._samples else []
+            for writer in (*self._frames.values(), *samples, *self._audit.values()):
                 writer.close()
-            self._frames, self._samples = {}, None
+            self._frames, self._samples, self._audit = {}, None, {}
 
     def _parts(self, name: str) -> Parts:
         return Parts(self.path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,6 +57,8 @@ class CaseRun:
         """What a native test does, be it the engine that does it or another client."""
         self._limit = case.test.timeout
         """What an iteration may take, ns; in the engine an operation of a program."""
+        self._leaves: frozenset[str] = frozenset()
+        """What its iterations may leave on the target."""
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -92,6 +95,7 @@ class CaseRun:
         test = self._make(0)
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
+        self._leaves = test.leaves
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.note(self.case, remark)
@@ -201,7 +205,16 @@ class CaseRun:
             limits.errors_in_a_row,
             self._live.guard.operations_left,
             starts,
+            stamp=self._stamp(),
         )
+
+    def _stamp(self) -> str:
+        """Return what makes the names of one load's jobs its own; the journal knows it before there are any."""
+        stamp = secrets.token_hex(5)
+        told = {"case": self.case.name, "target": self.case.test.target, "cleanup": self.case.test.cleanup}
+        for what in sorted(self._leaves):
+            self._live.folder.journal(f"{what}s", "made", stamp=stamp, **told)
+        return stamp
 
     def _index(self) -> int:
         return self._live.targets.index(self.case.test.target)

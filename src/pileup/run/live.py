@@ -11,7 +11,7 @@ from pileup._core._native import now
 from pileup.fleet import Pressing
 from pileup.model.errors import RecordError
 from pileup.model.plan import Plan
-from pileup.model.record import Sample
+from pileup.model.record import ClaimRow, Sample
 from pileup.record import RunFolder
 from pileup.run.book import Book
 from pileup.run.faults import Faults
@@ -113,6 +113,15 @@ class Live:
             for frame in pressing.frames():
                 self.folder.append_frame(frame)
                 self.guard.take(frame)
+            self._claims(pressing)
         for moment, metric, value, unit in pressing.reported():
             self.monitors.add(pressing.order.name, moment, Sample(metric, value, unit))
         self.serve()
+
+    def _claims(self, pressing: Pressing) -> None:
+        """Bring what tests claim to have submitted into the record."""
+        claims = pressing.claimed()
+        if claims:
+            case = self.plan.case(pressing.order.case)
+            test, target = case.test.name, case.test.target or ""
+            self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in claims])
