@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?= release
+# Tests mostly wait: more at a time than there are cores.
+WORKERS ?= 4
 
 .PHONY: help demo test lint build bench dist docs clean rust-test python-test system
 
@@ -34,8 +36,11 @@ lint: build  ## style, types, layers
 rust-test:  ## unit and property tests of the engine
 	cargo test --quiet --workspace
 
-python-test: build  ## unit, property, contract, golden, end-to-end and browser tests
-	$(BIN)/pytest --durations=40
+python-test: build  ## unit, property, contract, golden, end-to-end and browser tests: WORKERS at a time, the timed ones alone
+	@failed=0; \
+	$(BIN)/pytest -m "not timed" -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=40 || failed=1; \
+	$(BIN)/pytest -m timed --durations=20 || failed=1; \
+	exit $$failed
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh

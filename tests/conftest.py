@@ -1,9 +1,22 @@
-"""Hypothesis profiles: `pytest --hypothesis-profile=nightly`, or HYPOTHESIS_PROFILE=nightly, tries far more."""
+"""Hypothesis profiles, and the order of tests that run beside each other.
+
+`pytest --hypothesis-profile=nightly`, or HYPOTHESIS_PROFILE=nightly, tries far more.
+"""
 
 import os
 
+import pytest
 from hypothesis import settings
+
+LONG = ("tests/e2e/", "tests/zoo/", "tests/contract/", "tests/browser/", "tests/repo/")
+"""Folders of tests that take long: workers begin with them, so that none is left alone with one at the end."""
 
 settings.register_profile("nightly", max_examples=10_000, deadline=None)
 if "HYPOTHESIS_PROFILE" in os.environ:
     settings.load_profile(os.environ["HYPOTHESIS_PROFILE"])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the long ones first where there are workers (`-n`); alone, tests keep the order of the tree."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: not item.nodeid.startswith(LONG))

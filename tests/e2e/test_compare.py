@@ -7,6 +7,8 @@ import pytest
 
 from tests.support import pileup, run_folder
 
+pytestmark = pytest.mark.timed
+
 SUITE = """
 pileup: 1
 title: Compared

@@ -13,6 +13,8 @@ import pytest
 
 from tests.support import EXAMPLES, pileup, run_folder
 
+pytestmark = pytest.mark.timed
+
 CAPACITY = 4 / 0.020
 """Requests per second that 4 threads of 20 ms each serve: the settings of the example."""
 QUICK = ("--quiet", "--set", "length=2 s", "--set", "trial=1 s", "--set", "settle=300 ms")

@@ -147,6 +147,7 @@ def same_histograms(run: RunFolder) -> None:
     assert {case: each.bins() for case, each in merged.items()} == {case: each.bins() for case, each in logged.items()}
 
 
+@pytest.mark.timed
 def test_the_same_load_comes_from_here_from_processes_and_by_ssh(suite: Path, sshd: Sshd) -> None:
     fleets = {"local": 1, "processes:2": 2, f"ssh:{sshd.host},{sshd.host}": 2}
     runs = {fleet: folder_of(suite, "--fleet", fleet, PILEUP_SSH=sshd.command) for fleet in fleets}
@@ -268,7 +269,7 @@ def test_nothing_is_left_when_the_parent_is_killed(suite: Path, sshd: Sshd) -> N
     for fleet in marks:
         with pressing(suite, fleet, PILEUP_SSH=sshd.command) as (run, places):
             known = {each.pid: each for place in places for each in (place, *place.children(recursive=True))}
-            far = [each for each in psutil.process_iter() if is_place(each)]
+            far = [each for each in psutil.process_iter() if is_place(each, sshd)]
             known |= {each.pid: each for each in far}
             run.kill()
             run.wait(10)
@@ -278,11 +279,11 @@ def test_nothing_is_left_when_the_parent_is_killed(suite: Path, sshd: Sshd) -> N
             path.rename(path.with_suffix(".seen"))
 
 
-def is_place(process: psutil.Process) -> bool:
-    """Whether a process is a place that an sshd of ours has started."""
+def is_place(process: psutil.Process, sshd: Sshd) -> bool:
+    """Whether a process is a place that this sshd has started."""
     with contextlib.suppress(psutil.Error):
         if process.cmdline()[-3:] == ["-m", "pileup", "place"]:
-            return any("sshd" in each.name() for each in process.parents())
+            return any(each.pid == sshd.pid for each in process.parents())
     return False
 
 

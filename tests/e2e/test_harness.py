@@ -56,6 +56,7 @@ def tuning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.timed
 def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any]) -> None:
     known = [truth(point["values"]) for point in tuning["points"]]
     rates = next(
@@ -74,6 +75,7 @@ def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any])
     assert near >= 3, "all five share the first point, so one bad visit there moves them together"
 
 
+@pytest.mark.timed
 def test_each_point_was_visited_in_each_repeat_to_and_fro(tuning: dict[str, Any]) -> None:
     reads = [case for case in tuning["run"]["cases"] if case["test"] == "read"]
     order = [case["point"] for case in sorted(reads, key=lambda case: case["started"])]

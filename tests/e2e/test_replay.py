@@ -91,6 +91,7 @@ def due(run: RunFolder, case: str) -> NDArray[np.int64]:
     return times - times[0]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("fleet", ["local", "processes:2", "ssh"])
 def test_every_start_of_the_record_comes_when_it_was_due(here: Path, sshd: Sshd, fleet: str) -> None:
     places = f"ssh:{sshd.host},{sshd.host}" if fleet == "ssh" else fleet

@@ -17,6 +17,8 @@ from pileup.record import RunFolder
 from pileup.run import info
 from tests.support import pileup, run_folder
 
+pytestmark = pytest.mark.timed
+
 TESTS = '''
 import asyncio
 import time

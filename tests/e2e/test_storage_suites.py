@@ -148,6 +148,7 @@ def test_buffers_and_read_ahead_are_compared(tmp_path: Path) -> None:
     assert any(name.startswith("process.cpu") for name in watched), "of the server alone"
 
 
+@pytest.mark.timed
 def test_new_tls_connections_cost_ten_times_a_kept_one(tmp_path: Path) -> None:
     small = {"size": "256 KiB", "files": "1", "duration": "400 ms", "warm_up": "100 ms", "repeats": "3"}
     results = run("protocols", tmp_path, scan="{options.target: [https, https_new]}", **small)
@@ -156,6 +157,7 @@ def test_new_tls_connections_cost_ten_times_a_kept_one(tmp_path: Path) -> None:
     assert look["differences"][0]["relative"]["value"] > 5, "ten times and more on a machine that is free"
 
 
+@pytest.mark.timed
 def test_page_checksums_cost_a_multiple_of_plain_reads(tmp_path: Path) -> None:
     small = {"size": "32 MiB", "files": "1", "duration": "500 ms", "warm_up": "200 ms", "repeats": "2"}
     results = run("protocols", tmp_path, scan="{options.target: [root_pages, root]}", **small)

@@ -17,6 +17,8 @@ from pileup.record import RunFolder
 from pileup.suite import load
 from tests.support import give_up, pileup, run_folder
 
+pytestmark = pytest.mark.timed
+
 LAWS = {
     # 128 threads at these means serve 6020 and 3930 requests a second; the loads are 20 and 60 % of that.
     "lognormal": ("{lognormal: [20 ms, 0.35]}", (1204, 3612), 21),

@@ -7,6 +7,7 @@ import hashlib
 import os
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import vl_convert
@@ -27,7 +28,7 @@ def kept(folder: Path | None) -> str:
 
     The first line of the file is the digest of the rest: a file that was cut off is made again.
     """
-    path = folder / f"vega-{vl_convert.__version__}.js" if folder is not None else None
+    path = folder / f"vega-{version('vl-convert-python')}.js" if folder is not None else None
     if path is not None and (found := _read(path)) is not None:
         return found
     script: str = vl_convert.javascript_bundle(EXPORTED)
