@@ -106,7 +106,7 @@ class Test:
         return None, None
 
     def remarks(self) -> list[str]:
-        """Return what a reader of the figures must know of this test on its target, for the notes of the case."""
+        """Return what a reader of the figures must know of this test on its target; each is told once in a run."""
         return []
 
     def expect(self, condition: object, message: str) -> None:

@@ -60,6 +60,13 @@ class Book:
         with self._lock:
             self.case(case)["notes"].append(text)
 
+    def remark(self, case: Case, text: str) -> None:
+        """Add a note to the first case of a test that it is true of: repeats and points need not say it again."""
+        with self._lock:
+            mine = [told for told in self.info["cases"] if told["test"] == case.test.name]
+            if not any(text in told.get("notes", ()) for told in mine):
+                self.note(case, text)
+
     def stopped(self, reason: str) -> None:
         """Note why the run does not go to its end; the first reason stays."""
         with self._lock:

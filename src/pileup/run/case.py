@@ -98,7 +98,7 @@ class CaseRun:
         self._leaves = test.leaves
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
-            self._live.book.note(self.case, remark)
+            self._live.book.remark(self.case, remark)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""

@@ -20,6 +20,8 @@ FILE_NAME = "f"
 DIGITS = 6
 SIGMAS = 6
 """How far drawn sizes may add up to more than their mean."""
+SMALL = 256 << 20
+"""Bytes of a set that nobody takes for a test of disks: that it fits into memory goes without saying."""
 
 
 def clean_path(path: str) -> str:
@@ -142,10 +144,10 @@ class ContentSet(FileSet):
         return min(math.ceil(bound), files * self.size.largest)
 
     def remarks(self) -> list[str]:
-        """Warn when what is read fits into the memory of this machine, on which the target is."""
+        """Warn when what is read is meant to test disks, and fits into the memory of this machine that they are at."""
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         whole = self.bytes_in(self.files)
-        cached = self.reads() and whole < memory and self.layers in ("all", "data")
+        cached = self.reads() and SMALL <= whole < memory and self.layers in ("all", "data")
         if not (cached and self.context.sustained and _is_local(self)):
             return []
         return [

@@ -220,19 +220,20 @@ def test_names_come_from_a_file_beside_the_suite(tmp_path: Path) -> None:
 
 
 def test_what_fits_into_the_memory_of_this_machine_is_said() -> None:
-    def remarks(url: str, size: str = "1 MiB", cls: type[ContentSet] = StorageRead, **given: Any) -> list[str]:
+    def remarks(url: str, size: str = "13 MiB", cls: type[ContentSet] = StorageRead, **given: Any) -> list[str]:
         direct, kind = given.pop("direct", False), given.pop("kind", "posix")
         target = PosixTarget(url, direct=direct) if "://" not in url else PosixTarget("/x")
         target.url, target.kind = url, kind
         return cls(target, **under(size=size, **given)).remarks()
 
-    assert "the set of 20 MiB fits into the memory of this machine" in remarks("/data")[0]
+    assert "the set of 260 MiB fits into the memory of this machine" in remarks("/data")[0]
     assert remarks("root://127.0.0.1:1094//data")
     for silent in (
         remarks("root://se.site.org//data"),
         remarks("/data", direct=True),
         remarks("http://127.0.0.1:8080/", kind="practice-storage"),
         remarks("/data", "1 TiB"),
+        remarks("/data", "12 MiB"),
         remarks("/data", cls=StorageWrite),
         remarks("/data", layers="control"),
         remarks("/data", context=Context(load=Load())),
