@@ -74,6 +74,19 @@ def test_the_acceptance_of_a_storage(tmp_path: Path) -> None:
     assert counters(folder)["opens"] == opened, "the server's own count"
 
 
+def test_the_acceptance_of_a_server_that_is_there_needs_one_url(tmp_path: Path) -> None:
+    small = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}
+    (tmp_path / "server").mkdir()
+    with xrootd(tmp_path / "server") as server:
+        url = server.root
+        results = run("vendor-acceptance", tmp_path, targets__se__url=url, **small, delivered="1 MB/s", taken="10 kB/s")
+        left = [path for path in server.data.rglob("*") if path.is_file()]
+    assert wrong(results) == []
+    assert {target["url"] for target in results["run"]["targets"]} == {url}
+    assert all(case["outcome"] == "passed" for case in results["cases"])
+    assert left == [], "the suite removes what it has made"
+
+
 def _case(results: Results, name: str) -> Results:
     return next(case for case in results["cases"] if case["test"] == name)
 

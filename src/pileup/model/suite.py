@@ -97,6 +97,10 @@ class TargetSpec(Part):
     launch: dict[str, Any] | None = Field(
         None, description="settings of a private server that pileup starts and ends; ignored when --set gives a url"
     )
+    like: str | None = Field(
+        None,
+        description="name of another target: this one is that one too when --set gives that a url and this nothing",
+    )
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of this kind of target, see `pileup describe`"
     )

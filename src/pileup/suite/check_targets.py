@@ -34,6 +34,7 @@ class TargetRules:
                 continue
             self._classes[name] = cls
             self._check_address(name, target, cls)
+            self._check_like(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
             self._plugins.check_options(cls, options, target.node.at)
@@ -51,6 +52,17 @@ class TargetRules:
         if spec.url is not None and _has_password(spec.url):
             expected = "credentials: {user: …, password: …}"
             self._faults.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
+
+    def _check_like(self, name: str, target: Bound[TargetSpec]) -> None:
+        node = target.node.entries.get("like")
+        if target.spec.like is None or not isinstance(node, Scalar):
+            return
+        others = [each for each in self._draft.names("targets") if each != name]
+        if node.variables:
+            self._faults.add(node.at, f"`like` is made from ${min(node.variables)}", "the name of a target itself")
+        elif target.spec.like not in others:
+            told = f"target {shown(name)} is like {shown(target.spec.like)}"
+            self._faults.add(node.at, told, near(target.spec.like, others, "the name of another target"))
 
     def _check_launch(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
         settings = target.spec.launch

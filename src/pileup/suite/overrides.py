@@ -1,12 +1,14 @@
 """What `--set NAME=VALUE` changes: a variable of that name, else a word of the suite by its dotted path.
 
 A path goes through mappings by word and through lists by the item's `name`, `id` or `use`, or its number from 0:
-`targets.se.url`, `tests.copy.load.clients`, `monitors.0.every`. A url set for a target takes the place of its `launch`.
+`targets.se.url`, `tests.copy.load.clients`, `monitors.0.every`. A url set for a target takes the place of its `launch`,
+and of all the words of targets that are `like` it and are not set themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping as Values
+from copy import deepcopy
 
 from pileup.model.suite import Suite
 from pileup.suite.faults import Faults, Position, near, shown
@@ -26,6 +28,21 @@ def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
         value = _read(text, at, faults)
         if value is not None:
             _set(tree, name, value, at, faults)
+    _follow(tree, values)
+
+
+def _follow(tree: Mapping, values: Values[str, str]) -> None:
+    """Make targets that are `like` one which was given a url the same as that one: no private server stands in."""
+    targets = tree.entries.get("targets")
+    if not isinstance(targets, Mapping):
+        return
+    paths = [name.split(".") for name in values if name.startswith("targets.")]
+    moved, touched = {path[1] for path in paths if path[2:] == ["url"]}, {path[1] for path in paths}
+    for name, node in targets.entries.items():
+        like = node.entries.get("like") if isinstance(node, Mapping) else None
+        other = targets.entries.get(like.text) if isinstance(like, Scalar) and like.text in moved else None
+        if name not in touched and isinstance(other, Mapping):
+            targets.entries[name] = deepcopy(other)
 
 
 def _read(text: str, at: Position, faults: Faults) -> Node | None:
@@ -91,6 +108,7 @@ def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, faults
     _put(node, steps[-1], value, at, faults)
     if steps[0] == "targets" and len(steps) == 3 and steps[2] == "url" and isinstance(node, Mapping):
         node.entries.pop("launch", None)
+        node.entries.pop("disk", None)
 
 
 def _enter(node: Node, step: str, at: Position, faults: Faults) -> Node | None:

@@ -96,3 +96,35 @@ def test_an_item_whose_name_is_not_its_own_is_told(faults: Callable[..., list[st
 def test_faults_of_values_come_after_those_of_the_file(faults: Callable[..., list[str]]) -> None:
     found = faults(SUITE + "tittle: x\n", {"limits.bytes": "3 s", "limits.duration": "3 B"})
     assert [fault.partition(": ")[0] for fault in found] == ["15:1", "--set limits.bytes", "--set limits.duration"]
+
+
+TWO_DOORS = SUITE.replace(
+    "tests:\n",
+    "  door: {kind: http, url: 'http://127.0.0.1:5/', like: se}\n"
+    "  other: {kind: practice-storage, launch: {}}\ntests:\n  - {name: far, use: noop, target: door}\n",
+    1,
+).replace("use: storage.write,", "use: storage.write, target: se,")
+URL = "https://127.0.0.1/"
+
+
+def test_a_target_is_the_one_that_it_is_like_when_that_is_given_a_url(plan: Callable[..., Plan]) -> None:
+    assert plan(TWO_DOORS).suite.targets["door"].kind == "http"
+    assert plan(TWO_DOORS, {"targets.se.launch.threads": "4"}).suite.targets["door"].kind == "http"
+    targets = plan(TWO_DOORS, {"targets.se.url": URL, "targets.se.credentials.ca": "/ca.pem"}).suite.targets
+    assert targets["door"] == targets["se"]
+    assert (targets["door"].kind, targets["door"].url, targets["door"].launch) == ("practice-storage", URL, None)
+    assert targets["other"].launch == {}
+
+
+@pytest.mark.parametrize(("word", "value"), [("url", "https://127.0.0.1:2/x"), ("credentials.ca", "/ca.pem")])
+def test_a_target_that_is_set_itself_is_like_no_other(plan: Callable[..., Plan], word: str, value: str) -> None:
+    door = plan(TWO_DOORS, {"targets.se.url": URL, f"targets.door.{word}": value}).suite.targets["door"]
+    assert door.kind == "http"
+    assert door.url == (value if word == "url" else "http://127.0.0.1:5/")
+
+
+def test_a_target_is_like_another_that_is_there(faults: Callable[..., list[str]]) -> None:
+    assert "target 'door' is like 'sse'; expected 'se'" in faults(TWO_DOORS.replace("like: se", "like: sse"))[0]
+    assert "target 'door' is like 'door'; expected" in faults(TWO_DOORS.replace("like: se", "like: door"))[0]
+    made = TWO_DOORS.replace("token: ", "token: se").replace("like: se", "like: $token")
+    assert "`like` is made from $token; expected the name" in faults(made)[0]
