@@ -54,6 +54,7 @@ TARGETS = st.fixed_dictionaries(
         "url": TEXTS,
         "credentials": st.fixed_dictionaries({}, optional={"token": TEXTS, "user": TEXTS, "password": TEXTS}),
         "launch": st.none() | OPTIONS,
+        "disk": st.just("1 GB"),
         "options": OPTIONS,
         "settings": st.dictionaries(NAMES, SETTINGS, max_size=2),
     },
@@ -91,6 +92,10 @@ FAULTS = st.one_of(
         {"at": TIMES, "do": st.just("restart"), "target": NAMES}, optional={"signal": st.just("HUP")}
     ),
     st.fixed_dictionaries({"at": TIMES, "do": st.just("pause"), "target": NAMES, "for": TIMES}),
+    st.fixed_dictionaries(
+        {"at": TIMES, "do": st.just("limit"), "target": NAMES, "files": COUNTS}, optional={"for": TIMES, "name": NAMES}
+    ),
+    st.fixed_dictionaries({"at": TIMES, "do": st.just("fill"), "target": NAMES}, optional={"for": TIMES}),
     st.fixed_dictionaries(
         {"at": TIMES, "do": st.just("command"), "run": TEXTS}, optional={"during": st.lists(NAMES, max_size=2)}
     ),

@@ -101,6 +101,11 @@ class TargetSpec(Part):
         None,
         description="name of another target: this one is that one too when --set gives that a url and this nothing",
     )
+    disk: Size | None = Field(
+        None,
+        ge=1 << 20,
+        description="put what the launched server writes on a disk of its own so small, for the fault fill; needs root",
+    )
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of this kind of target, see `pileup describe`"
     )
@@ -444,9 +449,10 @@ class Limits(Part):
 class FaultSpec(Part):
     """Something that is broken on purpose while a load goes on."""
 
+    name: Name | None = Field(None, description="name in checks and reports; default: its place in the list, from 1")
     at: Duration = Field(description="when, after the load of a test of `during` began")
-    do: Literal["restart", "kill", "pause", "continue", "command"] = Field(
-        description="what: the first four act on a server that pileup launched, `command` runs what `run` says"
+    do: Literal["restart", "kill", "pause", "continue", "limit", "fill", "command"] = Field(
+        description="what: all but `command` act on a server that pileup launched, `command` runs what `run` says"
     )
     target: str | None = Field(
         None, description="name of the target whose server it is, or NAME.PROCESS for one of its processes"
@@ -454,8 +460,13 @@ class FaultSpec(Part):
     signal: Literal["TERM", "KILL", "INT", "HUP", "QUIT", "ABRT"] = Field(
         "TERM", description="signal by which restart ends the server"
     )
+    files: Count | None = Field(None, ge=1, description="most open files (descriptors) of each process, for limit")
     for_: Duration | None = Field(
-        None, alias="for", gt=0, description="how long: a paused server goes on, a killed one is started again after it"
+        None,
+        alias="for",
+        gt=0,
+        description="how long: a paused server goes on, a killed one is started again, a limit is lifted, "
+        "a disk has room again after it",
     )
     run: Text | None = Field(None, description="the command, split as a shell would, not run by one")
     during: tuple[Name, ...] = Field((), description="tests under whose load it happens; default: the first sustained")
@@ -464,10 +475,12 @@ class FaultSpec(Part):
     def _consistent(self) -> Self:
         if (self.do == "command") != (self.run is not None):
             raise ValueError("`run` and `do: command` belong together; expected both or neither")
+        if (self.do == "limit") != (self.files is not None):
+            raise ValueError("`files` and `do: limit` belong together; expected both, e.g. {do: limit, files: 64}")
         if self.do != "command" and self.target is None:
             raise ValueError(f"nothing says what to {self.do}; expected `target: NAME`")
-        if self.for_ is not None and self.do not in ("pause", "kill"):
-            raise ValueError(f"{self.do} takes no time; expected `for` beside pause or kill")
+        if self.for_ is not None and self.do not in ("pause", "kill", "limit", "fill"):
+            raise ValueError(f"{self.do} takes no time; expected `for` beside pause, kill, limit or fill")
         return self
 
 
@@ -559,7 +572,11 @@ class Suite(Part):
         "thread", description="run Python tests in threads of this process, or in another process"
     )
     places: PlacesWord = Field(default_factory=Places, description="where the load comes from; --fleet takes its place")
-    equivalent: Any = not_yet("tests that must give equal answers")
+    equivalent: tuple[Annotated[tuple[Name, ...], Field(min_length=2)], ...] = Field(
+        (),
+        description="groups of tests that must give equal answers at every point, e.g. [[subselect, join]]; how long "
+        "each takes is compared with the first of its group",
+    )
     against: Any = not_yet("two targets, pressed in pairs")
     until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
     layers: Any = not_yet("press some layers of the protocol; the tests of storage have an option `layers`")

@@ -82,7 +82,7 @@ class Daemon:
 class Task:
     """One command that must end with 0 before what follows is started: to make a data base, to add a user.
 
-    It is done at the launch; at a restart only with `again`.
+    It is done at the launch; at a restart only with `again`, at that of one process only right before it.
     """
 
     command: tuple[str, ...]
@@ -120,6 +120,9 @@ class Launcher:
     """Words of a target's `credentials` that let pileup in, as paths of files (`ca`, `token_file`); never a secret.
 
     What says who pileup is yields to what the suite says of that; `ca` to the suite's."""
+    disk: str = ""
+    """The folder that `disk` of a target puts on a small file system of its own: what the server must be able to write
+    to. Empty: `disk` is refused."""
 
     @classmethod
     def one(

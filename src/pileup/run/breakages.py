@@ -14,7 +14,7 @@ from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.model.suite import FaultSpec
 from pileup.model.units import format_time
 from pileup.record import RunFolder
-from pileup.run import commands
+from pileup.run import commands, disks
 from pileup.run.processes import MARK
 from pileup.run.servers import Supervisor
 
@@ -23,16 +23,29 @@ COMMAND_WITHIN = 3600 * 10**9
 GRACE = 5.0
 """Seconds that a command may go on after the load."""
 
+After = Callable[[int, str], None]
+"""Is told the place of a fault in the suite's list, and its test, as soon as it is over and mended."""
+
 
 class Breakage:
     """`begin` when the load begins; `ask_to_end` and `end` when it has ended."""
 
-    def __init__(self, number: int, spec: FaultSpec, test: str, supervisor: Supervisor, folder: RunFolder) -> None:
+    def __init__(
+        self,
+        number: int,
+        spec: FaultSpec,
+        test: str,
+        supervisor: Supervisor,
+        folder: RunFolder,
+        *,
+        after: After = lambda number, test: None,
+    ) -> None:
         self._number = number
         self._spec = spec
         self._test = test
         self._supervisor = supervisor
         self._folder = folder
+        self._after = after
         self._over = threading.Event()
         self._problem = ""
         self._thread = threading.Thread(target=self._main, name=f"fault {spec.do}", daemon=True)
@@ -70,6 +83,7 @@ class Breakage:
             self._tell(begin, f"{self._words()} lasted {format_time(now() - begin)}", "done")
             with suppress(RecordError):
                 self._folder.journal("fault", "ended", of=entry)
+        self._after(self._number, self._test)
 
     def _acts(self) -> dict[str, Callable[[str], None]]:
         return {
@@ -77,6 +91,8 @@ class Breakage:
             "kill": self._kill,
             "pause": self._pause,
             "continue": self._continue,
+            "limit": self._limit,
+            "fill": self._fill,
             "command": self._command,
         }
 
@@ -111,6 +127,24 @@ class Breakage:
     def _continue(self, _mark: str) -> None:
         self._supervisor.go_on(self._name)
 
+    def _limit(self, _mark: str) -> None:
+        if not self._supervisor.alive(self._name):
+            raise TargetError(f"the server of {self._name} does not run", "one to be limited", "`for` lifts the limit")
+        limits = self._supervisor.limit(self._name, self._spec.files or 1)
+        try:
+            self._over.wait(self._lasting)
+        finally:
+            limits.lift()
+
+    def _fill(self, _mark: str) -> None:
+        """The disk is full until the end of its time; what the server frees meanwhile is taken too."""
+        until = time.monotonic() + self._lasting if self._lasting is not None else None
+
+        def over(seconds: float) -> bool:
+            return self._over.wait(seconds) or (until is not None and time.monotonic() >= until)
+
+        disks.keep_full(self._supervisor.disk(self._name), over)
+
     def _command(self, mark: str) -> None:
         words = commands.words_of(self._spec.run or "", {})
         done = commands.run(words, COMMAND_WITHIN, {MARK: mark}, given_up=self._given_up())
@@ -129,6 +163,11 @@ class Breakage:
         return given_up
 
     @property
+    def _lasting(self) -> float | None:
+        """Seconds; None: as long as the load."""
+        return None if self._spec.for_ is None else self._spec.for_ / 1e9
+
+    @property
     def _name(self) -> str:
         return self._spec.target or ""
 
@@ -138,7 +177,7 @@ class Breakage:
 
     def _tell(self, begin: int, text: str, outcome: str) -> None:
         spec = self._spec
-        about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome}
+        about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome, "fault": self._number}
         with suppress(RecordError):
             self._folder.event("fault", text, begin=begin, end=now(), **about)
 

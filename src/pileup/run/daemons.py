@@ -9,15 +9,20 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import psutil
+
+from pileup.fleet import foreign
 from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.plugin import Daemon, Launcher, Task
-from pileup.run import commands, processes
+from pileup.run import commands, disks, processes
+from pileup.run.file_limits import FileLimits
 from pileup.run.filling import Filling
 from pileup.run.processes import MARK, Identity
 from pileup.run.ready import Log, await_ready
@@ -64,7 +69,14 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return self.popen.poll() is None
+        if self.popen.returncode is None:
+            foreign.settle(self._poll)
+        return self.popen.returncode is None
+
+    def _poll(self) -> int:
+        """Wait for it if it has ended; return the CPU time (ns) that came into pileup's account by that."""
+        spent = processes.cpu_of(self.popen.pid)
+        return 0 if self.popen.poll() is None else spent
 
     @property
     def signal(self) -> int:
@@ -75,7 +87,7 @@ class Process:
 class Server:
     """The processes of one target."""
 
-    def __init__(self, name: str, launcher: Launcher, folder: Path, journal: Journal) -> None:
+    def __init__(self, name: str, launcher: Launcher, folder: Path, journal: Journal, disk: int = 0) -> None:
         self.name = name
         self.url = ""
         self.credentials: dict[str, str] = {}
@@ -87,6 +99,10 @@ class Server:
         self._running: list[Process] = []
         self._lock = threading.RLock()
         self._short: int | None = None
+        self.disk: Path | None = None
+        """Where its small disk is mounted, if it has one."""
+        self._size = disk
+        self._disk_entry = 0
 
     def names(self) -> list[str]:
         """Return the names of the processes that stay."""
@@ -107,12 +123,15 @@ class Server:
             return self.url
 
     def restart(self, process: str, launcher: Launcher | None, number: int | None) -> str:
-        """End what is meant by a signal (None: that of each) and start it again; return the url."""
+        """End what is meant by a signal (None: that of each) and start it again; return the url.
+
+        One process alone is started beside the others: their files stay as they are, and no other dead one is started.
+        """
         with self._lock:
             for each in reversed(self.chosen(process)):
                 self._end(each, number or each.signal)
             self._launcher = launcher or self._launcher
-            self._start(again=True)
+            self._start(again=True, only=process)
             return self.url
 
     def kill(self, process: str, number: int) -> None:
@@ -143,6 +162,15 @@ class Server:
         """Whether something of what is meant is paused."""
         return any(each.pause is not None for each in self.chosen(process))
 
+    def limit(self, process: str, files: int) -> FileLimits:
+        """Let the sessions of what is meant have so many files open at most, until that is lifted."""
+
+        def members() -> list[psutil.Process]:
+            chosen = self.chosen(process)
+            return [member for each in chosen for member in processes.session(each.identity, self._mark)]
+
+        return FileLimits(members, files)
+
     def end(self) -> None:
         """End all in reverse order, then what they have left in sessions of their own."""
         with self._lock:
@@ -151,26 +179,73 @@ class Server:
             for each in reversed(list(self._running)):
                 self._prepare_end(each)
                 self._end(each, each.signal)
-            processes.kill(processes.marked(self._mark))
+            processes.kill_marked(self._mark)
+            self._take_disk_away()
             self.filling.remove()
             if self._short is not None:
                 self._close("scratch", "removed", self._short)
                 self._short = None
 
-    def _start(self, again: bool) -> None:
+    def _start(self, again: bool, only: str = "") -> None:
+        """Start what does not run, in order: all, or one process alone."""
         self.filling.starts += 1
-        self.filling.write(self._launcher.files)
-        for each in self._launcher.processes:
+        self._mount_disk()
+        if not only:
+            self.filling.write(self._launcher.files)
+        for each in self._steps(again, only):
             if isinstance(each, Task):
-                if each.again or not again:
-                    self._do(each)
-            elif not any(running.daemon.name == each.name for running in self._running):
+                self._do(each)
+            else:
                 self.url = self._start_one(each) or self.url
         self.url = self.filling.fill(self._launcher.url) or self.url
         self.credentials = self.filling.environment(self._launcher.credentials)
         if not self.url:
             self.end()
             raise TargetError(f"target {self.name}: its server did not tell its url", "a ready line with a group `url`")
+
+    def _steps(self, again: bool, only: str) -> Iterator[Daemon | Task]:
+        """Yield what is to be done; of one process those tasks that stand right before it."""
+        running = {each.daemon.name for each in self._running}
+        before: list[Task] = []
+        for each in self._launcher.processes:
+            if isinstance(each, Task):
+                before += [each] if each.again or not again else []
+                continue
+            meant, dead = only in ("", each.name), each.name not in running
+            if meant and (dead or not only):
+                yield from before
+            if meant and dead:
+                yield each
+            before = []
+        if not only:
+            yield from before
+
+    def _mount_disk(self) -> None:
+        """Put a small disk on the launcher's folder, where one is wanted and is not there yet."""
+        if not self._size or self.disk is not None:
+            return
+        if not self._launcher.disk:
+            raise TargetError(f"target {self.name}: its kind has no folder for `disk`", "a kind that has one")
+        path = Path(self.filling.fill(self._launcher.disk))
+        self._note_short()
+        entry = self._journal.journal("disk", "made", target=self.name, path=str(path))
+        try:
+            disks.mount(path, self._size, self.filling.user)
+        except PileupError as problem:
+            self._close("disk", "removed", entry)
+            raise TargetError(f"target {self.name}: {problem}") from problem
+        self.disk, self._disk_entry = path, entry
+
+    def _take_disk_away(self) -> None:
+        if self.disk is None:
+            return
+        try:
+            disks.unmount(self.disk)
+        except PileupError as problem:  # stays open in the journal: the next start tries again
+            self._tell(str(problem))
+            return
+        self.disk = None
+        self._close("disk", "removed", self._disk_entry)
 
     def _do(self, task: Task) -> None:
         words = self.filling.fill_all(task.command)
@@ -225,7 +300,7 @@ class Server:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
-                env={**os.environ, **self.filling.environment(daemon.environment), MARK: self._mark},
+                env=processes.with_mark({**os.environ, **self.filling.environment(daemon.environment)}, self._mark),
                 cwd=self.filling.fill(daemon.folder),
                 pass_fds=numbers,
                 **identity,
@@ -249,8 +324,9 @@ class Server:
     def _end(self, process: Process, number: int) -> None:
         gone = not process.alive
         processes.end_leader(process.identity, self._mark, number, process.daemon.grace / 1e9)
-        with suppress(subprocess.TimeoutExpired):  # what hangs in the kernel cannot be ended by anybody
-            process.popen.wait(processes.KILLED_WITHIN)
+        if process.alive:  # what hangs in the kernel cannot be ended by anybody
+            with suppress(subprocess.TimeoutExpired):
+                process.popen.wait(processes.KILLED_WITHIN)
         self._running.remove(process)
         self._close_pause(process)
         code = process.popen.returncode

@@ -8,7 +8,7 @@ from pileup.model.plan import Plan
 from pileup.model.suite import FaultSpec
 from pileup.model.units import format_time
 from pileup.record import RunFolder
-from pileup.run.breakages import Breakage
+from pileup.run.breakages import After, Breakage
 from pileup.run.servers import Supervisor
 
 
@@ -16,11 +16,15 @@ class Faults:
     """The faults of a run.
 
     One that names tests (`during`) happens in every load of theirs, one that names none in the first sustained load of
-    the run alone, roles apart. Its time counts from `begin`. Methods may be called from any thread.
+    the run alone, roles apart. Its time counts from `begin`. `after` is told of each that is over, in a thread of its
+    own that `end` waits for. Methods may be called from any thread.
     """
 
-    def __init__(self, plan: Plan, supervisor: Supervisor, folder: RunFolder) -> None:
+    def __init__(
+        self, plan: Plan, supervisor: Supervisor, folder: RunFolder, after: After = lambda number, test: None
+    ) -> None:
         self._plan = plan
+        self._after = after
         self._supervisor = supervisor
         self._folder = folder
         self._lock = threading.Lock()
@@ -42,7 +46,9 @@ class Faults:
             meant = [number for number, spec in enumerate(self._plan.suite.faults) if self._meant(number, spec, test)]
             self._begun.update(meant)
             breakages = [
-                Breakage(number, self._plan.suite.faults[number], test, self._supervisor, self._folder)
+                Breakage(
+                    number, self._plan.suite.faults[number], test, self._supervisor, self._folder, after=self._after
+                )
                 for number in meant
             ]
             self._under_way.setdefault(test, []).extend(breakages)

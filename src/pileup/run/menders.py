@@ -15,7 +15,7 @@ from pileup.model.errors import TargetError
 from pileup.model.plan import Plan
 from pileup.plugin import Target
 from pileup.record import RunFolder
-from pileup.run import processes
+from pileup.run import disks, processes
 from pileup.run.changers import changer_of
 from pileup.run.intents import Intent
 from pileup.run.processes import Identity
@@ -106,7 +106,7 @@ class ServerMender:
         leader = _leader(intent)
         if leader is not None:
             processes.end_leader(leader, _mark(intent), signal.SIGTERM, GRACE)
-        processes.kill(processes.marked(_mark(intent)))
+        processes.kill_marked(_mark(intent))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It has ended."""
@@ -171,6 +171,29 @@ class ScratchMender:
         if not path.name.startswith(PREFIX) or path.is_symlink() or not path.is_dir() or len(path.parts) <= 2:
             raise TargetError(f"{path} is no folder that pileup makes", f"one like {tempfile.gettempdir()}/{PREFIX}…")
         shutil.rmtree(path)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed."""
+        return "removed"
+
+
+class DiskMender:
+    """Takes the small disk of a server away."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        return _elsewhere(intent) or disks.mounted(Path(intent.entry["path"]))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the disk {intent.entry['path']} of target {intent.entry['target']} is taken away"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Unmount it, if it is one of pileup's."""
+        _refuse_elsewhere(intent)
+        disks.unmount(Path(intent.entry["path"]))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed."""
@@ -244,6 +267,7 @@ MENDERS: dict[str, Mender] = {
     "fault": FaultMender(),
     "pause": PauseMender(),
     "scratch": ScratchMender(),
+    "disk": DiskMender(),
     "setting": SettingMender(),
     "objects": ObjectsMender(),
 }

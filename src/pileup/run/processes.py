@@ -5,19 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
 MARK = "PILEUP_SERVER"
-"""Variable in the environment of every launched process: what it starts is found even in a session of its own."""
+"""Variable in the environment of every launched process: what it starts is found even in a session of its own.
+
+It stands last there (`with_mark`): programs that write a title over their arguments and environment, as slurmstepd
+does, leave alone what stands behind the variables that they have set.
+"""
 SAME = 1.0
 """Seconds by which two readings of one time of start may differ when the clock of the host is set."""
 NAP = 0.02
 KILLED_WITHIN = 5.0
 """Seconds in which the kernel takes killed processes away."""
+LOOKS = 5
+"""Most looks for what a server has left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +60,44 @@ class Identity:
         return abs(process.create_time() - self.born) < SAME
 
 
+def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return an environment with the mark as its last variable."""
+    return {**{name: value for name, value in environment.items() if name != MARK}, MARK: mark}
+
+
 def session(leader: Identity, mark: str) -> list[psutil.Process]:
     """Return what runs in the session of a launched process, itself first.
 
     Once the leader is gone its number alone proves nothing: then only those with the mark count.
     """
     sure = leader.known
-    found = [each for each in _all() if _session_of(each) == leader.pid and (sure or _has(each, mark))]
+    found = _running(pid for pid in psutil.pids() if _session_of(pid) == leader.pid and (sure or _has(pid, mark)))
     return sorted(found, key=lambda each: each.pid != leader.pid)
 
 
 def marked(mark: str) -> list[psutil.Process]:
     """Return every process that was started by a server with this mark, in whatever session."""
-    return [each for each in _all() if _has(each, mark)] if mark else []
+    return _running(pid for pid in psutil.pids() if _has(pid, mark)) if mark else []
+
+
+def with_children(leaders: list[psutil.Process]) -> list[psutil.Process]:
+    """Return processes and all that comes from them: a job need not have the environment of what started it."""
+    found = {each.pid: each for each in leaders}
+    for each in leaders:
+        with suppress(psutil.Error):
+            found |= {child.pid: child for child in each.children(recursive=True)}
+    return [each for each in found.values() if _runs(each)]
+
+
+def kill_marked(mark: str) -> None:
+    """Kill every process that was started by a server with this mark, and what comes from those, until none is left.
+
+    Again, because one that was just being started is seen at the second look only.
+    """
+    for _ in range(LOOKS):
+        if not (found := marked(mark)):
+            return
+        kill(with_children(found))
 
 
 def send(processes: list[psutil.Process], number: int) -> None:
@@ -108,24 +140,37 @@ def kill(processes: list[psutil.Process]) -> None:
     wait_gone(processes, KILLED_WITHIN)
 
 
-def _all() -> Iterator[psutil.Process]:
-    own = os.getpid()
-    for pid in psutil.pids():
-        with suppress(psutil.Error):
-            process = psutil.Process(pid)
-            if pid != own and _runs(process):
-                yield process
-
-
-def _session_of(process: psutil.Process) -> int:
-    with suppress(OSError):
-        return os.getsid(process.pid)
+def cpu_of(pid: int) -> int:
+    """Return the CPU time of a process and of what it has waited for, ns; an ended one tells until it is waited for."""
+    with suppress(psutil.Error):
+        times = psutil.Process(pid).cpu_times()
+        return round((times.user + times.system + times.children_user + times.children_system) * 1e9)
     return 0
 
 
-def _has(process: psutil.Process, mark: str) -> bool:
-    with suppress(psutil.Error):
-        return bool(mark) and process.environ().get(MARK) == mark
+def _running(pids: Iterable[int]) -> list[psutil.Process]:
+    """Return those of some processes that run, this one left out."""
+    found = []
+    for pid in pids:
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            if pid != os.getpid() and _runs(process):
+                found.append(process)
+    return found
+
+
+def _session_of(pid: int) -> int:
+    with suppress(OSError):
+        return os.getsid(pid)
+    return 0
+
+
+def _has(pid: int, mark: str) -> bool:
+    """Whether a process bears a mark. The kernel is asked: psutil ends at the first gap, as a title leaves one."""
+    with suppress(psutil.Error, OSError):
+        if (raw := Path(f"/proc/{pid}/environ")).exists():
+            return bool(mark) and f"{MARK}={mark}".encode() in raw.read_bytes().split(b"\0")
+        return bool(mark) and psutil.Process(pid).environ().get(MARK) == mark
     return False
 
 

@@ -141,7 +141,7 @@ class Targets:
         folder = self._folder.path / "servers" / name
         launcher = instances.make_launcher(self._plan, name, folder)
         if launcher is not None:
-            url = self._supervisor.launch(name, launcher, folder)
+            url = self._supervisor.launch(name, launcher, folder, self._plan.suite.targets[name].disk or 0)
             self._let_in(name)
             return url
         kind = self._plan.suite.targets[name].kind

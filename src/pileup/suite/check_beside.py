@@ -31,9 +31,14 @@ class BesideRules:
             if test.spec.with_:
                 self._check_scopes(test)
         node = self._draft.tree.entries.get("faults")
+        seen: set[str] = set()
         for number, item in enumerate(node.items if isinstance(node, Sequence) else []):
             if isinstance(item, Mapping) and self._draft.suite:
-                self._check_fault(self._draft.suite.faults[number], item)
+                fault = self._draft.suite.faults[number]
+                self._check_fault(fault, item)
+                if fault.name in seen:
+                    self._faults.add(where(item, ("name",)), f"a second fault {shown(fault.name)}", "names that differ")
+                seen |= {fault.name} if fault.name else set()
         self._check_cooldown()
 
     def _check_with(self, test: Bound[TestSpec], name: str, number: int) -> None:
@@ -82,6 +87,9 @@ class BesideRules:
         elif process and name in targets and process not in (known := self._daemons(targets[name].spec)):
             told = f"the server of target {shown(name)} has no process {shown(process)}"
             self._faults.add(where(node, ("target",)), told, near(process, known))
+        elif fault.do == "fill" and name in targets and targets[name].spec.disk is None:
+            told = f"target {shown(name)} has no disk of its own, and others' is not filled"
+            self._faults.add(where(node, ("do",)), told, f"`disk: SIZE` of {shown(name)}, e.g. `disk: 32 MiB`")
         for number, name in enumerate(fault.during):
             if name not in self._names:
                 at = where(node, ("during", number))

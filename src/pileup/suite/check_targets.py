@@ -39,6 +39,7 @@ class TargetRules:
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
             self._plugins.check_options(cls, options, target.node.at)
             self._check_launch(target, cls)
+            self._check_disk(name, target, cls)
 
     def _check_address(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
         spec, node = target.spec, target.node
@@ -75,6 +76,20 @@ class TargetRules:
                 raise ValueError(f"kind {shown(target.spec.kind)} cannot be started by pileup; expected a url")
 
         self._plugins.attempt(cls, start, node, "launch", cls.launch_settings)
+
+    def _check_disk(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
+        """A disk of its own is for a server that pileup starts, of a kind that knows what to put there."""
+        if target.spec.disk is None:
+            return
+        at = target.node.keys["disk"]
+        if target.spec.launch is None:
+            self._faults.add(at, f"target {shown(name)} has a `disk` and is not launched", "`launch`, or no `disk`")
+            return
+        with suppress(Exception):  # wrong settings are told where they stand
+            launcher = cls.launcher(target.spec.launch, self._plugins.folder)
+            if launcher is not None and not launcher.disk:
+                told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"
+                self._faults.add(at, told, "a kind that has one, or no `disk`")
 
     def check_target_of(self, test: Bound[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""

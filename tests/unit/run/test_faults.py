@@ -1,17 +1,24 @@
 """Faults: at their time while a load goes on, mended when they last a while, told when they did not happen."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from pileup.model.errors import TargetError
+from pileup.model.suite import FaultSpec
+from pileup.plugin import Launcher
 from pileup.record import RunFolder
 from pileup.run import breakages
+from pileup.run.disks import FILLING
 from pileup.run.faults import Faults
 from pileup.run.servers import Supervisor
 from pileup.suite import load
+from tests.support import give_up
 from tests.unit.run.test_servers import READY, launcher, until
 
 SUITE = """
@@ -208,3 +215,53 @@ def test_another_session_does_again_what_is_pressed_again_and_nothing_else(make:
     third.begin("held")
     until(lambda: len(told(folder)) == 2)
     third.end("held")
+
+
+@pytest.mark.parametrize("lasting", ["", ", for: 300 ms"])
+def test_open_files_are_limited_as_long_as_it_says(make: Make, supervisor: Supervisor, lasting: str) -> None:
+    (pid,) = supervisor.pids("se")
+    before = psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE)
+    faults = make(f"{{at: 0 s, do: limit, target: se, files: 40{lasting}}}")
+    faults.begin("held")
+    until(lambda: psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE)[0] == 40)
+    if lasting:
+        until(lambda: psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE) == before)
+    faults.end("held")
+    assert psutil.Process(pid).rlimit(psutil.RLIMIT_NOFILE) == before
+    assert faults.problems == []
+
+
+@pytest.mark.parametrize("lasting", [{}, {"for": "300 ms"}])
+def test_the_disk_is_full_as_long_as_it_says(
+    supervisor: Supervisor, folder: RunFolder, tmp_path: Path, lasting: dict[str, str]
+) -> None:
+    supervisor.end("se")
+    own = Launcher(launcher(READY).processes, disk="{short}/state")
+    try:
+        supervisor.launch("se", own, tmp_path / "other", 2 << 20)
+    except TargetError as problem:
+        give_up(str(problem))
+    filling = supervisor.disk("se") / FILLING
+    (tmp_path / "suite.yaml").write_text(SUITE.format(fault="{at: 0 s, do: pause, target: se}"))
+    plan = load(tmp_path / "suite.yaml")  # no kind that needs nothing installed has a disk
+    fault = FaultSpec.model_validate({"at": "0 s", "do": "fill", "target": "se"} | lasting)
+    plan = replace(plan, suite=plan.suite.model_copy(update={"faults": (fault,)}))
+    faults = Faults(plan, supervisor, folder)
+    faults.begin("held")
+    until(lambda: os.statvfs(supervisor.disk("se")).f_bavail == 0)
+    if lasting:
+        until(lambda: not filling.exists())
+    faults.end("held")
+    assert not filling.exists()
+    assert faults.problems == []
+
+
+def test_what_is_over_is_told_by_number_and_test(tmp_path: Path, supervisor: Supervisor, folder: RunFolder) -> None:
+    over: list[tuple[int, str]] = []
+    both = "{at: 1 h, do: restart, target: se}\n  - {at: 0 s, do: restart, target: se}"
+    (tmp_path / "suite.yaml").write_text(SUITE.format(fault=both))
+    faults = Faults(load(tmp_path / "suite.yaml"), supervisor, folder, lambda number, test: over.append((number, test)))
+    faults.begin("held")
+    until(lambda: bool(over))
+    faults.end("held")
+    assert over == [(1, "held")], "one that did not happen has left nothing to look for"
