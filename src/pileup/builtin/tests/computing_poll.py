@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from pileup.builtin.tests.computing import KEPT, tell
 from pileup.plugin import Count, Duration, Failed, Op, Test, option
 from pileup.plugin.batch import Changes, Job, JobState
 
@@ -21,6 +22,8 @@ class ComputingPoll(Test):
     ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it tells
     none: then the interval of the polls is the error of both. A job that failed or was cancelled is a failed operation.
     It ends jobs of all submitters of its own place; with N places a load of `once` becomes `{times: N, clients: N}`.
+    With `keep`, a job that has ended is from then on a detached operation `kept`, until `computing.purge` or
+    `computing.watch` takes it out of the system: these purge nothing of which they do not know that this run made it.
     With `counts`, the numbers of jobs queued and running in the whole system are samples `queued` and `running`.
 
     As a role beside submitters: `{name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 1 s}}`.
@@ -34,6 +37,7 @@ class ComputingPoll(Test):
     drain: bool = option(False, help="go on until no job is open any more")
     interval: Duration = option(10**9, gt=0, help="time between two looks while draining")
     counts: bool = option(True, help="ask how many jobs there are in each state, too")
+    keep: bool = option(False, help="remember jobs that have ended for those who purge")
     page: Count = option(5000, ge=1, le=100_000, help="most jobs in one answer")
 
     def setup(self) -> None:
@@ -58,7 +62,7 @@ class ComputingPoll(Test):
             while more:
                 news = self.target.changes(self._cursor, self._open, self.page)
                 poll.calls += 1
-                self._take(news)
+                self._take(op, news)
                 self._cursor, more = news.cursor, news.more
         if self.counts:
             with op("counts") as asked:
@@ -71,18 +75,11 @@ class ComputingPoll(Test):
         """Names of the jobs that are waited for."""
         return self.ledger.keys("job")
 
-    def _take(self, news: Changes) -> None:
+    def _take(self, op: Op, news: Changes) -> None:
         """Tell the ledger what the system has told."""
-        queued: list[Job] = []
-        run: list[Job] = []
-        for job in self._known(news.jobs):
-            if _has_begun(job):
-                self.ledger.turn("queue", job.name, "run", job.started or None)
-            if job.state.final:
-                (queued if self.ledger.since("run", job.name) is None else run).append(job)
-        self._end("queue", queued)
-        self._end("run", run)
-        self._end("job", queued + run)
+        for job in tell(self.ledger, self._known(news.jobs)):
+            if self.keep:
+                op.begin(KEPT, job.name, job.ended or None)
 
     def _known(self, jobs: Sequence[Job]) -> Iterator[Job]:
         """Yield the jobs that are open here. Others may be soon: a job can be over before its submitter has heard."""
@@ -95,18 +92,3 @@ class ComputingPoll(Test):
                 yield job
             elif until > forget - PATIENCE and (not job.submitted or job.submitted >= self._from):
                 self._early[name] = (until, job)
-
-    def _end(self, operation: str, jobs: list[Job]) -> None:
-        """End one operation of jobs that are over."""
-        self.ledger.end_many(operation, [(job.name, *_ending(job)) for job in jobs])
-
-
-def _ending(job: Job) -> tuple[int, int | None, str]:
-    """Outcome, time and message of a job that is over."""
-    outcome, error = job.verdict
-    return int(outcome), job.ended or None, error
-
-
-def _has_begun(job: Job) -> bool:
-    """Whether a job has begun to run; one that was cancelled may have waited to its end."""
-    return bool(job.started) or job.state not in {JobState.QUEUED, JobState.CANCELLED}

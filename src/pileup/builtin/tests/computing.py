@@ -1,0 +1,131 @@
+"""What the tests of batch systems share: who their users are, what the ledger is told of jobs, and of delegations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pileup.model.errors import VerdictException
+from pileup.plugin import Ledger, Op
+from pileup.plugin.batch import BatchTarget, Delegation, Job
+
+KEPT = "kept"
+"""Operation of a job that has ended and is not purged yet, for tests that purge."""
+DELEGATION = "delegation"
+"""Operation of credentials handed over; its key is the id and the user."""
+
+
+def names_of_users(users: int | Sequence[str] | None, user: str) -> tuple[str, ...]:
+    """Return the users among whom clients are dealt out, at least one; "" is who we are for the target.
+
+    Raises ValueError when both options say something, and for no users at all.
+    """
+    if users is None:
+        return (user,)
+    if user:
+        raise ValueError(f"user {user!r} and users {users!r} are both given; expected one of them")
+    names = tuple(f"user{number}" for number in range(1, users + 1)) if isinstance(users, int) else tuple(users)
+    if not names or not all(names):
+        raise ValueError(f"users {users!r}; expected how many, for user1, user2, …, or a list of names")
+    return names
+
+
+def key_of(delegation: Delegation) -> str:
+    """Return the key under which a delegation is open in the ledger: "ID USER"."""
+    return f"{delegation.id} {delegation.user}".strip()
+
+
+def delegation_of(key: str) -> Delegation:
+    """Return the delegation of a key; when it expires is not known."""
+    number, _, user = key.partition(" ")
+    return Delegation(number, 0, user)
+
+
+def has_begun(job: Job) -> bool:
+    """Whether a job has begun to run; one that was cancelled may have waited to its end."""
+    return bool(job.started) or job.state.value not in {"queued", "cancelled"}
+
+
+def tell(ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
+    """Tell the ledger what a system has told of jobs; return those that were open and have ended now.
+
+    `queue` ends and `run` begins when a job has begun; `run` (or `queue`) and `job` end when it has ended: at the times
+    that the system tells, now where it tells none.
+    """
+    queued: list[Job] = []
+    run: list[Job] = []
+    for job in jobs:
+        if ledger.since("job", job.name) is None:
+            continue
+        if has_begun(job):
+            ledger.turn("queue", job.name, "run", job.started or None)
+        if job.state.final:
+            (queued if ledger.since("run", job.name) is None else run).append(job)
+    _end(ledger, "queue", queued)
+    _end(ledger, "run", run)
+    _end(ledger, "job", queued + run)
+    return queued + run
+
+
+def _end(ledger: Ledger, operation: str, jobs: list[Job]) -> None:
+    """End one operation of jobs that are over."""
+    ledger.end_many(operation, [(job.name, *_ending(job)) for job in jobs])
+
+
+def _ending(job: Job) -> tuple[int, int | None, str]:
+    """Outcome, time and message of a job that is over."""
+    outcome, error = job.verdict
+    return int(outcome), job.ended or None, error
+
+
+def end_kept(ledger: Ledger, names: Iterable[str]) -> None:
+    """End the operation `kept` of jobs that are out of the queue."""
+    ledger.end_many(KEPT, [(name, 0, None, "") for name in names])
+
+
+def pages(names: Sequence[str], page: int) -> Iterator[Sequence[str]]:
+    """Yield names, at most so many at a time."""
+    for at in range(0, len(names), page):
+        yield names[at : at + page]
+
+
+def look_up(op: Op, target: BatchTarget, names: Sequence[str]) -> list[Job]:
+    """Return what the queue knows of jobs, by name: operation `status`, in as few requests as the system allows."""
+    with op("status") as status:
+        found: list[Job] = []
+        for some in pages(names, target.at_once):
+            status.calls += 1
+            found += target.status(names=some)
+    return found
+
+
+def purge_ended(op: Op, target: BatchTarget, ledger: Ledger, jobs: Sequence[Job]) -> int:
+    """Take these jobs, which have ended, out of the queue; return how many went.
+
+    Operation `purge`, whose calls are the jobs taken out. The ledger learns that they have ended first: nobody tells
+    it later. Only ids of jobs whose names were looked up may be given: an id may have become another's.
+    """
+    tell(ledger, jobs)
+    with op("purge") as purge:
+        purged = target.purge(ids=[job.id for job in jobs])
+        purge.calls = purged.count
+    busy = set(purged.busy)
+    end_kept(ledger, [job.name for job in jobs if job.id not in busy])
+    return purged.count
+
+
+class Problems:
+    """Verdicts on parts of an iteration that goes on all the same; the first one is the iteration's."""
+
+    def __init__(self) -> None:
+        self._first: VerdictException | None = None
+        self.count = 0
+
+    def add(self, problem: VerdictException) -> None:
+        """Keep one."""
+        self._first = self._first or problem
+        self.count += 1
+
+    def tell(self) -> None:
+        """Raise the first, if there was any."""
+        if self._first is not None:
+            raise self._first

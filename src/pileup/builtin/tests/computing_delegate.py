@@ -1,0 +1,65 @@
+"""Hand credentials over to a computing element."""
+
+from __future__ import annotations
+
+from pileup.builtin.tests.computing import DELEGATION, key_of, names_of_users
+from pileup.plugin import Count, Duration, Op, Test, option
+
+
+class ComputingDelegate(Test):
+    """Hand somebody's credentials over, as the operation `delegate`.
+
+    With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`), where
+    pileup can make users of the system. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
+    `load: {every: 2 min}`.
+    Each delegation is from then on a detached operation `delegation`, which `computing.renew` renews, and is left to
+    expire after its `lifetime`; with `revoke` it is taken back at once (operation `revoke`).
+    """
+
+    name = "computing.delegate"
+    needs = "batch"
+    leaves = frozenset({"delegation"})
+
+    lifetime: Duration = option("12 h", gt=0, help="how long the credentials last")
+    newcomers: bool = option(False, help="a new user each time, made known first")
+    prefix: str = option("new", pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$", help="how the names of newcomers begin")
+    revoke: bool = option(False, help="take each delegation back at once")
+    user: str = option("", help="whose they are, where the system lets one say so")
+    users: Count | list[str] | None = option(
+        None, help="several users, dealt out to the clients: how many (user1, user2, …), or their names"
+    )
+
+    def check(self) -> None:
+        """Refuse users of a name for those who have none yet."""
+        self._users = names_of_users(self.users, self.user)
+        if self.newcomers and self._users != ("",):
+            raise ValueError(
+                f"users {list(self._users)} with `newcomers: true`; "
+                "expected one of them: newcomers get names of their own"
+            )
+
+    def run(self, op: Op) -> None:
+        """Delegate once."""
+        user = self._introduced(op) if self.newcomers else self._users[self.context.client % len(self._users)]
+        with op("delegate", user) as delegate:
+            delegate.calls = 1
+            made = self.target.delegate(self.lifetime, user)
+        self.claim(made.user, made.id, "delegation")
+        if not self.revoke:
+            op.begin(DELEGATION, key_of(made))
+            return
+        with op("revoke", user) as revoke:
+            revoke.calls = 1
+            self.target.revoke(made)
+        self.claim(made.user, made.id, "revoked")
+
+    def _introduced(self, op: Op) -> str:
+        """Make somebody known; return the name."""
+        user = f"{self.prefix}-{self.stamp}-{op.number}"
+        with op("introduce", user):
+            self.target.introduce(user)
+        return user
+
+    def bounds(self, iterations: int) -> tuple[int | None, int | None]:
+        """Two or three operations each."""
+        return iterations * 3, 0
