@@ -162,7 +162,12 @@ class BatchSettings(ServerSettings):
     )
     status_cost: TimeLaw = Field(Law(fixed=0), description="the same of a question about jobs")
     purge_cost: TimeLaw = Field(Law(fixed=0), description="the same of a cancel or a purge")
-    delegate_cost: TimeLaw = Field(Law(fixed=0), description="the same of a delegation or a renewal")
+    delegate_cost: TimeLaw = Field(
+        Law(fixed=0), description="the same of a delegation, its renewal or end, and of a new user"
+    )
+    users: tuple[Annotated[str, StringConstraints(min_length=1, max_length=250)], ...] = Field(
+        (), description="who may hand in jobs and credentials, beside those made known later; default: anybody"
+    )
     faults: tuple[Fault, ...] = Field((), description="what goes wrong on purpose")
     jobs: str | None = Field(
         None,
@@ -179,4 +184,5 @@ class BatchSettings(ServerSettings):
             | {name: getattr(self, name) for name in (*rules, "jobs")}
             | {name: getattr(self, name).to_native() for name in costs}
             | {"faults": [fault.to_native() for fault in self.faults]}
+            | ({"users": list(self.users)} if self.users else {})
         )

@@ -27,7 +27,7 @@ const AGES: u64 = 4_000_000_000_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Trouble {
     status: u16,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Trouble {
@@ -93,12 +93,10 @@ pub(crate) fn json<T: DeserializeOwned>(body: &[u8], expected: &str) -> Result<T
 
 /// Jobs to be taken in.
 pub(crate) fn jobs(body: &[u8]) -> Result<Vec<Wanted>, Trouble> {
-    let jobs: Jobs = json(body, "{\"jobs\": [{\"name\", \"duration\" (ns), \"user\"}, ...]}")?;
+    let jobs: Jobs = json(body, "{\"jobs\": [{\"name\", \"duration\" (ns), \"user\", \"delegation\"}, ...]}")?;
     for job in &jobs.jobs {
-        let names = [Some(&job.name), job.user.as_ref()];
-        if let Some(name) = names.into_iter().flatten().find(|name| !fits(name)) {
-            return Err(Trouble::new(400, format!("the name {name:?}"), "1 to 250 bytes without control characters"));
-        }
+        name(&job.name)?;
+        job.user.as_deref().map_or(Ok(()), name)?;
         if job.duration > AGES {
             return Err(Trouble::new(400, format!("duration {} ns", job.duration), "at most 4e18"));
         }
@@ -106,8 +104,12 @@ pub(crate) fn jobs(body: &[u8]) -> Result<Vec<Wanted>, Trouble> {
     Ok(jobs.jobs)
 }
 
-fn fits(name: &str) -> bool {
-    (1..=LONGEST).contains(&name.len()) && !name.chars().any(char::is_control)
+/// Whether a job or a user may be called so.
+pub(crate) fn name(name: &str) -> Result<(), Trouble> {
+    if (1..=LONGEST).contains(&name.len()) && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Trouble::new(400, format!("the name {name:?}"), "1 to 250 bytes without control characters"))
 }
 
 /// Which jobs.

@@ -52,6 +52,9 @@ pub(crate) struct Wanted {
     pub(crate) duration: u64,
     #[serde(default)]
     pub(crate) user: Option<String>,
+    /// Id of credentials handed over before.
+    #[serde(default)]
+    pub(crate) delegation: Option<u64>,
 }
 
 /// A job. Times in ns since the epoch, 0: not yet.

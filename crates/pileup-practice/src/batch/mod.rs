@@ -59,7 +59,8 @@ impl Batch {
         system.begin(begin, u64::from(std::process::id()), last.as_ref());
         system.journal.flush();
         let system = Rc::new(RefCell::new(system));
-        Ok(Self { system, delegations: RefCell::default(), settings, free: Law::Fixed(0) })
+        let delegations = RefCell::new(Delegations::new(&settings.users));
+        Ok(Self { system, delegations, settings, free: Law::Fixed(0) })
     }
 
     async fn answer(&self, turn: &Turn, request: &mut Request<Incoming>) -> Result<Answer, Trouble> {
@@ -73,6 +74,9 @@ impl Batch {
             ("GET" | "HEAD", "/") => Ok(tell::about(system)),
             ("POST", "/jobs") => {
                 let wanted = ask::jobs(&body)?;
+                self.delegations.borrow().admit(&wanted, time).inspect_err(|trouble| {
+                    system.refuse(time, &wanted, &trouble.text);
+                })?;
                 let (ids, reason) = system.submit(time, &wanted);
                 self.acknowledge_later(turn, &ids);
                 Ok(tell::submitted(&ids, reason))
@@ -86,6 +90,8 @@ impl Batch {
             ("POST", "/cancel") => Ok(tell::cancelled(system, time, &ask::named(&body)?)),
             ("POST", "/purge") => Ok(tell::purged(system, time, &ask::purge(&body)?)),
             ("POST", "/delegations") => self.delegations.borrow_mut().answer(&body, time),
+            ("POST", "/revoke") => self.delegations.borrow_mut().revoke(&body),
+            ("POST", "/users") => self.delegations.borrow_mut().introduce(&body),
             ("POST", "/checkpoint") => {
                 system.checkpoint(time);
                 Ok(tell::number("checkpoint", 1))
@@ -117,7 +123,7 @@ impl Work for Batch {
             "/jobs" if method == Method::POST => &self.settings.submit_cost,
             "/jobs" | "/status" | "/changes" | "/history" => &self.settings.status_cost,
             "/cancel" | "/purge" => &self.settings.purge_cost,
-            "/delegations" => &self.settings.delegate_cost,
+            "/delegations" | "/revoke" | "/users" => &self.settings.delegate_cost,
             _ => &self.free,
         }
     }

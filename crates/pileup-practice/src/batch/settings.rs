@@ -28,8 +28,10 @@ pub(crate) struct Settings {
     pub(crate) status_cost: Law,
     /// The same of a cancel or a purge.
     pub(crate) purge_cost: Law,
-    /// The same of a delegation or a renewal.
+    /// The same of a delegation, its renewal or its end, and of a new user.
     pub(crate) delegate_cost: Law,
+    /// Who is known; empty: anybody.
+    pub(crate) users: Vec<String>,
     /// What the draws follow from.
     pub(crate) seed: u64,
     /// What goes wrong on purpose.
@@ -104,6 +106,7 @@ impl Default for Settings {
             status_cost: Law::Fixed(0),
             purge_cost: Law::Fixed(0),
             delegate_cost: Law::Fixed(0),
+            users: Vec::new(),
             seed: 1,
             faults: Vec::new(),
             log: None,

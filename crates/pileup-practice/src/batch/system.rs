@@ -9,6 +9,7 @@ use std::rc::Rc;
 use pileup_schedule::unit;
 
 use super::changes::Changes;
+use super::delegations::NOBODY;
 use super::history::History;
 use super::job::{Job, State, Wanted};
 use super::journal::{Event, Journal};
@@ -218,13 +219,9 @@ impl System {
         self.advance(now);
         let mut ids = Vec::with_capacity(wanted.len());
         for (place, job) in wanted.iter().enumerate() {
-            let user = job.user.as_deref().unwrap_or("nobody");
+            let user = job.user.as_deref().unwrap_or(NOBODY);
             if let Some(reason) = self.refusal(now) {
-                for job in &wanted[place..] {
-                    let user = job.user.as_deref().unwrap_or("nobody").to_owned();
-                    self.note(now, &Event::Refused(job.name.clone(), user, reason.clone()));
-                    self.totals.refused += 1;
-                }
+                self.refuse(now, &wanted[place..], &reason);
                 return (ids, Some(reason));
             }
             while self.jobs.contains_key(&self.next) {
@@ -236,6 +233,15 @@ impl System {
         }
         self.advance(now);
         (ids, None)
+    }
+
+    /// Write down that these jobs are not taken in.
+    pub(crate) fn refuse(&mut self, now: i64, wanted: &[Wanted], reason: &str) {
+        for job in wanted {
+            let user = job.user.as_deref().unwrap_or(NOBODY).to_owned();
+            self.note(now, &Event::Refused(job.name.clone(), user, reason.to_owned()));
+            self.totals.refused += 1;
+        }
     }
 
     /// Why one more is not allowed.

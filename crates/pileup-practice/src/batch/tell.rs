@@ -159,6 +159,6 @@ pub(crate) fn purged(system: &mut System, time: i64, asked: &Purge) -> Answer {
 }
 
 /// A delegation.
-pub(crate) fn delegation(id: u64, expires: i64) -> Answer {
-    send(StatusCode::CREATED, &json!({"id": id, "expires": expires}))
+pub(crate) fn delegation(id: u64, expires: i64, user: &str) -> Answer {
+    send(StatusCode::CREATED, &json!({"id": id, "expires": expires, "user": user}))
 }

@@ -13,7 +13,12 @@ fn rules() -> Rules {
 }
 
 fn wanted(names: &[&str], seconds: u64) -> Vec<Wanted> {
-    let job = |name: &&str| Wanted { name: (*name).to_owned(), duration: seconds * 1_000_000_000, user: None };
+    let job = |name: &&str| Wanted {
+        name: (*name).to_owned(),
+        duration: seconds * 1_000_000_000,
+        user: None,
+        delegation: None,
+    };
     names.iter().map(job).collect()
 }
 

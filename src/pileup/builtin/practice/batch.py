@@ -126,14 +126,21 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"} if data else None
         answer = self.connections.send(method, path, data, headers, query)
+        if answer.status == HTTPStatus.FORBIDDEN:
+            raise Refused(str(_read(answer.body, f"{method} {path!r}").get("error")))
         judge(answer.head, method, path, *passing)
-        try:
-            found = json.loads(answer.body)
-        except ValueError as problem:
-            raise Failed(f"{method} {path!r}: the answer is no JSON") from problem
-        if not isinstance(found, dict):
-            raise Failed(f"{method} {path!r}: the answer is no JSON object")
-        return answer.status, found
+        return answer.status, _read(answer.body, f"{method} {path!r}")
+
+
+def _read(body: bytes, of: str) -> dict[str, Any]:
+    """Return the JSON object of an answer. Raises Failed when it is none."""
+    try:
+        found = json.loads(body)
+    except ValueError as problem:
+        raise Failed(f"{of}: the answer is no JSON") from problem
+    if not isinstance(found, dict):
+        raise Failed(f"{of}: the answer is no JSON object")
+    return found
 
 
 def _wanted(job: JobSpec) -> dict[str, Any]:
