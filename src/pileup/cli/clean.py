@@ -32,8 +32,9 @@ def command(context: click.Context, run: Path, dry_run: bool, force: bool, setti
     """Put right what RUN, the folder of a run that crashed or could not clean up, has left.
 
     Its servers are ended, paused ones go on, settings are set back, folders for temporary files and the files that its
-    tests have written are removed: by the journal of the run, so nothing but what the run itself has made or changed,
-    and nothing that the suite keeps (`cleanup: never`). The record stays. Done twice, it does nothing.
+    tests have written are removed, jobs that it has left on a batch system are cancelled: by the journal of the run, so
+    nothing but what the run itself has made or changed, and nothing that the suite keeps (`cleanup: never`). The record
+    stays. Done twice, it does nothing.
 
     Exit codes: 0 all is put right, 2 the run goes on, 5 something could not be put right.
     """

@@ -25,6 +25,7 @@ class Book:
         self._folder = folder
         self._lock = threading.RLock()
         self._due = 0
+        self._audits = 1 + max((int(told["number"]) for told in info.get("audits") or []), default=-1)
         self.broken = ""
         """Why the record cannot be written any more, by the first attempt that failed; empty while it can."""
 
@@ -66,6 +67,23 @@ class Book:
             mine = [told for told in self.info["cases"] if told["test"] == case.test.name]
             if not any(text in told.get("notes", ()) for told in mine):
                 self.note(case, text)
+
+    def next_audit(self) -> int:
+        """Return a number that no audit of this run has."""
+        with self._lock:
+            number, self._audits = self._audits, self._audits + 1
+            return number
+
+    def audits(self) -> list[dict[str, Any]]:
+        """Return what is told of the audits so far."""
+        with self._lock:
+            return list(self.info.get("audits") or [])
+
+    def audited(self, told: dict[str, Any]) -> None:
+        """Note an audit."""
+        with self._lock:
+            self.info.setdefault("audits", []).append(told)
+            self._save_soon()
 
     def stopped(self, reason: str) -> None:
         """Note why the run does not go to its end; the first reason stays."""

@@ -18,7 +18,7 @@ from typing import Any
 from pileup.model.errors import PileupError, RecordError
 from pileup.record import RunFolder
 from pileup.run.intents import open_intents
-from pileup.run.menders import MENDERS
+from pileup.run.menders import MENDERS, ON_TARGETS
 from pileup.run.processes import Identity
 from pileup.run.undo import Mended, mend
 
@@ -40,7 +40,7 @@ def unregister(folder: RunFolder) -> None:
     with suppress(RecordError):  # of a full disk: the owner will be gone, which says the same
         if owner is not None:
             folder.journal("owner", "ended", of=owner["number"])
-    if not any(intent.what in MENDERS and intent.what != "objects" for intent in open_intents(folder)):
+    if not any(intent.what in MENDERS and intent.what not in ON_TARGETS for intent in open_intents(folder)):
         (folder.path / MARKER).unlink(missing_ok=True)
 
 

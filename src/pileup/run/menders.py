@@ -18,6 +18,7 @@ from pileup.record import RunFolder
 from pileup.run import disks, processes
 from pileup.run.changers import changer_of
 from pileup.run.intents import Intent
+from pileup.run.job_menders import JobsMender
 from pileup.run.processes import Identity
 from pileup.run.reload import reload
 from pileup.run.removal import remove
@@ -25,6 +26,8 @@ from pileup.suite import instances
 
 GRACE = 5.0
 """Seconds that a server gets to end."""
+ON_TARGETS = frozenset({"objects", "jobs", "delegations"})
+"""What stays on targets until it is asked for to be removed: it may be wanted."""
 PREFIX = "pileup-"
 """How the names of folders begin that pileup makes outside the record."""
 
@@ -270,6 +273,7 @@ MENDERS: dict[str, Mender] = {
     "disk": DiskMender(),
     "setting": SettingMender(),
     "objects": ObjectsMender(),
+    "jobs": JobsMender(),
 }
 
 

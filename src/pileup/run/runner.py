@@ -18,6 +18,7 @@ from pileup.plugin import Monitor
 from pileup.plugin.options import declared
 from pileup.record import RunFolder
 from pileup.run import leftovers
+from pileup.run.audit import Audits
 from pileup.run.book import Book
 from pileup.run.calibration import calibrate
 from pileup.run.case import CaseRun
@@ -110,8 +111,9 @@ class Runner:
         supervisor = Supervisor(folder)
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
-        faults = Faults(plan, supervisor, folder)
         monitors = MonitorClock(self._watches(targets, supervisor), folder, plan)
+        audits = Audits(plan, folder, targets, monitors, book=self._book, stop=self._stop)
+        faults = Faults(plan, supervisor, folder, audits.after_fault)
         fleets: Fleets | None = None
         try:
             info["overhead"] = calibrate()
@@ -124,7 +126,10 @@ class Runner:
             fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"])
             book, stop = self._book, self._stop
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
-            self._carry_out(live)
+            try:
+                self._carry_out(live)
+            finally:
+                self._guarded(partial(audits.at_end, live.serve))
         finally:
             ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets is not None else [])]
             for end in (*ends, supervisor.end_all, targets.close):

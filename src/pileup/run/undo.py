@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pileup.model.errors import PileupError
 from pileup.record import RunFolder
 from pileup.run.intents import Intent, open_intents
-from pileup.run.menders import MENDERS, Context
+from pileup.run.menders import MENDERS, ON_TARGETS, Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def would_mend(folder: RunFolder, objects: bool, given: Mapping[str, str] | None
 def _each(folder: RunFolder, objects: bool, given: Mapping[str, str] | None) -> Iterator[tuple[Intent, Context]]:
     context = Context(folder, dict(given or {}))
     for intent in open_intents(folder):
-        if intent.what in MENDERS and (objects or intent.what != "objects"):
+        if intent.what in MENDERS and (objects or intent.what not in ON_TARGETS):
             yield intent, context
 
 

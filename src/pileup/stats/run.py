@@ -12,7 +12,7 @@ from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, Event, RunResults
 from pileup.model.units import format_fraction
 from pileup.record import RunFolder
-from pileup.stats import criteria, detached, limit, points, stalls
+from pileup.stats import audits, criteria, detached, jobs, limit, points, stalls
 from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
@@ -73,6 +73,7 @@ def results(folder: RunFolder) -> RunResults:
         limited = frozenset(found.case for found in found_limits if found.generator)
         monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         judge = criteria.Criteria(data, series, connection, limited, monitors, found_points)
+        ended = jobs.jobs(connection, info)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
     code = exit_code(info, cases, judged)
@@ -86,10 +87,12 @@ def results(folder: RunFolder) -> RunResults:
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
-        overhead=overhead(info, data),
+        overhead=overhead(info, data, series),
         notes=tuple(_notes(info, cases)),
         events=_in_time(happened + limit.events(found_limits) + _steady(data)),
         points=found_points,
+        audits=audits.audits(folder, info),
+        jobs=ended,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
 
@@ -127,7 +130,8 @@ def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnecti
 def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:
     """Return the one code of a run.
 
-    A run that measured nothing, has not ended, or without a fault that it should have had is unknown: it cannot pass.
+    A run that measured nothing, has not ended, or without a fault or an audit that it should have had is unknown: it
+    cannot pass.
     """
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
     codes += [OF_CRITERION[criterion.verdict] for criterion in judged if criterion.verdict in OF_CRITERION]
@@ -136,7 +140,7 @@ def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequenc
         codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
     if not codes and not any(operation.counts.ended for case in cases for operation in case.operations):
         codes.append(ExitCode.UNKNOWN)
-    if info.get("ended") is None or info.get("fault_problems"):
+    if info.get("ended") is None or info.get("fault_problems") or audits.problems(info):
         codes.append(ExitCode.UNKNOWN)
     return combine(codes)
 
@@ -171,6 +175,7 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
     if info.get("ended") is None:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
     notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
+    notes += audits.problems(info) + audits.remarks(info)
     if info.get("until"):
         notes.append(_precise(info["until"], info.get("repeat", 1)))
     if info.get("debug_build"):

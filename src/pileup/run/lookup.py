@@ -1,0 +1,151 @@
+"""Looking claims up on a target, page by page: what became of each goes into the record, the counts stay."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pileup._core._native import now
+from pileup.model.record import ClaimRow, FindingRow
+from pileup.plugin.batch import BatchTarget, Claim, Fate, Finding
+from pileup.plugin.verdict import verdict_on
+from pileup.record import RunFolder
+
+PAUSE = 1.0
+"""Seconds between two attempts at a page that was not answered."""
+DOUBTED = frozenset({Fate.LOST, Fate.REUSED, Fate.NEVER})
+"""Fates that are looked up a second time: an accounting may come behind, and so may a submission without an answer."""
+MOST_DOUBTED = 50_000
+"""Findings that wait in memory for the second look; more are taken as they are."""
+Tally = dict[tuple[str, int], Counter[str]]
+"""(test, case) -> how many have each fate; `GHOSTS` counts those without an id that were found."""
+GHOSTS = "ghosts"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long an audit may take, in seconds."""
+
+    whole: float
+    """All of it."""
+    patience: float
+    """How long one page is asked for again while no answer comes."""
+    settle: float
+    """Before what is not found is looked up a second time."""
+
+
+class Unaudited(Exception):
+    """An audit could not be made, or not to its end; the message says why."""
+
+
+@dataclass
+class Lookup:
+    """One audit of one target. `over` says that it shall end now."""
+
+    target: BatchTarget
+    folder: RunFolder
+    number: int
+    """Number of the audit in run.json."""
+    bounds: Bounds
+    over: Callable[[], bool]
+    tally: Tally = field(default_factory=dict)
+    looked: int = 0
+    """Claims whose fate is known."""
+    _doubted: list[ClaimRow] = field(default_factory=list)
+    _end: float = 0.0
+
+    def look_up(self, claims: Iterable[ClaimRow]) -> str:
+        """Look claims up until none is left; return why that was not possible, empty when it was.
+
+        What was found until then is in the record in any case. Raises RecordError when the disk refuses.
+        """
+        self._end = time.monotonic() + self.bounds.whole
+        problem = ""
+        try:
+            for page in _pages(claims, self.target.at_once):
+                self._keep(page, self._ask(page), doubting=True)
+            if self._doubted:
+                self._wait(self.bounds.settle)
+        except Unaudited as reason:
+            problem = str(reason)
+        return self._settle(problem)
+
+    def _settle(self, problem: str) -> str:
+        """Look what was not found up again; where that is not possible it stays open, and is not counted."""
+        doubted, self._doubted = self._doubted, []
+        try:
+            for page in _pages(doubted, self.target.at_once):
+                if not problem:
+                    self._keep(page, self._ask(page), doubting=False)
+        except Unaudited as reason:
+            problem = str(reason)
+        return problem
+
+    def _ask(self, page: list[ClaimRow]) -> list[Finding]:
+        """Ask the target; ask again while no answer comes. Raises Unaudited."""
+        claims = [Claim(row.name, row.id) for row in page]
+        patience = min(self._end, time.monotonic() + self.bounds.patience)
+        while True:
+            self._check()
+            try:
+                found = self.target.audit(claims)
+            except Exception as problem:  # a target of anybody's
+                told = verdict_on(problem)[1]
+            else:
+                if len(found) == len(page):
+                    return found
+                told = f"the audit of {len(page)} submissions gave {len(found)} findings"
+            if time.monotonic() >= patience:
+                raise Unaudited(told)
+            self._wait(PAUSE)
+
+    def _check(self) -> None:
+        if self.over():
+            raise Unaudited("it was stopped")
+        if time.monotonic() >= self._end:
+            raise Unaudited(f"it took longer than {self.bounds.whole:g} s")
+
+    def _wait(self, seconds: float) -> None:
+        """Let time go by. Raises Unaudited when the audit shall end."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._check()
+            threading.Event().wait(min(left, 0.1))
+
+    def _keep(self, page: list[ClaimRow], found: list[Finding], doubting: bool) -> None:
+        rows = []
+        for claim, finding in zip(page, found, strict=True):
+            if doubting and finding.fate in DOUBTED and len(self._doubted) < MOST_DOUBTED:
+                self._doubted.append(claim)
+                continue
+            rows.append(row_of(self.number, claim, finding))
+            counts = self.tally.setdefault((claim.test, claim.case), Counter())
+            counts[str(finding.fate)] += 1
+            counts[GHOSTS] += is_ghost(claim.id, str(finding.fate))
+        self.folder.append_findings(rows)
+        self.looked += len(rows)
+
+
+def is_ghost(id_: str, fate: str) -> bool:
+    """Whether a claim without an answer was found all the same."""
+    return not id_ and fate != Fate.NEVER
+
+
+def row_of(number: int, claim: ClaimRow, finding: Finding) -> FindingRow:
+    """Return a finding as the record keeps it."""
+    jobs = finding.jobs
+    if not jobs:
+        return FindingRow(number, now(), claim, str(finding.fate))
+    last = jobs[-1]
+    said = (str(last.state), last.id, last.reason, last.submitted, last.started, last.ended)
+    return FindingRow(number, now(), claim, str(finding.fate), len(jobs), *said)
+
+
+def _pages(claims: Iterable[ClaimRow], size: int) -> Iterator[list[ClaimRow]]:
+    source = iter(claims)
+    while page := list(islice(source, size)):
+        yield page

@@ -1,0 +1,136 @@
+"""What became of submissions: the findings of audits counted, per submitting test, with the share that is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pileup.model.record import FindingRow
+from pileup.model.results import AuditResult, BadSubmission, Figure
+from pileup.model.units import format_count
+from pileup.record import RunFolder
+from pileup.stats.intervals import wilson
+
+ONCE, TWICE, GOING, LOST, NEVER, REUSED = "ran once", "ran twice", "still there", "lost", "never", "id used again"
+"""Words of plugin.batch.Fate, which this layer does not know."""
+FATES = (ONCE, TWICE, GOING, LOST, NEVER, REUSED)
+BAD = (TWICE, LOST, REUSED)
+MOST_NAMED = 20
+"""Examples of each bad fate, and of ghosts."""
+GHOST = "ghost"
+END = -1
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Findings of one audit about one test."""
+
+    fates: Counter[str] = field(default_factory=Counter)
+    states: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)
+    ghosts: int = 0
+    acknowledged: int = 0
+    bad: list[BadSubmission] = field(default_factory=list)
+
+    def take(self, found: FindingRow) -> None:
+        claim = found.claim
+        self.fates[found.fate] += 1
+        if found.state:
+            self.states[found.state] += 1
+        ghost = not claim.id and found.fate != NEVER
+        self.ghosts += ghost
+        self.acknowledged += bool(claim.id)
+        for word in (found.fate, *([GHOST] if ghost else [])):
+            if word in (*BAD, GHOST) and self.named[word] < MOST_NAMED:
+                self.named[word] += 1
+                self.bad.append(BadSubmission(claim.name, claim.id, word, found.found, found.reason))
+
+
+def audits(folder: RunFolder, info: dict[str, Any]) -> tuple[AuditResult, ...]:
+    """Return what each audit of a run found, in their order, and for each test."""
+    told = [each for each in info.get("audits") or [] if isinstance(each, dict)]
+    if not told:
+        return ()
+    counts = _counted(folder.findings())
+    return tuple(
+        _result(each, test, int(claims), counts.get((int(each["number"]), str(each["target"]), test), _Counts()))
+        for each in told
+        for test, claims in each["claims"].items()
+    )
+
+
+def _counted(findings: Iterable[FindingRow]) -> dict[tuple[int, str, str], _Counts]:
+    found: dict[tuple[int, str, str], _Counts] = {}
+    for each in findings:
+        key = each.audit, each.claim.target, each.claim.test
+        if key not in found:
+            found[key] = _Counts()
+        found[key].take(each)
+    return found
+
+
+def _result(told: dict[str, Any], test: str, claims: int, counts: _Counts) -> AuditResult:
+    fault, looked = int(told["fault"]), sum(counts.fates.values())
+    return AuditResult(
+        number=int(told["number"]),
+        target=str(told["target"]),
+        test=test,
+        fault=fault,
+        after=str(told.get("after") or "the run"),
+        load=str(told["load"]),
+        time=int(told["end"]),
+        claims=claims,
+        looked=looked,
+        acknowledged=counts.acknowledged,
+        fates={word: counts.fates[word] for word in FATES},
+        ghosts=counts.ghosts,
+        lost_share=share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged),
+        states=dict(sorted(counts.states.items())),
+        bad=tuple(sorted(counts.bad, key=lambda each: (*BAD, GHOST).index(each.fate))),
+        problem=str(told["problem"]),
+    )
+
+
+def share(count: int, n: int) -> Figure:
+    """Return a share with its interval (Wilson)."""
+    if n == 0:
+        return Figure(None, "fraction", None, 0, "nothing measured")
+    return Figure(count / n, "fraction", wilson(count, n), n)
+
+
+def problems(info: dict[str, Any]) -> list[str]:
+    """Return in words which targets the last audit could not be made of, or not wholly.
+
+    One that a later session has made good counts no more; a merged run has the audits of several runs.
+    """
+    last = {(told["target"], told.get("run")): told for told in info.get("audits") or [] if told["fault"] == END}
+    return [
+        f"What became of the submissions to {told['target']} is not known: {told['problem']}"
+        for told in last.values()
+        if told["problem"]
+    ]
+
+
+def remarks(info: dict[str, Any]) -> list[str]:
+    """Return in words which audits after faults are not complete, and what could not be asked for."""
+    found = info.get("audits") or []
+    return [*_gone(found)] + [
+        f"The audit of {told['target']} after {told['after']} is not complete: {told['problem']}"
+        for told in found
+        if told["problem"] and told["fault"] != END
+    ]
+
+
+def _gone(found: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what no session has looked up: its private server went with the session that crashed."""
+    ends: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for told in found:
+        if told["fault"] == END:
+            ends.setdefault((str(told["target"]), str(told.get("run", ""))), []).append(told)
+    for (target, _), all_ends in ends.items():
+        missing = int(all_ends[-1]["gone"]) - sum(int(told["looked"]) for told in all_ends[:-1])
+        if missing > 0:
+            what = f"{format_count(missing)} submissions to {target} were not looked up"
+            yield f"{what}: its private server went with the session that made them"

@@ -1,0 +1,61 @@
+"""How jobs ended: final states, the share that failed with its interval, and why; by the detached operation `job`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pileup.model.results import JobReason, JobsResult
+from pileup.record.operations import BROKEN_OFF
+from pileup.stats.audits import share
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+JOB = "job"
+CANCELLED = "cancelled"
+WORDS = {"passed": "completed", "unfinished": "not over at the end", "lost": "lost with its place"}
+"""Outcome -> what it says of a job; of a failed one the system's reason tells whether it was cancelled."""
+STATES = ("completed", "failed", CANCELLED, "not over at the end", "lost with its place")
+MOST_REASONS = 50
+
+
+def jobs(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[JobsResult, ...]:
+    """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
+    order = list(dict.fromkeys(str(case.get("test", case["name"])) for case in info.get("cases") or []))
+    rows = connection.execute(
+        f"""SELECT test, outcome, error, count(*), min(key) FROM operations
+        WHERE operation = '{JOB}' AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'
+        GROUP BY test, outcome, error ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
+    ).fetchall()
+    found: dict[str, list[tuple[str, str, int, str]]] = {}
+    for test, outcome, error, count, name in rows:
+        found.setdefault(str(test), []).append((str(outcome), str(error or ""), int(count), str(name)))
+    return tuple(_result(test, found[test]) for test in sorted(found, key=lambda test: _place(order, test)))
+
+
+def _place(order: list[str], test: str) -> int:
+    return order.index(test) if test in order else len(order)
+
+
+def _result(test: str, groups: list[tuple[str, str, int, str]]) -> JobsResult:
+    states: Counter[str] = Counter()
+    reasons: list[JobReason] = []
+    for outcome, error, count, name in groups:
+        states[_state(outcome, error)] += count
+        if outcome not in WORDS:
+            reasons.append(JobReason(error or outcome, count, name))
+    over = states["completed"] + states["failed"] + states[CANCELLED]
+    return JobsResult(
+        test,
+        {word: states[word] for word in STATES if states[word]},
+        share(states["failed"] + states[CANCELLED], over),
+        tuple(reasons[:MOST_REASONS]),
+        max(0, len(reasons) - MOST_REASONS),
+    )
+
+
+def _state(outcome: str, error: str) -> str:
+    if outcome in WORDS:
+        return WORDS[outcome]
+    return CANCELLED if error.lower().startswith(CANCELLED) else "failed"
