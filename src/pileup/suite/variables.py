@@ -1,4 +1,4 @@
-"""Variables: `$name` or `${name}` in any text of the suite; `$$` is a dollar.
+"""Variables: `$name` or `${name}` in any text of the suite; `$$` is a dollar. `= 2 * $name` is computed.
 
 A variable may use those that stand before it. A variable with no value must be set with `--set`.
 """
@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pileup.suite.faults import Faults, near, shown
+from pileup.suite.arithmetic import SIGN, compute
+from pileup.suite.faults import Faults, near, parts, shown
 from pileup.suite.tree import Mapping, Node, Scalar, walk
 
 LONGEST = 100_000
@@ -26,6 +27,10 @@ class _Variable:
     """None: what was given is no text, which the schema tells."""
     usable: bool = False
     """Whether the place in the file is after its definition."""
+
+
+class _ToldError(Exception):
+    """A variable cannot be used, which was told."""
 
 
 class Variables:
@@ -56,10 +61,11 @@ class Variables:
             self._fill(scalar)
 
     def _fill(self, scalar: Scalar) -> None:
-        if "$" not in scalar.text:
+        computed = scalar.text.startswith(SIGN)
+        if not computed and "$" not in scalar.text:
             return
         used: set[str] = set()
-        text = _USE.sub(self._replacer(scalar, used), scalar.text)
+        text = self._computed(scalar, used) if computed else _USE.sub(self._replacer(scalar, used), scalar.text)
         self._length += len(text)
         if len(text) > LONGEST or self._length > LARGEST:
             told = "the text is too long with its variables filled in"
@@ -69,6 +75,25 @@ class Variables:
             self._faults.spoil(scalar.at)
             text, self._broken = "", False
         scalar.text, scalar.quoted, scalar.variables = text, True, frozenset(used)
+
+    def _computed(self, scalar: Scalar, used: set[str]) -> str:
+        """Return what comes out of a text with a sign; "" when it has a fault, which is told."""
+
+        def value_of(name: str) -> str:
+            value = self._value(name, scalar, f"${name}")
+            if value is None:
+                raise _ToldError
+            used.update({name, *value.variables})
+            return value.text
+
+        try:
+            return compute(scalar.text.removeprefix(SIGN), value_of)
+        except _ToldError:
+            return ""
+        except ValueError as problem:
+            self._faults.add(scalar.at, *parts(str(problem)))
+            self._broken = True
+            return ""
 
     def _replacer(self, scalar: Scalar, used: set[str]) -> Callable[[re.Match[str]], str]:
         def replace(match: re.Match[str]) -> str:
