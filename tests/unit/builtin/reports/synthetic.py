@@ -232,12 +232,22 @@ def monitors(seconds: int = 60) -> tuple[Series, ...]:
     process = {"of=all": 2.0, "of=mean": 0.5, "of=largest": 1.2}
     found += [series("cpu", label, "%", [w * share for w in wave], "server") for label, share in process.items()]
     found += [
+        series("cpu", f"mode={m}", "%", [w * s for w in wave], "server") for m, s in (("user", 1.3), ("system", 0.7))
+    ]
+    found += [
         series("rss", label, "B", [5e7 * share + w * 1e5 for w in wave], "server") for label, share in process.items()
     ]
     found += [
         series("number", "", "", [4.0] * n, "server"),
         series("open_files", "", "", [40 + w for w in wave], "server"),
     ]
+    ramp = [min(1.0, i / 40) for i in range(n)]
+    jobs = {
+        "queued": [5050 * r + w for r, w in zip(ramp, wave, strict=True)],
+        "running": [500.0 * (r > 0) for r in ramp],
+    }
+    jobs["completed"] = [4.0 * i for i in range(n)]
+    found += [series("jobs", f"state={state}", "", values, "slurm") for state, values in jobs.items()]
     return tuple(found)
 
 

@@ -2,15 +2,16 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pileup.builtin.reports.html import tables, text
+from pileup.builtin.reports.html import stacks, tables, text
 from pileup.builtin.reports.html.monitor_charts import groups, panels
 from pileup.builtin.reports.html.series import buckets, linear_ticks, log_ticks, mean, scaled, short
-from pileup.builtin.reports.html.shapes import amount_scale
+from pileup.builtin.reports.html.shapes import Chart, amount_scale
 from pileup.model.results import Figure, Interval
 from tests.unit.builtin.reports import synthetic
 
@@ -143,10 +144,68 @@ def test_load_averages_share_a_chart_and_hosts_do_not() -> None:
 def test_idle_is_not_stacked_and_each_chart_has_its_unit() -> None:
     found, data = panels(synthetic.monitors(5), tables.Clock(BEGIN, 60_000))
     charts = {chart.title: chart for panel in found for chart in panel.charts if panel.scope == "node on wn042"}
-    assert [mark.text for mark in charts["CPU"].legend] == ["user", "system", "iowait"]
+    assert [mark.text for mark in charts["CPU"].legend][:-1] == ["user", "system", "iowait"]
     assert charts["Memory"].unit == "GiB"
     assert charts["Network"].unit == "MB/s"
     assert max(data[charts["Memory"].table]["s2"]) == pytest.approx(8.3e9 / 2**30, rel=1e-4)
+
+
+def charts_of(scope: str) -> dict[str, Chart]:
+    found, _ = panels(synthetic.monitors(30), tables.Clock(BEGIN, 60_000))
+    return {chart.title: chart for panel in found for chart in panel.charts if panel.scope == f"{scope} on wn042"}
+
+
+def layers_of(chart: Chart, kind: str) -> list[dict[str, Any]]:
+    return [each for each in chart.spec["layer"] if each["mark"]["type"] == kind]
+
+
+def test_cpu_of_processes_is_stacked_by_mode_without_a_whole() -> None:
+    charts = charts_of("server")
+    assert [(mark.text, mark.kind) for mark in charts["CPU"].legend][:2] == [("user", "area"), ("system", "area")]
+    (area,) = layers_of(charts["CPU"], "area")
+    assert area["encoding"]["y"]["stack"] == "zero"
+    assert "domain" not in area["encoding"]["y"]["scale"]  # processes may take several cores
+    (whole,) = layers_of(charts_of("node")["CPU"], "area")
+    assert whole["encoding"]["y"]["scale"]["domain"] == [0, 100]
+    assert [mark.text for mark in charts["CPU by process"].legend] == ["all", "mean", "largest"]
+
+
+def test_one_process_needs_no_second_chart_of_cpu() -> None:
+    series = [each for each in synthetic.monitors(5) if each.monitor == "server" and each.metric == "cpu"]
+    alike = tuple(replace(each, values=series[0].values) if each.labels.startswith("of=") else each for each in series)
+    found, _ = panels(alike, tables.Clock(BEGIN, 60_000))
+    assert [chart.title for chart in found[0].charts] == ["CPU"]
+
+
+def test_jobs_are_stacked_by_state_and_those_that_ended_apart() -> None:
+    charts = charts_of("slurm")
+    assert [mark.text for mark in charts["Jobs"].legend] == ["running", "queued"]
+    assert len(layers_of(charts["Jobs"], "area")) == 1
+    assert not layers_of(charts["Jobs that have ended"], "area")
+
+
+def test_the_queue_is_drawn_over_cpu_with_an_axis_of_its_own() -> None:
+    for monitor in ("server", "node"):
+        cpu = charts_of(monitor)["CPU"]
+        assert cpu.legend[-1].text == "queued jobs (slurm), right"
+        assert cpu.spec["resolve"] == {"scale": {"y": "independent"}}
+        (line,) = layers_of(cpu, "line")
+        assert (line["data"]["name"], line["encoding"]["y"]["axis"]["orient"]) == (stacks.TABLE, "right")
+    _, data = panels(synthetic.monitors(30), tables.Clock(BEGIN, 60_000))
+    assert max(data[stacks.TABLE]["s0"]) == pytest.approx(5100, abs=60)
+    without = tuple(each for each in synthetic.monitors(5) if each.monitor != "slurm")
+    found, data = panels(without, tables.Clock(BEGIN, 60_000))
+    assert stacks.TABLE not in data
+    assert all("resolve" not in chart.spec for panel in found for chart in panel.charts)
+
+
+def test_states_that_are_no_queue_are_lines() -> None:
+    base = next(each for each in synthetic.monitors(5) if each.metric == "jobs")
+    numbers = tuple(replace(base, labels=f"state={number}") for number in range(3))
+    found, data = panels(numbers, tables.Clock(BEGIN, 60_000))
+    (chart,) = found[0].charts
+    assert not layers_of(chart, "area")
+    assert stacks.TABLE not in data
 
 
 def test_more_metrics_than_room_are_counted() -> None:

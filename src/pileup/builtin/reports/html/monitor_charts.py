@@ -9,9 +9,10 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html import tables
+from pileup.builtin.reports.html import stacks, tables
 from pileup.builtin.reports.html.series import Columns, Number, largest, mean, scaled
 from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, time_axis, timed, within
+from pileup.builtin.reports.html.stacks import Queue
 from pileup.model.results import Series
 
 POINTS = 360
@@ -29,6 +30,7 @@ TITLES = {
     "disk_busy": "Busiest disk",
 }
 ORDER = [
+    "jobs",
     "cpu",
     "load",
     "memory",
@@ -44,8 +46,6 @@ ORDER = [
     "open_files",
 ]
 NAMES = ("all", "mean", "largest", "used", "available", "total", "in", "out", "read", "write")
-STACK = ("user", "system", "iowait", "steal")
-STACKED = {"user": "var(--c0)", "system": "var(--c1)", "iowait": "var(--c8)", "steal": "var(--c4)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Group:
     metric: str
     unit: str
     series: tuple[Series, ...]
+    kind: str = ""
+    """What tells it from other groups of the metric: modes of CPU, states of jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,37 +73,51 @@ class Panel:
 
 
 def groups(series: tuple[Series, ...]) -> list[Group]:
-    """Put series of one monitor, host, metric and unit together; load1, load5 and load15 are one metric."""
-    found: dict[tuple[str, str, str], list[Series]] = {}
+    """Put series of one monitor, host, metric and unit together; load1, load5 and load15 are one metric.
+
+    What is stacked is apart: CPU by mode, and jobs by state but those that have ended.
+    """
+    found: dict[tuple[str, str, str, str], list[Series]] = {}
     for each in series:
         scope = f"{each.monitor} on {each.host}" if each.host else each.monitor
-        found.setdefault((scope, re.sub(r"^load\d+$", "load", each.metric), each.unit), []).append(each)
-    return [Group(*key, tuple(members)) for key, members in found.items()]
+        key = scope, re.sub(r"^load\d+$", "load", each.metric), each.unit, stacks.kind_of(each)
+        found.setdefault(key, []).append(each)
+    made = [Group(*key[:3], tuple(members), key[3]) for key, members in found.items()]
+    both = {(each.scope, each.metric) for each in made if each.kind == "modes"}
+    return [each for each in made if each.kind or (each.scope, each.metric) not in both or _several(each)]
+
+
+def _several(group: Group) -> bool:
+    """Whether CPU is that of several processes: of one alone its modes have told all."""
+    return len({(each.times, each.values) for each in group.series}) > 1
 
 
 def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel], dict[str, Columns]]:
     """Return a panel per monitor and host, and the tables its charts draw."""
     data: dict[str, Columns] = {}
+    queue = stacks.queue_of(series, axis, POINTS)
     made: dict[str, list[Chart]] = {}
     quiet: dict[str, list[str]] = {}
     left: dict[str, int] = {}
     for group in sorted(groups(series), key=_place):
         made.setdefault(group.scope, [])
         if _silent(group):
-            quiet.setdefault(group.scope, []).append(_title(group.metric))
+            quiet.setdefault(group.scope, []).append(_title(group))
         elif len(data) >= CHARTS:
             left[group.scope] = left.get(group.scope, 0) + 1
         else:
             name = f"monitor{len(data)}"
-            chart, data[name] = _chart(name, group, axis)
+            chart, data[name] = _chart(name, group, axis, queue)
             made[group.scope].append(chart)
+    if queue is not None and any(group.kind == "modes" for group in groups(series)):
+        data[stacks.TABLE] = queue.table
     found = (Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0)) for scope, each in made.items())
     return list(found), data
 
 
-def _place(group: Group) -> tuple[str, int, str]:
+def _place(group: Group) -> tuple[str, int, str, bool]:
     rank = ORDER.index(group.metric) if group.metric in ORDER else len(ORDER)
-    return group.scope, rank, group.metric
+    return group.scope, rank, group.metric, group.kind in {"", "ended"}
 
 
 def _silent(group: Group) -> bool:
@@ -110,8 +126,12 @@ def _silent(group: Group) -> bool:
     return not any(value for each in values or group.series for value in each.values)
 
 
-def _title(metric: str) -> str:
-    return TITLES.get(metric, metric.replace("_", " ").capitalize())
+def _title(group: Group) -> str:
+    if group.kind == "ended":
+        return "Jobs that have ended"
+    if group.metric == "cpu" and not group.kind and any(each.labels.startswith("of=") for each in group.series):
+        return "CPU by process"
+    return TITLES.get(group.metric, group.metric.replace("_", " ").capitalize())
 
 
 def _name(series: Series, group: Group) -> str:
@@ -122,16 +142,9 @@ def _name(series: Series, group: Group) -> str:
     return values or series.metric.replace("_", " ")
 
 
-def _is_stack(group: Group) -> bool:
-    return group.metric == "cpu" and group.unit == "%" and any(each.labels.startswith("mode=") for each in group.series)
-
-
 def _chosen(group: Group) -> list[tuple[str, str, Series]]:
-    """Return name, colour and series of what is drawn."""
+    """Return name, colour and series of what is drawn as lines."""
     named = [(_name(each, group), each) for each in group.series]
-    if _is_stack(group):
-        known = {name: each for name, each in named if name in STACK and (name != "steal" or any(each.values))}
-        return [(name, STACKED[name], known[name]) for name in STACK if name in known]
     named = _apart(sorted(named, key=lambda pair: _rank(pair[0])))
     if len(named) > SERIES:
         named = sorted(named, key=lambda pair: -(mean(pair[1].values) or 0))[:SERIES]
@@ -154,8 +167,9 @@ def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
     return list(found.values())
 
 
-def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]:
-    chosen = _chosen(group)
+def _chart(name: str, group: Group, axis: tables.Clock, queue: Queue | None) -> tuple[Chart, Columns]:
+    stack = stacks.stacked(group.series) if group.kind else []
+    chosen = stack or _chosen(group)
     moments = sorted({time for _, _, each in chosen for time in each.times})
     top = largest([value for _, _, each in chosen for value in each.values]) or 0
     divisor, unit = scaled(group.unit, abs(float(top)))
@@ -164,15 +178,25 @@ def _chart(name: str, group: Group, axis: tables.Clock) -> tuple[Chart, Columns]
     keys = [f"s{number}" for number in range(len(chosen))]
     colors = [shade for _, shade, _ in chosen]
     tips = [alt.Tooltip(f"{key}:Q", title=text, format=",.4~r") for key, (text, _, _) in zip(keys, chosen, strict=True)]
-    marks = _stack(name, keys, colors) if _is_stack(group) else _lines(name, keys, colors)
-    kind = "area" if _is_stack(group) else "line"
+    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors)
     several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
-    legend = tuple(Mark(text, shade, kind) for text, shade, _ in chosen) if several else ()
-    more = len(group.series) - len(chosen)
-    about = f"The {SERIES} largest of {len(group.series)}." if more > 0 and len(chosen) == SERIES else ""
+    legend = tuple(Mark(text, shade, "area" if stack else "line") for text, shade, _ in chosen) if several else ()
     readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
-    spec = timed([*marks, hits(name, tips)], axis.window, HEIGHT)
-    return Chart(name, _title(group.metric), unit, spec, name, legend, about, columns=readable), table
+    over = queue if stack and group.kind == "modes" else None
+    spec = timed([*marks, *([over.layer()] if over else []), hits(name, tips)], axis.window, HEIGHT)
+    if over:
+        spec["resolve"], legend = {"scale": {"y": "independent"}}, (*legend, over.mark)
+    told = _left_out(group, len(chosen)) if not stack else ""
+    return Chart(name, _title(group), unit, spec, name, legend, told, columns=readable), table
+
+
+def _left_out(group: Group, drawn: int) -> str:
+    return f"The {SERIES} largest of {len(group.series)}." if len(group.series) > drawn == SERIES else ""
+
+
+def _whole(group: Group) -> bool:
+    """Whether a stack is of shares of one whole: CPU of a machine, not of processes, which may take several cores."""
+    return any(stacks.mode_of(each) == "idle" for each in group.series)
 
 
 def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]:
@@ -188,8 +212,10 @@ def _lines(name: str, keys: list[str], colors: list[str]) -> list[Any]:
     return [line.encode(x=time_axis(), y=amount) for line, amount in zip(lines, amounts, strict=True)]
 
 
-def _stack(name: str, keys: list[str], colors: list[str]) -> list[Any]:
-    y = alt.Y("value:Q", stack="zero", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(title=None, values=[0, 50, 100]))
+def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[Any]:
+    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format="~s", tickCount=3)
+    scale = alt.Scale(domain=[0, 100]) if whole else alt.Scale(zero=True, nice=True)
+    y = alt.Y("value:Q", stack="zero", scale=scale, axis=axis)
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
     folded = within(name).transform_fold(keys, as_=["key", "value"])
     order = alt.Order("key:O")
