@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pileup._core._native import now
-from pileup.fleet import loop_lag
+from pileup.fleet import foreign, loop_lag
 from pileup.model import own
 from pileup.model.record import Sample
 
@@ -40,21 +40,24 @@ class Reading:
     """Time in which something waited for a CPU."""
     children: int = 0
     """CPU time of processes that were started here and have ended."""
+    rss: int | None = None
+    """Bytes of memory held."""
 
 
 def read(proc: Path = PROC) -> Reading:
     """Return the counters of this process and its machine; what the system does not tell is left out."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    children = round((ended.ru_utime + ended.ru_stime) * 1e9)
-    return Reading(time.monotonic_ns(), time.process_time_ns(), _threads(proc), _machine(proc), _waited(proc), children)
+    moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), foreign.children()
+    return Reading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
 
 
 def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     """Return what happened between two readings; times of waiting in % of that interval."""
     length = max(1, after.time - before.time)
     found = {own.CPU: (after.cpu - before.cpu) / length}
+    ended = max(0, after.children - before.children)
     if after.children:
-        found[own.CHILDREN] = (after.children - before.children) / length
+        found[own.CHILDREN] = ended / length
+    found[own.TOTAL] = (after.cpu - before.cpu + ended) / length
     spent = [
         (on - before.threads.get(number, (0, 0))[0], ready - before.threads.get(number, (0, 0))[1])
         for number, (on, ready) in after.threads.items()
@@ -68,7 +71,8 @@ def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     if before.waited is not None and after.waited is not None:
         found[own.PRESSURE] = (after.waited - before.waited) / length
     where = own.label(place)
-    return [Sample(name, 100 * max(0.0, share), own.PERCENT, where) for name, share in found.items()]
+    shares = [Sample(name, 100 * max(0.0, share), own.PERCENT, where) for name, share in found.items()]
+    return shares if after.rss is None else [*shares, Sample(own.RSS, after.rss, own.BYTES, where)]
 
 
 class SelfWatch:
@@ -148,4 +152,12 @@ def _waited(proc: Path) -> int | None:
         line = (proc / "pressure" / "cpu").read_text().partition("\n")[0]
         return int(line.rpartition("total=")[2]) * 1000
     except (OSError, ValueError):
+        return None
+
+
+def _rss(proc: Path) -> int | None:
+    """Return the memory that this process holds, by the second figure of /proc/self/statm (pages)."""
+    try:
+        return int((proc / "self" / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
         return None

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pileup.model import own
+from pileup.model.event import Event
 from pileup.model.exits import ExitCode, combine
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
-from pileup.model.results import CaseResult, CriterionResult, Event, RunResults
+from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
 from pileup.model.units import format_fraction
 from pileup.record import RunFolder
-from pileup.stats import audits, criteria, detached, jobs, limit, points, stalls
+from pileup.stats import audits, criteria, detached, equivalent, faults, jobs, limit, outages, points, stalls
 from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
@@ -20,7 +21,6 @@ from pileup.stats.events import events
 from pileup.stats.held import held
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
-from pileup.stats.outages import with_outages
 from pileup.stats.overhead import overhead
 from pileup.stats.settled import event as settled_event
 from pileup.stats.settled import settled
@@ -57,11 +57,14 @@ VERDICTS = {
 def results(folder: RunFolder) -> RunResults:
     """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
     info = folder.info()
-    series = whole_series(folder.samples())
+    answers, series = equivalent.split(whole_series(folder.samples()))
     found_points = points.points(info)
     happened = events(folder.events(), info.get("sessions") or ())
     with folder.operations().connect() as connection:
-        happened = with_outages(connection, happened, info)
+        felt = outages.outages(connection, happened, info)
+        told = audits.audits(folder, info)
+        struck = faults.strikes(happened, felt, told, info)
+        happened = outages.with_outages(happened, felt)
         found_errors = errors(connection, info)
         data = _cases(folder, info, connection)
         remarks = stalls.remarks(connection, data)
@@ -71,12 +74,16 @@ def results(folder: RunFolder) -> RunResults:
             each.settled = settled(each.info, each.frames, each.window, happened)
         found_limits = limit.limits(data, series)
         limited = frozenset(found.case for found in found_limits if found.generator)
-        monitors = frozenset({COOLDOWN, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
-        judge = criteria.Criteria(data, series, connection, limited, monitors, found_points)
+        monitors = frozenset(
+            {COOLDOWN, faults.FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))}
+        )
+        seen = series + faults.series(struck)
+        judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points)
         ended = jobs.jobs(connection, info)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
-    code = exit_code(info, cases, judged)
+    equal = equivalent.equivalences(info.get("equivalent") or (), cases, answers)
+    code = exit_code(info, cases, judged, equal)
     return RunResults(
         folder=str(folder.path),
         run=info,
@@ -84,6 +91,7 @@ def results(folder: RunFolder) -> RunResults:
         criteria=judged,
         series=tuple(each.drawn() for each in series),
         errors=found_errors,
+        equivalences=equal,
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
@@ -91,7 +99,8 @@ def results(folder: RunFolder) -> RunResults:
         notes=tuple(_notes(info, cases)),
         events=_in_time(happened + limit.events(found_limits) + _steady(data)),
         points=found_points,
-        audits=audits.audits(folder, info),
+        faults=faults.results(struck),
+        audits=told,
         jobs=ended,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
@@ -127,14 +136,19 @@ def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnecti
     return data
 
 
-def exit_code(info: dict[str, Any], cases: Sequence[CaseResult], judged: Sequence[CriterionResult]) -> ExitCode:
+def exit_code(
+    info: dict[str, Any],
+    cases: Sequence[CaseResult],
+    judged: Sequence[CriterionResult],
+    equal: Sequence[Equivalence] = (),
+) -> ExitCode:
     """Return the one code of a run.
 
     A run that measured nothing, has not ended, or without a fault or an audit that it should have had is unknown: it
     cannot pass.
     """
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
-    codes += [OF_CRITERION[criterion.verdict] for criterion in judged if criterion.verdict in OF_CRITERION]
+    codes += [OF_CRITERION[each.verdict] for each in (*judged, *equal) if each.verdict in OF_CRITERION]
     stopped = str(info.get("stopped") or "")
     if stopped:
         codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pileup.model import check as checks
+from pileup.model import own
 from pileup.model.check import Selected
 from pileup.model.errors import PluginError
 from pileup.model.finding import Find
@@ -16,6 +17,7 @@ from pileup.model.units import format_time
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.check_beside import BesideRules
+from pileup.suite.check_equivalent import check_equivalent
 from pileup.suite.check_plugins import PluginRules
 from pileup.suite.check_until import check_until
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
@@ -36,6 +38,7 @@ def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
     _check_checks(draft, folder, faults)
     BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
     check_until(draft, faults)
+    check_equivalent(draft, folder, faults)
 
 
 def _check_title(draft: Draft, faults: Faults) -> None:
@@ -102,6 +105,7 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
         (
             *(monitor_name(part.spec) for part in draft.monitors),
             *(["cooldown"] if "cooldown" in draft.tree.entries else []),
+            *([] if own.MONITOR in draft.names("tests") else [own.MONITOR]),
         ),
         frozenset(
             part.spec.name for part in draft.tests if not part.spec.load.steered_by and _is_native(part.spec, folder)

@@ -1,6 +1,8 @@
 """What a place samples of itself: counters of a made-up /proc, and a watch of this process."""
 
+import os
 import queue
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +13,8 @@ import pytest
 from pileup.fleet import loop_lag
 from pileup.fleet.self_watch import Reading, SelfWatch, read, samples
 from pileup.model import own
+from pileup.plugin import Daemon, Launcher, Line
+from pileup.run.servers import Supervisor
 
 SECOND = 10**9
 
@@ -21,6 +25,7 @@ def proc(tmp_path: Path) -> Path:
         task = tmp_path / "self" / "task" / str(number)
         task.mkdir(parents=True)
         (task / "schedstat").write_text(text + "\n")
+    (tmp_path / "self" / "statm").write_text("900 300 12 1 0 40 0\n")
     (tmp_path / "stat").write_text("cpu  10 0 10 60 0 0 0 20 5 0\ncpu0 1 1 1 1 1 1 1 1\n")
     (tmp_path / "pressure").mkdir()
     (tmp_path / "pressure" / "cpu").write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull total=1\n")
@@ -38,7 +43,7 @@ def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert (found.threads, found.machine, found.waited) == ({}, None, None)
     found.children = 0  # other tests have started processes
-    assert [each.metric for each in samples(found, found, 0)] == [own.CPU]
+    assert [each.metric for each in samples(found, found, 0)] == [own.CPU, own.TOTAL]
 
 
 def test_shares_are_of_the_interval(proc: Path) -> None:
@@ -47,9 +52,9 @@ def test_shares_are_of_the_interval(proc: Path) -> None:
     before = Reading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
     found = {each.metric: each for each in samples(before, after, 3)}
     assert {each.labels for each in found.values()} == {"place=3"}
-    assert {name: each.value for name, each in found.items()} == pytest.approx(
-        {own.CPU: 50, own.CHILDREN: 25, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25, own.PRESSURE: 10}
-    )
+    wanted = {own.CPU: 50, own.CHILDREN: 25, own.TOTAL: 75, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25}
+    wanted |= {own.PRESSURE: 10, own.RSS: 300 * os.sysconf("SC_PAGE_SIZE")}
+    assert {name: each.value for name, each in found.items()} == pytest.approx(wanted)
 
 
 def test_a_watch_samples_this_process() -> None:
@@ -60,7 +65,7 @@ def test_a_watch_samples_this_process() -> None:
     finally:
         watch.close()
     assert abs(moment - begin) < 20 * SECOND
-    assert {own.CPU, own.LAG, own.THREAD, own.RUN_QUEUE} <= set(found)
+    assert {own.CPU, own.TOTAL, own.RSS, own.LAG, own.THREAD, own.RUN_QUEUE} <= set(found)
     assert 0 <= found[own.LAG] < 20
 
 
@@ -79,9 +84,26 @@ def test_places_are_read_out_of_labels() -> None:
     assert own.place_of("") is None
 
 
-def test_what_processes_have_used_that_were_started_here_counts_apart():
+def test_what_processes_have_used_that_were_started_here_counts_apart() -> None:
     before, after = Reading(0, 0), Reading(2 * 10**9, 10**9, children=10**9)
-    assert {each.metric: each.value for each in samples(before, after, 0)} == {"cpu": 50.0, "children_cpu": 50.0}
+    assert {each.metric: each.value for each in samples(before, after, 0)} == {"cpu": 50.0, "children_cpu": 50.0} | {
+        "total_cpu": 100.0
+    }
     spent = read().children
     subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
     assert read().children > spent
+
+
+def test_servers_that_were_launched_are_not_counted(tmp_path: Path) -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass\nprint('burnt', flush=True)\n"
+    server = Daemon((sys.executable, "-Ic", f"{burn}time.sleep(100)"), Line("burnt"))
+    supervisor, before = Supervisor(), read()
+    supervisor.launch("se", Launcher((server,), url="http://127.0.0.1:1/"), tmp_path / "se")
+    supervisor.end_all()
+    assert read().children - before.children < SECOND // 10
+    supervisor.launch("se", Launcher((server,), url="http://127.0.0.1:1/"), tmp_path / "se")
+    os.kill(supervisor.pids("se")[0], signal.SIGKILL)
+    while supervisor.alive("se"):
+        time.sleep(0.01)
+    supervisor.end_all()
+    assert read().children - before.children < SECOND // 10

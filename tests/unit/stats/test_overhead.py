@@ -2,7 +2,9 @@
 
 import pytest
 
+from pileup.model import own
 from pileup.stats.cases import CaseData
+from pileup.stats.monitors import Whole
 from pileup.stats.overhead import overhead
 
 INFO = {"overhead": {"native": 400.0, "python": 2000.0}}
@@ -39,3 +41,28 @@ def test_a_check_has_no_share(row, frame):
 def test_what_was_not_calibrated_is_not_told():
     assert overhead({}, []) == ""
     assert overhead({"overhead": {"native": None}}, []) == ""
+
+
+def taken(metric: str, values: list[float], place: int = 0) -> Whole:
+    return Whole("pileup", metric, own.label(place), "", "here", list(range(len(values))), values)
+
+
+def test_what_pileup_took_is_told():
+    series = [taken("total_cpu", [2.0, 4.0]), taken("cpu", [1.0, 1.0]), taken("rss", [2.0**26, 2.0**27])]
+    told = (
+        "all in all pileup took 3 % of a core on average, commands it started included, and at most 128 MiB of memory"
+    )
+    assert overhead({}, [], series) == told
+    assert overhead(INFO, [], series).endswith(f"here; {told}")
+    assert overhead({}, [], series[1:2]) == ""
+
+
+def test_what_places_took_is_added_up():
+    series = [
+        taken("total_cpu", [2.0, 4.0]),
+        taken("total_cpu", [10.0], 1),
+        taken("rss", [2.0**26]),
+        taken("rss", [9.0], 1),
+    ]
+    told = "all in all pileup took 13 % of a core on average at 2 places together, commands it started included"
+    assert overhead({}, [], series) == f"{told}, and at most 64 MiB of memory at one"

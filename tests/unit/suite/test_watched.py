@@ -70,3 +70,10 @@ def test_daemons_of_a_launched_target_can_be_watched(tmp_path: Path, target: str
 def test_daemons_that_are_watched_must_be_there(tmp_path: Path, monitor: str, told: str) -> None:
     (fault,) = faults(tmp_path, monitor, LAUNCHED)
     assert told in fault
+
+
+def test_what_pileup_takes_itself_can_be_checked(tmp_path: Path) -> None:
+    check = "criteria: [{id: C, says: It is cheap, check: mean(pileup.total_cpu) < 5 %}]\n"
+    assert faults(tmp_path, "target: se", SUITE + check) == []
+    (fault,) = faults(tmp_path, "target: se", SUITE + check.replace("pileup.", "pilup."))
+    assert "there is no test or monitor 'pilup'; expected pileup" in fault
