@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.record import CaseOutcome
 
@@ -362,36 +363,36 @@ class Equivalence:
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
-    """What a fault has done to the load of a case, until the next fault. Counts of iterations; times in ns."""
+class FaultResult:
+    """What one fault of the suite has done to the load of one test, over all the times that it happened at a point.
 
-    case: str
-    failed: int = 0
-    refused: int = 0
-    ambiguous: int = 0
-    unfinished: int = 0
-    lost: int = 0
-    lasted: int = 0
-    """From the fault to the end of the last iteration that did not pass."""
-    recovery: int | None = None
-    """From the fault to the first success: the end of the first iteration that passed and was begun after one had not;
-    None when there was none."""
+    Means over these times; their intervals tell how the times vary, and are missing for one time alone.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
-
-    kind: str
-    """"fault", "setting", "cooldown", "place", "server", "generator", "steady", "pause": drawn on charts; others
-    listed alone."""
-    text: str
-    begin: int
-    end: int
-    about: str = ""
-    """The target, the place or the case it is about, empty where it is about none."""
-    outages: tuple[Outage, ...] = ()
-    """Of a fault: what it has done to the loads of which some did not pass."""
+    fault: str
+    """Its name, or its place in the list of the suite, from 1."""
+    says: str
+    """The first time of it, in words."""
+    test: str
+    point: str
+    """Name of the point of the scan; empty without one."""
+    times: int
+    never: int
+    """Times after which nothing passed any more, up to the next fault or the end of the load."""
+    recovery: Figure
+    """From the fault to the first success."""
+    jobs_again: Figure
+    """From the fault to the first job that began to run once it was mended."""
+    failed: Figure
+    """Iterations of a time, as the next four."""
+    refused: Figure
+    ambiguous: Figure
+    unfinished: Figure
+    lost: Figure
+    jobs_lost: Figure
+    """Acknowledged submissions of a time that nobody knows of any more, by the audits before and after it."""
+    lost_share: Figure
+    """Their share of what was acknowledged between those audits, over all times (Wilson's interval)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,6 +568,8 @@ class RunResults:
     comparisons: tuple[Comparison, ...] = ()
     equivalences: tuple[Equivalence, ...] = ()
     """Tests that must give equal answers, as the suite groups them."""
+    faults: tuple[FaultResult, ...] = ()
+    """What the faults of the suite have done to the loads, over their repeats."""
     audits: tuple[AuditResult, ...] = ()
     """What became of submissions, by each audit."""
     jobs: tuple[JobsResult, ...] = ()

@@ -177,9 +177,10 @@ class Breakage:
 
     def _tell(self, begin: int, text: str, outcome: str) -> None:
         spec = self._spec
-        about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome, "fault": self._number}
+        about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome}
+        which = {"fault": self._number, "name": spec.name or str(self._number + 1)}
         with suppress(RecordError):
-            self._folder.event("fault", text, begin=begin, end=now(), **about)
+            self._folder.event("fault", text, begin=begin, end=now(), **about, **which)
 
 
 def _number(name: str) -> int:

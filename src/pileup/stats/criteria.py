@@ -18,6 +18,7 @@ from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.stats import evaluate, scope
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
+from pileup.stats.faults import never
 from pileup.stats.found import limited_by_generator
 from pileup.stats.monitors import Whole, pooled
 from pileup.stats.rows import RowValues
@@ -151,6 +152,12 @@ class Criteria:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
             return Judged(UNKNOWN, figure, reason, group.name)
+        if never([each for each in found if visits is None or each.visit in visits]) and check.comparison in (
+            "<",
+            "<=",
+        ):
+            reason = "after a fault nothing passed any more"
+            return Judged(FAILED, Figure(None, dimension, None, len(values), "never"), reason, group.name)
         judged = _against(check, figure, group.name)
         slow = [data.info["name"] for data in group.cases if self._steered_late(data, selected)]
         if judged.verdict == FAILED and slow:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pileup.model.results import Event
+from pileup.model.event import Event
 from pileup.model.units import format_time
 
 MOST = 5000
@@ -42,7 +42,8 @@ def _event(each: dict[str, Any]) -> Event:
     begin = _time(each.get("begin"), time)
     about = next((f"{each[name]}" for name in ABOUT if each.get(name) not in (None, "")), "")
     kind = str(each.get("kind", ""))
-    return Event(kind, str(each.get("text", "")), begin, max(begin, _time(each.get("end"), begin)), about)
+    end = max(begin, _time(each.get("end"), begin))
+    return Event(kind, str(each.get("text", "")), begin, end, about, fault=str(each.get("name") or ""))
 
 
 def _time(value: object, otherwise: int) -> int:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pileup.model import own
+from pileup.model.event import Event
 from pileup.model.record import Frame, Phase
-from pileup.model.results import Event
 from pileup.model.units import format_fraction, format_time
 from pileup.stats.distribution import merged
 from pileup.stats.monitors import Whole

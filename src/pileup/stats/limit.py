@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pileup.model import own
+from pileup.model.event import Event
 from pileup.model.record import Phase
-from pileup.model.results import Event
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
 from pileup.stats import generator, rates
 from pileup.stats.cases import CaseData

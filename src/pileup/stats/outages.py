@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from pileup.model.results import Event, Outage
+from pileup.model.event import Event, Outage
 from pileup.model.units import format_count, format_time
 
 if TYPE_CHECKING:
@@ -16,52 +16,80 @@ if TYPE_CHECKING:
 MOST = 500
 """Faults that are looked at, the first."""
 FOREVER = 1 << 62
+RUN = "run"
+"""The detached operation of a job from its begin to its end."""
 WORDS = ("failed", "refused", "ambiguous", "unfinished", "lost")
 
 
-def with_outages(connection: DuckDBPyConnection, events: Sequence[Event], info: dict[str, Any]) -> tuple[Event, ...]:
-    """Return the events, those of faults with what became of the loads until the next fault; `connection` has the
-    view `operations`.
-    """
-    faults = [event for event in events if event.kind == "fault"][:MOST]
+Outages = dict[int, tuple[Outage, ...]]
+"""Place of a fault among the events -> what it has done to each load under way, to those too that did not feel it."""
+
+
+def outages(connection: DuckDBPyConnection, events: Sequence[Event], info: dict[str, Any]) -> Outages:
+    """Return what became of the loads under each fault until the next one; `connection` has the view `operations`."""
+    faults = {place: event for place, event in enumerate(events) if event.kind == "fault"}
+    faults = dict(list(faults.items())[:MOST])
     if not faults:
-        return tuple(events)
+        return {}
     names = {int(case["id"]): str(case["name"]) for case in info.get("cases", [])}
-    found = _outages(connection, faults, names)
-    told = {id(event): found.get(number, ()) for number, event in enumerate(faults)}
-    return tuple(_told(event, told.get(id(event), ())) for event in events)
+    return _outages(connection, faults, names)
 
 
-def _outages(
-    connection: DuckDBPyConnection, faults: Sequence[Event], names: dict[int, str]
-) -> dict[int, tuple[Outage, ...]]:
-    """Return what each fault has done, by its place in the list and then by case.
+def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
+    """Return the events, those of faults with what they did to the loads that felt them."""
+    felt = {place: tuple(filter(_felt, each)) for place, each in found.items()}
+    return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
+
+
+def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], names: dict[int, str]) -> Outages:
+    """Return what each fault has done, by its place and then by case.
 
     The system is back with the first iteration that passed and was begun after the first that did not pass had ended:
-    what was begun between the fault and its effect may still have passed.
+    what was begun between the fault and its effect may still have passed. Where all passed it is the first one that was
+    begun after the fault: it may have had to wait.
     """
-    ends = [after.begin for _, after in pairwise(faults)] + [FOREVER]
+    ends = [after.begin for _, after in pairwise(faults.values())] + [FOREVER]
     spans = ", ".join(
-        f"({number}, {fault.begin}, {end})" for number, (fault, end) in enumerate(zip(faults, ends, strict=True))
+        f"({number}, {fault.begin}, {fault.end}, {until})"
+        for (number, fault), until in zip(faults.items(), ends, strict=True)
     )
     counts = ", ".join(f"count(*) FILTER (outcome = '{word}')" for word in WORDS)
     rows = connection.execute(
         f"""WITH seen AS (
             SELECT f.number, f.begin, o.case_id, o.start, o."end", o.outcome FROM operations o
-            JOIN (VALUES {spans}) f(number, begin, until) ON o."end" >= f.begin AND o.start < f.until
+            JOIN (VALUES {spans}) f(number, begin, mended, until) ON o."end" >= f.begin AND o.start < f.until
             WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')),
         broken AS (
             SELECT *, min("end") FILTER (outcome != 'passed') OVER (PARTITION BY number, case_id) AS first FROM seen)
         SELECT number, case_id, {counts}, max("end") FILTER (outcome != 'passed') - any_value(begin),
-            min("end") FILTER (outcome = 'passed' AND start >= first) - any_value(begin)
-        FROM broken WHERE first IS NOT NULL GROUP BY number, case_id ORDER BY number, case_id"""  # noqa: S608  numbers
+            min("end") FILTER (outcome = 'passed' AND start >= coalesce(first, begin)) - any_value(begin)
+        FROM broken GROUP BY number, case_id ORDER BY number, case_id"""  # noqa: S608  numbers
     ).fetchall()
-    found: dict[int, tuple[Outage, ...]] = {}
+    again = _jobs_again(connection, spans)
+    found: Outages = {}
     for number, case, *figures in rows:
         *counted, last, success = figures
-        outage = Outage(names.get(case, ""), **dict(zip(WORDS, counted, strict=True)), lasted=last, recovery=success)
-        found[number] = (*found.get(number, ()), outage)
+        told = dict(zip(WORDS, counted, strict=True))
+        jobs = again.get((number, case))
+        outage = Outage(names.get(case, ""), **told, lasted=last or 0, recovery=success, jobs_again=jobs)
+        if success is not None or _felt(outage):  # a load that was as good as over says nothing
+            found[number] = (*found.get(number, ()), outage)
     return found
+
+
+def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, int], int]:
+    """Return by fault and case when the first job began to run after the fault was mended, ns from the fault on."""
+    rows = connection.execute(
+        f"""SELECT f.number, o.case_id, min(o.start) - any_value(f.begin) FROM operations o
+            JOIN (VALUES {spans}) f(number, begin, mended, until) ON o.start >= f.mended AND o.start < f.until
+            WHERE o.parent <> 0 AND o.operation = '{RUN}' AND o.side = 'client'
+            GROUP BY f.number, o.case_id"""  # noqa: S608  numbers and our own word
+    ).fetchall()
+    return {(number, case): int(after) for number, case, after in rows}
+
+
+def _felt(outage: Outage) -> bool:
+    return any(getattr(outage, word) for word in WORDS)
 
 
 def _told(event: Event, outages: tuple[Outage, ...]) -> Event:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from pileup.model.event import Event
 from pileup.model.record import Frame, Phase
-from pileup.model.results import Event, SteadyState, Timeline
+from pileup.model.results import SteadyState, Timeline
 from pileup.model.units import format_time
 from pileup.stats.evaluate import amount
 from pileup.stats.measured import PRESSED

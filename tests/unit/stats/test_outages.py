@@ -3,29 +3,34 @@
 import duckdb
 import pytest
 
-from pileup.model.results import Event, Outage
-from pileup.stats.outages import with_outages
+from pileup.model.event import Event, Outage
+from pileup.stats.outages import outages, with_outages
 
-Row = tuple[int, int, int, str, str, int]
+Row = tuple[int, int, int, str, str, int, str]
 
 
-def told(rows: list[Row], *faults: int) -> list[Event]:
-    """Return faults at these times; rows are (case, start, end, outcome, phase, parent)."""
+def struck(rows: list[Row], *faults: Event) -> tuple[list[Event], dict[int, tuple[Outage, ...]]]:
+    """Return what outages faults bring, by their place; rows are (case, start, end, outcome, phase, parent, name)."""
     connection = duckdb.connect()
     connection.execute(
         'CREATE TABLE operations (case_id INT, start BIGINT, "end" BIGINT, outcome TEXT, phase TEXT, parent INT, '
-        "side TEXT DEFAULT 'client')"
+        "operation TEXT, side TEXT DEFAULT 'client')"
     )
-    connection.executemany("INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, 'client')", rows)
-    events = [Event("fault", "kill of se", at, at) for at in faults]
+    connection.executemany("INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, 'client')", rows)
     info = {"cases": [{"id": 1, "name": "read"}, {"id": 2, "name": "write"}]}
-    return list(with_outages(connection, [Event("note", "", 0, 0), *events], info))[1:]
+    events = [Event("note", "", 0, 0), *faults]
+    return events, outages(connection, events, info)
+
+
+def told(rows: list[Row], *times: int) -> list[Event]:
+    """Return faults at these times with what felt them."""
+    return list(with_outages(*struck(rows, *(Event("fault", "kill of se", at, at) for at in times))))[1:]
 
 
 def row(
     start: int, end: int, outcome: str = "passed", *, case: int = 1, phase: str = "measure", parent: int = 0
 ) -> Row:
-    return case, start, end, outcome, phase, parent
+    return case, start, end, outcome, phase, parent, "iteration"
 
 
 def test_what_did_not_pass_is_counted_until_the_next_fault() -> None:
@@ -53,3 +58,20 @@ def test_each_load_is_told_by_itself_and_operations_inside_do_not_count() -> Non
 def test_a_fault_that_nobody_felt_has_no_outage(rows: list[Row]) -> None:
     (event,) = told([row(0, 1), *rows], 100)
     assert (event.outages, event.text) == ((), "kill of se")
+
+
+def test_a_load_that_only_waited_is_back_with_what_was_begun_after_the_fault() -> None:
+    _, found = struck([row(90, 105), row(101, 160), row(110, 161), row(170, 171)], Event("fault", "pause", 100, 150))
+    assert found == {1: (Outage("read", recovery=60),)}
+
+
+def test_a_load_that_was_over_says_nothing() -> None:
+    _, found = struck([row(90, 105)], Event("fault", "pause", 100, 150))
+    assert found == {}
+
+
+def test_jobs_run_again_once_the_fault_is_mended() -> None:
+    runs = [(1, start, start + 50, "passed", "measure", 7, "run") for start in (99, 120, 170, 180, 260)]
+    submits = [row(101, 102), row(210, 211)]
+    _, found = struck([*runs, *submits], Event("fault", "kill", 100, 150), Event("fault", "kill", 200, 250))
+    assert [outage.jobs_again for place in (1, 2) for outage in found[place]] == [70, 60]

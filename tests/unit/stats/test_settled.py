@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.model.event import Event
 from pileup.model.record import Frame, FrameRow, Phase
-from pileup.model.results import Event
 from pileup.stats.settled import event, settled, settled_words
 from pileup.stats.window import Window
 

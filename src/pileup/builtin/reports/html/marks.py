@@ -10,7 +10,8 @@ import altair as alt
 from pileup.builtin.reports.html import tables, text
 from pileup.builtin.reports.html.series import Columns
 from pileup.builtin.reports.html.shapes import Mark, in_window, layer_of, time_axis
-from pileup.model.results import Event, RunResults
+from pileup.model.event import Event
+from pileup.model.results import RunResults
 from pileup.model.units import format_time
 
 MOST = 200

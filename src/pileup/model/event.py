@@ -1,0 +1,42 @@
+"""What happened to a run, and what faults did to its loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """What a fault has done to the load of a case, until the next fault. Counts of iterations; times in ns."""
+
+    case: str
+    failed: int = 0
+    refused: int = 0
+    ambiguous: int = 0
+    unfinished: int = 0
+    lost: int = 0
+    lasted: int = 0
+    """From the fault to the end of the last iteration that did not pass."""
+    recovery: int | None = None
+    """From the fault to the first success: the end of the first iteration that passed and was begun after one had not;
+    None when there was none. Where all passed: the first one that was begun after the fault."""
+    jobs_again: int | None = None
+    """From the fault to the first job that began to run once it was mended; None where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to the run. `begin` and `end` in ns since the epoch, the same for an instant."""
+
+    kind: str
+    """"fault", "setting", "cooldown", "place", "server", "generator", "steady", "pause": drawn on charts; others
+    listed alone."""
+    text: str
+    begin: int
+    end: int
+    about: str = ""
+    """The target, the place or the case it is about, empty where it is about none."""
+    outages: tuple[Outage, ...] = ()
+    """Of a fault: what it has done to the loads of which some did not pass."""
+    fault: str = ""
+    """Of a fault: its name, or its place in the list of the suite, from 1."""
