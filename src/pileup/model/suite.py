@@ -378,7 +378,6 @@ class TestSpec(Part):
     environment: EnvironmentWord | None = Field(
         None, description="client software to set up before; Python tests then run in a process of their own"
     )
-    layers: Any = not_yet("press some layers of the protocol; the tests of storage have an option `layers`")
     against: Any = not_yet("two targets, pressed in pairs")
 
     @model_validator(mode="after")
@@ -579,7 +578,11 @@ class Suite(Part):
     )
     against: Any = not_yet("two targets, pressed in pairs")
     until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
-    layers: Any = not_yet("press some layers of the protocol; the tests of storage have an option `layers`")
+    layers: Text | None = Field(
+        None,
+        description="part of the operations that tests that press for a time do, where they have an option `layers` "
+        "and do not give it: all, control, data, session, noop",
+    )
 
     def test(self, name: str) -> TestSpec:
         """Return the test of that name; KeyError when there is none."""

@@ -73,7 +73,7 @@ def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:
     Variables were filled in; secrets among them are not needed any more.
     """
     monitors = tuple(each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
-    tests = tuple(_aimed(each, suite, folder) for each in suite.tests)
+    tests = tuple(instances.in_layers(suite, _aimed(each, suite, folder), folder) for each in suite.tests)
     variables = {name: HIDDEN if name in secrets.variables else value for name, value in suite.variables.items()}
     return suite.model_copy(update={"tests": tests, "monitors": monitors, "variables": variables})
 

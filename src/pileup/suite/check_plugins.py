@@ -36,6 +36,7 @@ class PluginRules:
         for test in self._draft.tests:
             self._check_test(test)
         self._check_common_options()
+        self._check_layers()
         for monitor in self._draft.monitors:
             self._check_monitor(monitor)
         ScanRules(self._draft, self._plugins, self._common).check()
@@ -64,7 +65,31 @@ class PluginRules:
         given = test.node.entries.get("options")
         own = given if isinstance(given, Mapping) else Mapping({}, test.node.at)
         entries = instances.merged_options(cls, dict(self._common.entries), dict(own.entries))
-        return Mapping(entries, own.at, {**self._common.keys, **own.keys})
+        keys = {**self._common.keys, **own.keys}
+        layers = self._draft.tree.entries.get(instances.LAYERS)
+        if layers is not None and self._in_layers(test):
+            entries[instances.LAYERS], keys[instances.LAYERS] = layers, layers.at
+        return Mapping(entries, own.at, keys)
+
+    def _in_layers(self, test: Bound[TestSpec]) -> bool:
+        """Whether a test presses the layers that the suite names."""
+        suite = self._draft.suite
+        return suite is not None and instances.in_layers(suite, test.spec, self._plugins.folder) is not test.spec
+
+    def _check_layers(self) -> None:
+        """Check that some test presses the layers of the suite, and that nothing else says which."""
+        suite, node = self._draft.suite, self._draft.tree.entries.get(instances.LAYERS)
+        if suite is None or suite.layers is None or node is None or not self._complete:
+            return
+        others = [name for name in suite.scan if name.rpartition(".")[2] == instances.LAYERS]
+        if instances.LAYERS in suite.options:
+            others.append(f"options.{instances.LAYERS}")
+        if others:
+            told = f"`layers` stands beside {shown(others[0])}"
+            self._plugins.faults.add(node.at, told, "one of the two")
+        elif not any(self._in_layers(test) for test in self._draft.tests):
+            told = "no test that presses for a time has an option 'layers' that it does not give itself"
+            self._plugins.faults.add(node.at, told, "a test of storage with `for`")
 
     def _check_common_options(self) -> None:
         """Find options of the suite that no test has: slips of the pen."""

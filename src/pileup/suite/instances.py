@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
+from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Target, Test
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
+
+LAYERS = "layers"
+"""Word of a suite, and option of tests."""
 
 
 @cache
@@ -41,6 +44,18 @@ def merged_options(cls: type[Test], common: dict[str, Any], own: dict[str, Any])
     """Return a test's options: those of the suite that the test has, then its own."""
     known = declared(cls)
     return {**{name: value for name, value in common.items() if name in known}, **own}
+
+
+def in_layers(suite: Suite, test: TestSpec, folder: Path) -> TestSpec:
+    """Return a test with the layers of its suite as its option: when it presses, has the option and does not give it.
+
+    What prepares (so many `times`) is done whole: a part of it would leave nothing to press. Raises PluginError.
+    """
+    if suite.layers is None or not (test.load.sustained and test.load.times is None) or LAYERS in test.options:
+        return test
+    if LAYERS not in declared(class_of_test(test.use, folder)):
+        return test
+    return test.model_copy(update={"options": {**test.options, LAYERS: suite.layers}})
 
 
 def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0) -> Context:
