@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import select
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,6 +42,7 @@ class Exchange:
     """A request that was answered; the connection is its own until the body has been read."""
 
     def __init__(self, home: Connections, connection: http.client.HTTPConnection, path: str) -> None:
+        home.expect(connection)
         self.head = connection.getresponse()
         self._home = home
         self._connection = connection
@@ -85,8 +88,21 @@ class Exchange:
 class Connections:
     """Connections to one place, one per thread kept between requests."""
 
-    def __init__(self, location: Location, identity: Identity, headers: dict[str, str], patience: float) -> None:
+    def __init__(
+        self,
+        location: Location,
+        identity: Identity,
+        headers: dict[str, str],
+        patience: float,
+        *,
+        prompt: bool = False,
+    ) -> None:
+        """`patience` in seconds; `prompt` lets the kernel acknowledge an answer's beginning at once.
+
+        A server that writes head and body apart, with Nagle's algorithm, else waits 40 ms for that in each answer.
+        """
         self._location = location
+        self._prompt = prompt
         self._headers = {"User-Agent": "pileup", **headers, **identity.headers()}
         self._token = identity.source()
         self._tls = identity.tls() if location.scheme == "https" else None
@@ -131,6 +147,11 @@ class Connections:
         except NO_ANSWER as problem:
             raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
 
+    def expect(self, connection: http.client.HTTPConnection) -> None:
+        """Make a connection ready for an answer."""
+        if self._prompt and connection.sock is not None:
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # holds for the next segments only
+
     def keep(self, connection: http.client.HTTPConnection) -> None:
         """Take a connection back for the next request of this thread."""
         if getattr(self._local, "connection", None) is not None:
@@ -145,10 +166,17 @@ class Connections:
             connection.close()
 
     def _taken(self) -> http.client.HTTPConnection | None:
-        """Take the kept connection of this thread out."""
+        """Take the kept connection of this thread out, unless the server has closed it meanwhile."""
         connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
         self._local.connection = None
-        return connection if connection is None or connection.sock is not None else None
+        if connection is None or connection.sock is None:
+            return None
+        poll = select.poll()
+        poll.register(connection.sock, select.POLLIN)
+        if poll.poll(0):  # nothing was asked, so this is an end, and what is sent now might be lost
+            connection.close()
+            return None
+        return connection
 
     def _once(
         self,

@@ -1,0 +1,156 @@
+"""Jobs at a computing element, looked up: by id or name, whoever of pileup's users they belong to."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from pileup.builtin.targets.arc_accounting import Accounting
+from pileup.builtin.targets.arc_book import Book, Entry
+from pileup.builtin.targets.arc_users import Users
+from pileup.builtin.targets.arc_words import ASKED, CANCELLED, HANDED_OVER, WAITS
+from pileup.plugin import Failed
+from pileup.plugin.batch import Job, JobState
+
+FRESH = 2.0
+"""For how long what was learned of other clients' jobs need not be learned again, s."""
+SQUEUE_WITHIN = 20
+"""How long Slurm may take to say what runs, s."""
+
+
+class Jobs:
+    """Looks jobs up, and acts on them as their owners. Raises Failed, Refused, Ambiguous as the service answers."""
+
+    def __init__(self, users: Users, accounting: Accounting | None) -> None:
+        self.users = users
+        self.book = Book()
+        self._accounting = accounting
+        self._learned = float("-inf")
+        self._lock = threading.Lock()
+
+    def learn(self, *, now: bool = False) -> None:
+        """Ask for the names of all jobs that pileup's users have there and that are not known here.
+
+        Not twice within 2 s, unless it shall be now.
+        """
+        with self._lock:
+            if not now and time.monotonic() - self._learned < FRESH:
+                return
+            for user in self._everybody():
+                self.name(user, self.users.rest(user).ids())
+            self._learned = time.monotonic()
+
+    def name(self, user: str, ids: Iterable[str]) -> None:
+        """Ask for the names of a user's jobs that are not known here."""
+        new = [each for each in ids if not self.book.known(each)]
+        told = self.users.rest(user).act("info", new) if new else ()
+        self.book.note(Entry(str(one["id"]), _name(one), user) for one in told if _code(one) == HTTPStatus.OK)
+
+    def look_up(self, ids: Iterable[str]) -> list[Job]:
+        """Return the jobs of these ids as they are now; those that nobody knows are left out."""
+        return [job for user, some in self._by_user(ids).items() for job in self._of(user, some)]
+
+    def ended(self) -> Iterator[Job]:
+        """Yield all jobs that have ended and were not purged, the names of those of others than this process empty."""
+        for user in self._everybody():
+            words = self.users.rest(user).states()
+            over = [each for each, word in words.items() if ASKED[word].final]
+            yield from self._dated([self._job(each, ASKED[words[each]], user) for each in over])
+
+    def counts(self) -> dict[JobState, int]:
+        """Return how many jobs of pileup's users there are in each state: one list for each of them."""
+        found: Counter[JobState] = Counter()
+        inside: dict[str, list[str]] = {}
+        for user in self._everybody():
+            words = self.users.rest(user).states()
+            inside[user] = [each for each, word in words.items() if word == HANDED_OVER]
+            found.update(ASKED[word] for word in words.values() if word != HANDED_OVER)
+        total = sum(map(len, inside.values()))
+        waiting = min(total, self._waiting(inside))
+        found.update({JobState.RUNNING: total - waiting, JobState.QUEUED: waiting})
+        return dict(found)
+
+    def act(self, action: str, ids: Iterable[str]) -> list[str]:
+        """Do something to jobs; return the ids of those that it was accepted for."""
+        done = []
+        for user, some in self._by_user(ids).items():
+            told = self.users.rest(user).act(action, some)
+            done += [str(one["id"]) for one in told if _code(one) == HTTPStatus.ACCEPTED]
+        return done
+
+    def explained(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return jobs with the reasons of those that failed, each asked for by itself; one that was killed is so."""
+        return [self._explained(job) if job.state is JobState.FAILED else job for job in jobs]
+
+    def _everybody(self) -> list[str]:
+        return sorted(self.users.names() | self.book.users())
+
+    def _by_user(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        found = defaultdict(list)
+        for each in ids:
+            found[self.book.entry(each).user].append(each)
+        return found
+
+    def _of(self, user: str, ids: list[str]) -> list[Job]:
+        """Return jobs of one user."""
+        words = self.users.rest(user).states()
+        # While a job's state is written it is in no list; and what is handed over may have begun or not.
+        unclear = [each for each in ids if words.get(each, HANDED_OVER) == HANDED_OVER]
+        for each, word in self._told(user, unclear).items():
+            words[each] = HANDED_OVER if words.get(each) and word not in WAITS else word
+        known = [each for each in ids if words.get(each) in ASKED]
+        return self._dated([self._job(each, ASKED[words[each]], user) for each in known])
+
+    def _told(self, user: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return what the service says of jobs one by one, which may be late; "" of those that it does not know."""
+        told = self.users.rest(user).act("status", ids)
+        return {str(one["id"]): str(one["state"]) if _code(one) == HTTPStatus.OK else "" for one in told}
+
+    def _waiting(self, inside: dict[str, list[str]]) -> int:
+        """Return how many jobs have not begun of those that the batch system has; what has ended there runs here."""
+        private = self.users.private
+        if private is None:
+            told = (self._told(user, ids).values() for user, ids in inside.items())
+            return sum(word in WAITS for words in told for word in words)
+        if not any(inside.values()):
+            return 0
+        command = [str(private.squeue), "-h", "-t", "PENDING,CONFIGURING", "-o", "%i"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_WITHIN, check=True)
+        except (OSError, subprocess.SubprocessError) as problem:
+            raise Failed(f"the batch system does not say what waits ({type(problem).__name__})") from problem
+        return len(done.stdout.split())
+
+    def _job(self, job: str, state: JobState, user: str) -> Job:
+        return Job(self.book.entry(job).name, job, state, user=user)
+
+    def _dated(self, jobs: list[Job]) -> list[Job]:
+        """Return jobs with the time of submission that the accounting has, by which they are the same there."""
+        if self._accounting is None or not jobs:
+            return jobs
+        times = self._accounting.submitted([job.id for job in jobs])
+        return [replace(job, submitted=times.get(job.id, 0)) for job in jobs]
+
+    def _explained(self, job: Job) -> Job:
+        told = self.users.rest(job.user).failure(job.id)
+        state = JobState.CANCELLED if CANCELLED in told else job.state
+        return replace(job, state=state, reason=told or job.reason)
+
+
+def _code(one: dict[str, Any]) -> int:
+    """Return the status of one job in an answer about several, 0 for none."""
+    text = str(one.get("status-code", ""))
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _name(one: dict[str, Any]) -> str:
+    """Return the name of a job in what is told of it, "" for none."""
+    document = one.get("info_document")
+    activity = document.get("ComputingActivity") if isinstance(document, dict) else None
+    return str(activity.get("Name") or "") if isinstance(activity, dict) else ""
