@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -15,22 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pileup.builtin.launchers.mariadb import SOCKET as DATABASE_SOCKET
+from pileup.builtin.launchers.mariadb import MariadbParts, known_user, mariadb_parts
 from pileup.builtin.launchers.slurm_settings import SECOND, SlurmSettings
-from pileup.plugin import Accepts, Answer, Daemon, File, Launcher, Line, Task
+from pileup.plugin import Accepts, Answer, Daemon, File, Launcher, Task
 
 CLUSTER = "pileup"
 PARTITION = "batch"
 CONF = "{short}/etc/slurm.conf"
 SOCKET = "{short}/run/rest.sock"
 MUNGE = "{short}/run/munge.sock"
-DATABASE_SOCKET = "{short}/db/sock"
 DATABASE = "slurm_acct"
 READER = "pileup"
-"""User of the data base that may look at everything. Its socket lies where only the owner, and root, come in."""
+"""User of the data base that may look at everything; like its socket for those who can reach {short}, its owner."""
 TOLD = "etc/pileup.json"
 """What a target needs to know of it, below {short}."""
 ENVIRONMENT = {"SLURM_CONF": CONF}
-FOLDERS = {"etc": 0o755, "bin": 0o755, "run": 0o755, "state": 0o700, "spool": 0o755, "db": 0o700}
+FOLDERS = {"etc": 0o755, "bin": 0o755, "run": 0o755, "state": 0o700, "spool": 0o755}
 GRACE = 20 * SECOND
 PLUGINS = ("/usr/lib/*/slurm-wlm", "/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm")
 INSTALL = {
@@ -40,8 +40,6 @@ INSTALL = {
     "scontrol": "slurm-wlm",
     "slurmrestd": "slurmrestd",
     "slurmdbd": "slurmdbd",
-    "mariadbd": "mariadb-server-core",
-    "mariadb-install-db": "mariadb-server-core",
 }
 """Program to Debian package."""
 
@@ -132,6 +130,8 @@ class SlurmParts:
     rest: str = SOCKET
     """The unix socket of slurmrestd."""
     conf: str = CONF
+    disk: str = "{short}/state"
+    """Where the controller must be able to write."""
     partition: str = PARTITION
 
 
@@ -142,20 +142,19 @@ def slurm_launcher(settings: dict[str, Any]) -> Launcher:
     """
     wanted = SlurmSettings.model_validate(settings)
     parts = slurm_parts(wanted)
-    return Launcher(parts.processes, f"unix:{parts.rest}", parts.files, user=parts.user)
+    return Launcher(parts.processes, f"unix:{parts.rest}", parts.files, user=parts.user, disk=parts.disk)
 
 
 def slurm_parts(wanted: SlurmSettings) -> SlurmParts:
     """Return what a private Slurm is made of. Raises ValueError when this machine lacks something."""
     processes = (_munged(), *(_accounting(wanted) if wanted.accounting else ()), _controller())
     nodes = (_node(name, len(wanted.node_names()) == 1) for name in wanted.node_names())
-    return SlurmParts(tuple(_files(wanted)), (*processes, *nodes, _rest(wanted)), dict(ENVIRONMENT), _user())
+    return SlurmParts(tuple(_files(wanted)), (*processes, *nodes, *_rest(wanted)), dict(ENVIRONMENT), _user())
 
 
 def _user() -> str:
     """Return who runs it under root: the user of its package. Raises ValueError when there is none."""
-    known = {user.pw_name for user in pwd.getpwall()}
-    found = next((name for name in ("slurm", "nobody") if name in known), "")
+    found = known_user("slurm", "nobody")
     if not found and os.geteuid() == 0:
         raise ValueError("there is no user `slurm` here; expected one, as its package makes it, or pileup not as root")
     return found
@@ -171,28 +170,16 @@ def _program(name: str) -> str:
 
 
 def _munged() -> Daemon:
-    words = ("--foreground", "--key-file={short}/etc/munge.key", f"--socket={MUNGE}", "--num-threads=10")
+    # forced: its socket is in a folder that only its owner can reach, as are all who shall ask it
+    words = ("--foreground", "--force", "--key-file={short}/etc/munge.key", f"--socket={MUNGE}", "--num-threads=10")
     places = ("--pid-file={short}/run/munged.pid", "--seed-file={short}/run/munge.seed")
     ready = Accepts(MUNGE)
     return Daemon((_program("munged"), *words, *places), ready, name="munged", folder="{short}", grace=GRACE)
 
 
 def _accounting(wanted: SlurmSettings) -> Iterator[Daemon | Task]:
-    """Yield a MariaDB without a port, the daemon before it, and what makes the cluster known."""
-    base = ("--no-defaults", "--datadir={short}/db/data", "--skip-name-resolve")
-    make = (_program("mariadb-install-db"), *base, "--auth-root-authentication-method=normal", "--skip-test-db")
-    yield Task(make, name="mariadb-install", folder="{short}", within=120 * SECOND)
-    listen = (f"--socket={DATABASE_SOCKET}", "--skip-networking", "--pid-file={short}/run/mariadbd.pid")
-    sizes = (f"--innodb-buffer-pool-size={wanted.buffer_pool}M", "--innodb-lock-wait-timeout=900")
-    run = (_program("mariadbd"), *base, *listen, *sizes, "--innodb-flush-log-at-trx-commit=2")
-    yield Daemon(
-        (*run, "--init-file={short}/etc/grants.sql"),
-        Line("ready for connections"),
-        name="mariadbd",
-        folder="{short}",
-        ready_within=60 * SECOND,
-        grace=GRACE,
-    )
+    """Yield a MariaDB, the daemon before it, and what makes the cluster known."""
+    yield from _database(wanted).processes
     yield Daemon(
         (_program("slurmdbd"), "-D"),
         Accepts("{port:dbd}"),
@@ -205,12 +192,17 @@ def _accounting(wanted: SlurmSettings) -> Iterator[Daemon | Task]:
     yield Task(("{short}/bin/add-cluster",), name="cluster", environment=ENVIRONMENT, within=60 * SECOND)
 
 
+def _database(wanted: SlurmSettings) -> MariadbParts:
+    sizes = (f"--innodb-buffer-pool-size={wanted.buffer_pool}M", "--innodb-lock-wait-timeout=900")
+    return mariadb_parts(GRANTS, (*sizes, "--innodb-flush-log-at-trx-commit=2"))
+
+
 def _controller() -> Daemon:
     return Daemon(
         (_program("slurmctld"), "-D"),
         Answer((_program("scontrol"), "ping"), "is UP"),
         name="slurmctld",
-        environment=ENVIRONMENT,
+        environment={**ENVIRONMENT, "SLURM_TIME_FORMAT": "%s"},  # in its log of completions
         folder="{short}",
         grace=2 * GRACE,
     )
@@ -229,21 +221,26 @@ def _node(name: str, alone: bool) -> Daemon:
     )
 
 
-def _rest(wanted: SlurmSettings) -> Daemon:
-    ways = ("rest_auth/jwt", "rest_auth/local") if wanted.tokens else ("rest_auth/local",)
-    places = (f"unix:{SOCKET}", "127.0.0.1:{port:rest}") if wanted.tokens else (f"unix:{SOCKET}",)
-    words = ("-s", "openapi/v0.0.38", "-t", str(wanted.rest_threads), "-a", ",".join(ways))
-    return Daemon(
-        (_program("slurmrestd"), *words, *places),
-        Accepts(SOCKET),
-        name="slurmrestd",
-        environment=ENVIRONMENT,
-        folder="{short}",
-    )
+def _rest(wanted: SlurmSettings) -> Iterator[Daemon]:
+    """Yield what speaks REST: one for who reaches its socket and, since none does both, one for who has a token."""
+    yield _gate(wanted, "slurmrestd", ("rest_auth/local", f"unix:{SOCKET}"), Accepts(SOCKET))
+    if wanted.tokens:
+        yield _gate(
+            wanted,
+            "slurmrestd-tokens",
+            ("rest_auth/jwt", "127.0.0.1:{port:rest}"),
+            Accepts("{port:rest}"),
+            SLURM_JWT="daemon",
+        )
+
+
+def _gate(wanted: SlurmSettings, name: str, where: tuple[str, str], ready: Accepts, **more: str) -> Daemon:
+    words = ("-s", "openapi/v0.0.38", "-t", str(wanted.rest_threads), "-a", *where)
+    environment = {**ENVIRONMENT, **more}
+    return Daemon((_program("slurmrestd"), *words), ready, name=name, environment=environment, folder="{short}")
 
 
 def _files(wanted: SlurmSettings) -> Iterator[File]:
-    yield File("{short}", mode=0o711)  # munge asks that everybody may reach its socket
     for name, mode in FOLDERS.items():
         yield File(f"{{short}}/{name}", mode=mode)
     yield File("{short}/etc/munge.key", secrets.token_bytes(128), mode=0o400, keep=True)
@@ -253,7 +250,7 @@ def _files(wanted: SlurmSettings) -> Iterator[File]:
         yield File(f"{{short}}/bin/{name}", text, mode=0o755)
     if wanted.accounting:
         yield File("{short}/etc/slurmdbd.conf", DATABASE_DAEMON)
-        yield File("{short}/etc/grants.sql", GRANTS)
+        yield from _database(wanted).files
     if wanted.tokens:
         _plugin("auth_jwt.so")
         yield File("{short}/state/jwt.key", secrets.token_bytes(32), keep=True)

@@ -61,5 +61,5 @@ class SlurmSettings(Part):
         return [each + (number < more) for number in range(self.nodes)]
 
     def node_names(self) -> list[str]:
-        """Return the names of the nodes: n1, n2, …"""
+        """Return the names of the nodes, n1 and so on."""
         return [f"n{number}" for number in range(1, self.nodes + 1)]
