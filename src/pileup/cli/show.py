@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli import show_points
+from pileup.cli import show_equal, show_faults, show_jobs, show_points
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def print_results(results: RunResults, console: Console) -> None:
 def _tables(results: RunResults) -> Iterable[Table]:
     if results.criteria:
         yield _criteria(results.criteria)
+    if results.equivalences:
+        yield show_equal.table(results.equivalences, COLOURS)
     at_points = _uneventful(results)
     shown = _shown(_others(results))
     if shown or at_points:
@@ -87,11 +89,14 @@ def _tables(results: RunResults) -> Iterable[Table]:
     if measured:
         yield _figures(measured)
     yield from show_points.tables(results)
+    if results.faults:
+        yield show_faults.table(results.faults)
+    yield from show_jobs.tables(results)
     if results.errors:
         yield _errors(results.errors)
 
 
-def _table(*columns: tuple[str, str]) -> Table:
+def empty_table(*columns: tuple[str, str]) -> Table:
     """Make an empty table; a column is its title and "left", "right" or "fold" (left, may break)."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -119,7 +124,7 @@ def _plain(text: str) -> Text:
 def _criteria(criteria: Iterable[CriterionResult]) -> Table:
     from pileup.stats import words
 
-    table = _table(
+    table = empty_table(
         ("Criterion", "fold"),
         ("Says", "fold"),
         ("Covers", "left"),
@@ -130,9 +135,13 @@ def _criteria(criteria: Iterable[CriterionResult]) -> Table:
     for each in criteria:
         figure = words(each.figure)
         table.add_row(
-            *map(_plain, (each.id, each.says, each.coverage, figure, each.threshold)), _coloured(each.verdict)
+            *map(_plain, (each.id, _said(each), each.coverage, figure, each.threshold)), _coloured(each.verdict)
         )
     return table
+
+
+def _said(each: CriterionResult) -> str:
+    return f"{each.says} ({each.remark})" if each.remark else each.says
 
 
 def _shown(cases: Sequence[CaseResult]) -> list[CaseResult]:
@@ -169,7 +178,9 @@ def _summary(cases: Iterable[CaseResult]) -> Iterable[tuple[str, Counts]]:
 
 
 def _cases(cases: Iterable[CaseResult], more: int, together: Iterable[CaseResult]) -> Table:
-    table = _table(("Case", "fold"), ("Load", "fold"), ("Outcome", "left"), ("Passed", "right"), ("Not passed", "fold"))
+    table = empty_table(
+        ("Case", "fold"), ("Load", "fold"), ("Outcome", "left"), ("Passed", "right"), ("Not passed", "fold")
+    )
     for case in cases:
         counts = case.iterations.counts if case.iterations else Counts()
         row = (_plain(case.name), _plain(case.load), _coloured(str(case.outcome)))
@@ -188,7 +199,7 @@ def _not_passed(counts: Counts) -> str:
 
 
 def _figures(cases: Iterable[CaseResult]) -> Table:
-    table = _table(
+    table = empty_table(
         ("Response times", "fold"),
         ("Rate", "right"),
         ("Mean", "right"),
@@ -221,7 +232,7 @@ def _figure(figure: Figure | None) -> str:
 
 
 def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
-    table = _table(("Error", "fold"), ("Case", "fold"), ("Outcome", "left"), ("Count", "right"), ("First", "left"))
+    table = empty_table(("Error", "fold"), ("Case", "fold"), ("Outcome", "left"), ("Count", "right"), ("First", "left"))
     for each in errors[:MOST_ERRORS]:
         message = each.message if len(each.message) <= 300 else each.message[:297] + "..."
         where = each.case if each.operation in (each.case, "iteration") else f"{each.case}, {each.operation}"
@@ -236,6 +247,8 @@ def _print_words(results: RunResults, console: Console) -> None:
     """Print the reasons and notes that no table has room for."""
     told = [(case.name, text) for case in _shown(_others(results)) for text in (case.reason, *case.notes) if text]
     told += [(each.id, each.reason) for each in results.criteria if each.reason and each.verdict != "passed"]
+    told += [(", ".join(each.tests), each.reason) for each in results.equivalences if each.reason]
+    told += show_jobs.words(results)
     happened = [event for event in results.events if event.kind in DRAWN]
     told += [(_clock(event.begin), event.text) for event in happened[:MOST_EVENTS]]
     if len(happened) > MOST_EVENTS:

@@ -338,6 +338,8 @@ class CriterionResult:
     threshold: str
     reason: str
     points: tuple[PointVerdict, ...] = ()
+    remark: str = ""
+    """What the suite says of the coverage."""
 
 
 @dataclass(frozen=True, slots=True)

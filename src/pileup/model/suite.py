@@ -420,6 +420,9 @@ class CriterionSpec(Part):
     coverage: Literal["full", "partial", "none"] = Field(
         "full", description="how much of the sentence the check covers"
     )
+    remark: Text | None = Field(
+        None, description="what the check leaves out, or why there is none; stands beside the result in reports"
+    )
     at: tuple[dict[str, str], ...] = Field(
         (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
     )

@@ -80,12 +80,23 @@ class Target:
         """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""
         return ""
 
-    def setting(self, name: str) -> str:
-        """Return what a setting of `settable` is now, as `change` takes it. Raises TargetError when that fails."""
+    @classmethod
+    def settings_of(cls, options: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+        """Return the settings that a target with these options (as written) can change, with their values.
+
+        A name without values takes any. They may be changed of a server that pileup launched, too.
+        """
+        return dict.fromkeys(cls.settable, ())
+
+    def setting(self, name: str) -> str | None:
+        """Return what a setting of `settings_of` is now, as `change` takes it; None: it is not to be restored.
+
+        Raises TargetError when that fails.
+        """
         raise NotImplementedError
 
     def change(self, name: str, value: str) -> None:
-        """Change a setting of `settable` and return when it is in force. Raises TargetError when that fails.
+        """Change a setting of `settings_of` and return when it is in force. Raises TargetError when that fails.
 
         Called with nothing under way; at the end of the run with what `setting` told before the first change.
         """

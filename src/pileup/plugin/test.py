@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
 from pileup.model.errors import Failed
 from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
@@ -33,6 +34,8 @@ class Context:
     """Folder of the suite file."""
     client: int = 0
     """Number of the client that this instance belongs to."""
+    compared: bool = False
+    """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
 
     @property
     def sustained(self) -> bool:
@@ -73,6 +76,7 @@ class Test:
         self.reporter = None
         self.claimer = None
         self.stamp = secrets.token_hex(5)
+        self._answers: set[int] = set()
         assign(self, options)
         self.check()
 
@@ -118,6 +122,18 @@ class Test:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run."""
         if self.reporter is not None:
             self.reporter(metric, value, unit)
+
+    def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
+        """Tell what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).
+
+        What is kept is a digest of the rows, in any order unless `ordered`; nothing where no suite compares.
+        """
+        if not self.context.compared:
+            return
+        found = digest_of(rows, ordered)
+        if found not in self._answers and len(self._answers) < MOST_TOLD:
+            self._answers.add(found)
+            self.report(ANSWER, float(found))
 
     def claim(self, name: str, id: str = "", what: str = "job") -> None:
         """Keep that a job of this name was submitted to the target, acknowledged with an id or without an answer.

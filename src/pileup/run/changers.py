@@ -103,7 +103,8 @@ class ByKind:
 
     def before(self) -> str | None:
         """Ask what there is."""
-        return str(self._said(self.target.setting))
+        found = self._said(self.target.setting)
+        return None if found is None else str(found)
 
     def set(self, value: str) -> None:
         """Let the kind change it."""
@@ -124,7 +125,7 @@ def changer_of(plan: Plan, target: Target, name: str, setting: str) -> Changer:
     whose = f"{setting} of target {name}"
     if spec is not None:
         return ByCommand(spec, whose, _words(target.url, name), Path(plan.folder))
-    if setting in type(target).settable:
+    if setting in type(target).settings_of(plan.suite.targets[name].options):
         return ByKind(target, setting, whose)
     raise TargetError(f"nothing says how {whose} is changed", "`settings` of the target in the suite, or `launch`")
 

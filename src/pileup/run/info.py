@@ -18,7 +18,7 @@ from pileup.model.words import load_words
 
 FORMAT = 1
 LONGEST = 2**63
-CRITERION = {"id", "says", "check", "coverage", "at"}
+CRITERION = {"id", "says", "check", "coverage", "remark", "at"}
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 
@@ -53,6 +53,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "loop": suite.loop,
         "cases": [_case(case) for case in plan.cases],
         "monitors": _monitors(suite),
+        "equivalent": [list(names) for names in suite.equivalent],
         "criteria": [criterion.model_dump(include=CRITERION) for criterion in suite.criteria],
         "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
         "fault_problems": [],

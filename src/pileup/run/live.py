@@ -115,7 +115,8 @@ class Live:
                 self.guard.take(frame)
             self._claims(pressing)
         for moment, metric, value, unit in pressing.reported():
-            self.monitors.add(pressing.order.name, moment, Sample(metric, value, unit))
+            test = self.plan.case(pressing.order.case).test.name
+            self.monitors.add(test, moment, Sample(metric, value, unit))
         self.serve()
 
     def _claims(self, pressing: Pressing) -> None:

@@ -1,8 +1,9 @@
 """Settings of targets: changed between the points of a scan, with nothing under way, and restored at the end.
 
 A server that pileup launched is started again with other launch settings, at the same address. One that is there is
-changed by commands of the suite (SettingSpec) or by its kind (`Target.change`). Before the first change of such a
-setting the journal holds what it was: a crash is put right by `undo`.
+changed by commands of the suite (SettingSpec) or by its kind (`Target.change`), which may change a launched one, too.
+Before the first change of a setting of a server that stays the journal holds what it was: a crash is put right by
+`undo`.
 """
 
 from __future__ import annotations
@@ -51,11 +52,20 @@ class Settings:
         """
         if problem := self._targets.problem(target):
             raise TargetError(problem)
-        if self._plan.suite.targets[target].launch is not None:
-            self._relaunch(target, values)
-            return
+        by_launch = self._by_launch(target, values)
+        if by_launch:
+            self._relaunch(target, by_launch)
         for name, value in values.items():
-            self._change_one(target, name, text_of(value))
+            if name not in by_launch:
+                self._change_one(target, name, text_of(value))
+
+    def _by_launch(self, target: str, values: dict[str, Any]) -> dict[str, Any]:
+        """Return those that only another start of the server brings about: it was launched, and its kind cannot."""
+        spec = self._plan.suite.targets[target]
+        if spec.launch is None:
+            return {}
+        own = instances.class_of_target(spec.kind, Path(self._plan.folder)).settings_of(spec.options)
+        return {name: value for name, value in values.items() if name not in own}
 
     def restore_all(self) -> None:
         """Set what was changed to what it was before, the last one first. Raises TargetError for what could not be.
@@ -105,7 +115,7 @@ class Settings:
             return
         changer = self._changer(target, name)
         self._in_force.pop(key, None)
-        if key not in self._before:
+        if key not in self._before and self._plan.suite.targets[target].launch is None:
             self._before[key] = self._note_before(changer, target, name, text)
         begin = now()
         changer.set(text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pileup.model import own
-from pileup.model.event import Event
+from pileup.model.event import FAULT, Event
 from pileup.model.exits import ExitCode, combine
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
@@ -74,9 +74,7 @@ def results(folder: RunFolder) -> RunResults:
             each.settled = settled(each.info, each.frames, each.window, happened)
         found_limits = limit.limits(data, series)
         limited = frozenset(found.case for found in found_limits if found.generator)
-        monitors = frozenset(
-            {COOLDOWN, faults.FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))}
-        )
+        monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
         judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points)
         ended = jobs.jobs(connection, info)

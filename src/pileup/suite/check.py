@@ -10,6 +10,7 @@ from pileup.model import check as checks
 from pileup.model import own
 from pileup.model.check import Selected
 from pileup.model.errors import PluginError
+from pileup.model.event import FAULT
 from pileup.model.finding import Find
 from pileup.model.steering import Hold
 from pileup.model.suite import MonitorSpec, TestSpec
@@ -23,7 +24,7 @@ from pileup.suite.check_until import check_until
 from pileup.suite.faults import COMPARED, Faults, Position, near, parts, shown
 from pileup.suite.order import circles
 from pileup.suite.replays import Replays, check_replays
-from pileup.suite.tree import Mapping, Scalar, where
+from pileup.suite.tree import Mapping, Scalar, Sequence, where
 
 
 def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
@@ -105,11 +106,13 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
         (
             *(monitor_name(part.spec) for part in draft.monitors),
             *(["cooldown"] if "cooldown" in draft.tree.entries else []),
+            *([FAULT] if "faults" in draft.tree.entries else []),
             *([] if own.MONITOR in draft.names("tests") else [own.MONITOR]),
         ),
         frozenset(
             part.spec.name for part in draft.tests if not part.spec.load.steered_by and _is_native(part.spec, folder)
         ),
+        _faults_of(draft),
     )
     for test in draft.tests:
         if test.spec.fail_when is not None:
@@ -121,6 +124,14 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
     for criterion in draft.criteria:
         if criterion.spec.check is not None:
             _check_one(criterion.spec.check, criterion.node, "check", names, faults)
+
+
+def _faults_of(draft: Draft) -> tuple[str, ...]:
+    """Return what the faults of a suite are called in checks."""
+    node = draft.tree.entries.get("faults")
+    items = node.items if isinstance(node, Sequence) else []
+    names = (item.entries.get("name") if isinstance(item, Mapping) else None for item in items)
+    return tuple(name.text if isinstance(name, Scalar) else str(place) for place, name in enumerate(names, 1))
 
 
 def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, faults: Faults) -> None:
@@ -187,7 +198,18 @@ def _resolved(text: str, names: _Names) -> Selected:
     if selected.kind == "monitor" and selected.name in names.native:
         told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
         raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
+    if selected.name == FAULT and FAULT not in names.tests:
+        _check_fault_of(selected, names)
     return selected
+
+
+def _check_fault_of(selected: Selected, names: _Names) -> None:
+    """Raise ValueError when a check speaks of a fault, or of a test under one, that there is not."""
+    labels = dict(selected.labels)
+    if "fault" in labels and labels["fault"] not in names.faults:
+        raise ValueError(f"there is no fault {shown(labels['fault'])}; expected {near(labels['fault'], names.faults)}")
+    if "test" in labels and labels["test"] not in names.tests:
+        raise ValueError(f"there is no test {shown(labels['test'])}; expected {near(labels['test'], names.tests)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +221,5 @@ class _Names:
     """Some of them, to compare a wrong name with."""
     monitors: tuple[str, ...]
     native: frozenset[str]
+    faults: tuple[str, ...]
+    """What they are called: their names, or their places from 1."""

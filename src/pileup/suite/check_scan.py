@@ -132,19 +132,25 @@ class ScanRules:
         for item in node.items:
             if not isinstance(item, Scalar) and target.spec.launch is None:
                 self._faults.add(item.at, "a list or mapping for a setting", "one value, to be filled into its command")
-        if target.spec.launch is not None:
+        own = self._settings_of(target.spec)
+        if axis.word in own and axis.word not in target.spec.settings:
+            for item in node.items:
+                text = text_of(plain(item))
+                if own[axis.word] and text not in own[axis.word]:
+                    self._faults.add(item.at, f"{axis.name} has no value {shown(text)}", near(text, own[axis.word]))
+        elif target.spec.launch is not None:
             self._check_launch(axis, node, target)
-        elif axis.word not in (known := [*target.spec.settings, *self._settable(target.spec.kind)]):
+        elif axis.word not in (known := [*target.spec.settings, *own]):
             at = self._node.keys.get(axis.name, node.at)
             told = f"target {shown(axis.owner)} has no setting {shown(axis.word)}"
             self._faults.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
 
-    def _settable(self, kind: str) -> tuple[str, ...]:
-        """Return the settings that a kind of target can change by itself."""
+    def _settings_of(self, spec: TargetSpec) -> dict[str, tuple[str, ...]]:
+        """Return the settings that a kind of target can change by itself, with their values."""
         try:
-            return instances.class_of_target(kind, self._plugins.folder).settable
+            return instances.class_of_target(spec.kind, self._plugins.folder).settings_of(spec.options)
         except Exception:  # told where the target is checked
-            return ()
+            return {}
 
     def _check_launch(self, axis: Axis, node: Sequence, target: Bound[TargetSpec]) -> None:
         given = target.node.entries.get("launch")

@@ -58,16 +58,17 @@ def in_layers(suite: Suite, test: TestSpec, folder: Path) -> TestSpec:
     return test.model_copy(update={"options": {**test.options, LAYERS: suite.layers}})
 
 
-def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0) -> Context:
+def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0, compared: bool = False) -> Context:
     """Return what a test may know of its case."""
-    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client)
+    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, compared)
 
 
 def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Test:
     """Return the test of a case for one client. Raises PluginError, or ValueError for options that do not fit."""
     cls = class_of_test(case.test.use, Path(plan.folder))
     options = merged_options(cls, plan.suite.options, case.test.options)
-    return cls(target, context_of(plan.folder, plan.suite.seed, case.test, client), **options)
+    compared = any(case.test.name in names for names in plan.suite.equivalent)
+    return cls(target, context_of(plan.folder, plan.suite.seed, case.test, client, compared), **options)
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

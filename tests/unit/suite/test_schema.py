@@ -66,7 +66,7 @@ def test_every_word_is_described_and_reserved_ones_are_marked() -> None:
             assert node.get("description"), word
     assert schema["properties"]["against"]["not_yet"] is True
     reserved = [name for name, field in Suite.model_fields.items() if field.json_schema_extra]
-    assert {"against", "equivalent"} <= set(reserved)
+    assert {"against"} <= set(reserved)
 
 
 def test_quantities_name_their_units() -> None:

@@ -61,7 +61,9 @@ def program(name: str) -> str:
     """Return the path of a program of MariaDB's server. Raises ValueError when it is not installed."""
     found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if found is None:
-        raise ValueError(f"{name} is not installed here; expected it (Debian: apt-get install mariadb-server), or a url")
+        raise ValueError(
+            f"{name} is not installed here; expected it (Debian: apt-get install mariadb-server), or a url"
+        )
     return found
 
 

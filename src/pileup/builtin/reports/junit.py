@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from pileup.builtin.reports.markup import clean
-from pileup.model.results import CaseResult, CriterionResult, ErrorGroup, RunResults
+from pileup.model.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
 from pileup.plugin import Report
 
 OUTPUT, OUTPUTS = 100_000, 5_000_000
@@ -19,8 +19,9 @@ FAILURES, ERRORS, SKIPPED = ("failed",), ("error", "unknown", "unavailable"), ("
 class JUnitReport(Report):
     """The report for continuous integration (Jenkins, GitLab, GitHub): JUnit XML.
 
-    One test suite for the run with a test case per case, and one for its criteria. A case that could not be run
-    because of another is skipped; an unknown verdict is an error, since a run that measured nothing has not passed.
+    One test suite for the run with a test case per case, and one for its criteria and for tests that must answer alike.
+    A case that could not be run because of another is skipped; an unknown verdict is an error, since a run that
+    measured nothing has not passed.
     """
 
     name = "junit"
@@ -33,6 +34,7 @@ class JUnitReport(Report):
         kept = {path: _end(text, path, limit) for path, text in outputs.items()}
         cases = [_case(case, slug(title), results.errors, kept) for case in results.cases]
         judged = [_criterion(each, slug(title)) for each in results.criteria]
+        judged += [_equivalence(each, slug(title)) for each in results.equivalences]
         totals = _totals([*cases, *judged])
         totals.pop("skipped")  # the schema knows it of a suite only
         root = ElementTree.Element("testsuites", {"name": title, **totals})
@@ -106,7 +108,19 @@ def _criterion(each: CriterionResult, group: str) -> ElementTree.Element:
         "nothing was measured" if value is None else f"measured {value:.6g} in base units (ns, bytes, per second)"
     )
     text = f"{each.check}\n{measured}; wanted {each.threshold}; coverage {each.coverage}" if each.check else ""
+    text += f"\n{each.remark}" if each.remark else ""
     _judge(element, each.verdict, each.reason, text)
+    return element
+
+
+def _equivalence(each: Equivalence, group: str) -> ElementTree.Element:
+    attributes = {
+        "classname": f"{group}.equivalent",
+        "name": f"equal answers: {', '.join(each.tests)}",
+        "time": "0.000",
+    }
+    element = ElementTree.Element("testcase", attributes)
+    _judge(element, each.verdict, each.reason, each.reason)
     return element
 
 

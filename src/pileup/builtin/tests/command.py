@@ -34,6 +34,8 @@ class Command(Test):
     Numbers are picked out of the output by regular expressions with one group, and are kept as samples under the name
     of the test, so that a criterion can use them: with `numbers: {speed: "([0-9.]+) MB/s"}` in a test `copy`,
     `min(copy.speed) > 200`. Each must be found. The first that matches counts, in stdout, then in stderr.
+
+    Its answer, for tests that must give equal ones (`equivalent`), is what it writes to stdout.
     """
 
     name = "command"
@@ -80,6 +82,7 @@ class Command(Test):
             raise Ambiguous(
                 f"no end within {limit}", "it to end by itself", "it was ended; a longer `timeout` may help"
             )
+        self.answer([finished.stdout.text()])
         self._judge(finished)
         self._pick(finished)
 
