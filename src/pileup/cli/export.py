@@ -52,7 +52,8 @@ def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
     """Write the tables of a run folder, and its charts, as files into a folder.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
-    errors, criteria; of a scan points, repeats, differences, effects. Times are ns since the epoch.
+    errors, criteria; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points, repeats,
+    differences, effects. Times are ns since the epoch.
     """
     from pileup.record import RunFolder
     from pileup.stats import results
@@ -85,6 +86,7 @@ def write_charts(results: RunResults, form: str, out: Path) -> Iterator[Path]:
 
 def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> Iterator[Path]:
     """Write all tables and yield each when it is complete. Times are ns since the epoch."""
+    from pileup.cli import export_jobs
     from pileup.cli.export_tables import Table, tables
     from pileup.stats import to_json
 
@@ -95,6 +97,7 @@ def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> I
             Table("frames", FRAMES, _frame_rows(folder.frames())),
             Table("samples", SAMPLE, _sample_rows(folder)),
             *tables(results, folder.events()),
+            *export_jobs.tables(folder, results),
         ):
             _load(connection, table, out)
             yield _write(connection, table.name, form, out)

@@ -38,11 +38,23 @@ def tables(results: RunResults, happened: Iterable[dict[str, Any]]) -> Iterator[
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
-        _differences, _effects,
+        _differences, _effects, _faults,
     )  # fmt: skip
     for make in makers:
         yield make(results)
     yield _events(happened)
+
+
+def _faults(results: RunResults) -> Table:
+    figures = ("recovery", "jobs_again", *(word for word in COUNTS if word not in ("passed", "missed")))
+    figures += ("jobs_lost", "lost_share")
+    columns = dict.fromkeys(("fault", "says", "test", "point"), TEXT) | {"times": WHOLE, "never": WHOLE}
+    rows = (
+        (*head, *(value for name in figures for value in _interval(getattr(each, name))))
+        for each in results.faults
+        for head in ((each.fault, each.says, each.test, each.point, each.times, each.never),)
+    )
+    return Table("faults", columns | _with_ends(*figures), rows)
 
 
 def _axes(results: RunResults) -> list[str]:
@@ -149,13 +161,13 @@ def _errors(results: RunResults) -> Table:
 
 def _criteria(results: RunResults) -> Table:
     columns = dict.fromkeys(("id", "says", "check", "coverage", "point", "verdict"), TEXT) | _with_ends("value")
-    columns |= {"dimension": TEXT, "n": WHOLE, "threshold": TEXT, "reason": TEXT}
+    columns |= {"dimension": TEXT, "n": WHOLE, "threshold": TEXT, "reason": TEXT, "remark": TEXT}
 
     def rows(each: CriterionResult) -> Iterator[Row]:
         head = (each.id, each.says, each.check, each.coverage)
         whole = PointVerdict("", each.verdict, each.figure, each.reason)
         for one in (whole, *each.points):
-            told = (one.figure.dimension, one.figure.n, each.threshold, one.reason)
+            told = (one.figure.dimension, one.figure.n, each.threshold, one.reason, each.remark)
             yield (*head, one.point, one.verdict, *_interval(one.figure), *told)
 
     return Table("criteria", columns, (row for each in results.criteria for row in rows(each)))

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ from pileup.record.parts import Parts
 NUMBERED = re.compile(r"(?:#\d+)?(~\d+)?$")
 """How a case's name tells repeat and loop: `copy#2~1`."""
 VISIT = re.compile(r"\bvisit=(\d+)")
-"""How samples of the time to rest name their visit."""
-COOLDOWN = "cooldown"
+"""How samples that are told once per visit name it: the time to rest, what became of submissions."""
 MOST_PLACES = 1 << 16
+AT_ONCE = 10_000
+"""Rows in memory at once."""
 SHIFT = 48
 """Bits of an id below its place."""
 
@@ -42,6 +44,7 @@ class Source:
     places: int
     visits: int
     repeats: int
+    audits: int
 
     def name(self, case: dict[str, Any]) -> str:
         """Return what a case is called among all repeats: `copy#3`."""
@@ -65,6 +68,7 @@ def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, dict[str
             _operations(source, made)
             _frames(source, made)
             _samples(source, made)
+            _audits(source, made)
             _events(source, made)
             _outputs(source, made)
             _notes(source, made)
@@ -77,11 +81,12 @@ def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, dict[str
 
 def _sources(folders: Sequence[RunFolder]) -> list[Source]:
     found: list[Source] = []
-    cases = places = visits = repeats = 0
+    cases = places = visits = repeats = audits = 0
     for folder in folders:
         info = folder.info()
         _check(folder, info, found)
-        found.append(Source(folder, info, cases, places, visits, repeats))
+        found.append(Source(folder, info, cases, places, visits, repeats, audits))
+        audits += 1 + max((int(told["number"]) for told in info.get("audits") or []), default=-1)
         cases += max((int(case["id"]) for case in info["cases"]), default=0)
         visits += 1 + max((int(case.get("visit", -1)) for case in info["cases"]), default=-1)
         repeats += max((int(case.get("repeat") or 1) for case in info["cases"]), default=1)
@@ -121,7 +126,11 @@ def _info(sources: Sequence[Source]) -> dict[str, Any]:
         **_times(infos),
         "hosts": list(hosts.values()),
         "places": [
-            {**place, "number": int(place["number"]) + source.places}
+            {
+                **place,
+                "number": int(place["number"]) + source.places,
+                "session": f"{source.places}:{place.get('session', '')}",
+            }
             for source in sources
             for place in source.info.get("places") or []
         ],
@@ -132,6 +141,11 @@ def _info(sources: Sequence[Source]) -> dict[str, Any]:
         ],
         "repeat": sum(int(info.get("repeat") or 1) for info in infos),
         "cases": [_case(source, case) for source in sources for case in source.info["cases"]],
+        "audits": [
+            {**told, "number": int(told["number"]) + source.audits, "run": source.folder.path.name}
+            for source in sources
+            for told in source.info.get("audits") or []
+        ],
         "fault_problems": [each for info in infos for each in info.get("fault_problems") or []],
         "stopped": next((str(info["stopped"]) for info in infos if info.get("stopped")), ""),
         "debug_build": any(info.get("debug_build") for info in infos),
@@ -195,17 +209,26 @@ def _frames(source: Source, made: RunFolder) -> None:
 
 
 def _samples(source: Source, made: RunFolder) -> None:
-    waiting: list[SampleRow] = []
-    for row in source.folder.samples():
-        waiting.append(_sample(source, row))
-        if len(waiting) >= 10_000:
-            made.append_samples(waiting)
-            waiting = []
-    made.append_samples(waiting)
+    rows = (_sample(source, row) for row in source.folder.samples())
+    while waiting := list(islice(rows, AT_ONCE)):
+        made.append_samples(waiting)
+
+
+def _audits(source: Source, made: RunFolder) -> None:
+    """Copy what was submitted and what became of it; cases and audits get their new numbers."""
+    claims = (replace(claim, case=claim.case + source.cases) for claim in source.folder.claims())
+    while some := list(islice(claims, AT_ONCE)):
+        made.append_claims(some)
+    findings = (
+        replace(each, audit=each.audit + source.audits, claim=replace(each.claim, case=each.claim.case + source.cases))
+        for each in source.folder.findings()
+    )
+    while found := list(islice(findings, AT_ONCE)):
+        made.append_findings(found)
 
 
 def _sample(source: Source, row: SampleRow) -> SampleRow:
-    if row.monitor != COOLDOWN or not source.visits:
+    if not source.visits or not VISIT.search(row.sample.labels):
         return row
     labels = VISIT.sub(lambda found: f"visit={int(found[1]) + source.visits}", row.sample.labels)
     return replace(row, sample=replace(row.sample, labels=labels))

@@ -80,9 +80,9 @@ class Criteria:
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
-        return CriterionResult(
-            criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason, points
-        )
+        remark = str(criterion.get("remark") or "")
+        told = (criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason)
+        return CriterionResult(*told, points, remark)
 
     def _judge(self, check: Check, at: Sequence[dict[str, str]]) -> list[Judged]:
         """Return the verdict at each point that is asked for; one for a run without a scan."""
@@ -91,13 +91,14 @@ class Criteria:
             tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
         selected = self._operation_after_all(check, selected)
+        done_once = [data for data in self.cases if data.info.get("test") == selected.name]
         points = scope.chosen(self.points, at)
         if self.points and not points:
             raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
         if selected.kind == "monitor":
-            cases = scope.groups([data for data in self.cases if data.point], points) or [
-                scope.Group("", tuple(self.cases))
-            ]
+            cases = scope.groups([data for data in self.cases if data.point], points)
+            if not cases or (done_once and not any(data.point for data in done_once)):
+                cases = [scope.Group("", tuple(self.cases))]
             return [self._of_monitor(check, selected, group) for group in cases]
         mine = [data for data in self.cases if data.info.get("test") == selected.name]
         found = scope.groups(mine, points)

@@ -41,6 +41,7 @@ def disagreements(folder: RunFolder, results: RunResults) -> Iterator[Found]:
         yield from _few(_counts(folder, connection, names), "counts")
         yield from _few(_quantiles(folder, connection, names), "quantiles")
     yield from _told(folder, info)
+    yield from _few(_audited(folder, results), "audits")
     yield from _verdicts(info, results)
 
 
@@ -159,6 +160,19 @@ def _told(folder: RunFolder, info: dict[str, Any]) -> Iterator[Found]:
         said = event.get("outcome") if event.get("state") == "ended" else None
         if said != case.get("outcome"):
             yield str(case["name"]), f"its newest event says {said or 'that it began'}, run.json {case.get('outcome')}"
+
+
+def _audited(folder: RunFolder, results: RunResults) -> Iterator[Found]:
+    """Yield audits that did not look up all that was claimed, and findings without a claim."""
+    for audit in results.audits:
+        if not audit.problem and audit.looked != audit.claims:
+            where = f"audit {audit.number}, {audit.test} on {audit.target}"
+            yield where, f"{audit.claims} submissions were claimed, the record has findings of {audit.looked}"
+    if results.audits:
+        names = {(claim.target, claim.name) for claim in folder.claims()}
+        for found in folder.findings():
+            if (found.claim.target, found.claim.name) not in names:
+                yield f"audit {found.audit}", f"a finding is of {found.claim.name}, which nobody has claimed"
 
 
 def _verdicts(info: dict[str, Any], results: RunResults) -> Iterator[Found]:

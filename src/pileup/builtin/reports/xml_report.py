@@ -13,9 +13,9 @@ from pileup.stats import to_json
 
 FORMAT = "1"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-FREE = {"labels", "versions", "values", "scan", "point", "quantiles"}
+FREE = {"labels", "versions", "values", "scan", "point", "quantiles", "fates", "states", "claims"}
 """Mappings whose keys are chosen by users or numbers: entries, whatever the keys look like."""
-SINGULAR = {"series": "metric", "criteria": "criterion"}
+SINGULAR = {"series": "metric", "criteria": "criterion", "bad": "submission"}
 PLAIN = (str, int, float, bool)
 NUMBERS = (int, float)
 SPECIAL = re.compile(r"[&<>\"\t\n\r]")

@@ -11,11 +11,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pileup.builtin.reports.html import cases, marks, points, tables, text
+from pileup.builtin.reports.html import cases, marks, points, submissions, tables, text
 from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import Charts, charts
 from pileup.builtin.reports.html.series import Columns
 from pileup.builtin.reports.html.shapes import CONFIG
+from pileup.builtin.reports.html.struck import struck
 from pileup.model.results import RunResults
 from pileup.model.units import format_count, format_size, format_time
 
@@ -67,10 +68,12 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "outcomes": outcomes,
         "absent": absent,
         "opened": _opened(results),
+        "audits": submissions.audited(results, drawn.axis.begin),
         "more_cases": max(0, len(results.cases) - cases.MOST),
         "told_cases": min(len(results.cases), cases.MOST),
         "watched": points.watched(results),
         "fold_cases": _fold(results),
+        "struck": struck(results),
         "events": marks.listed(results, drawn.axis.begin),
         "more_events": max(0, len(results.events) - marks.LISTED),
         "details": cases.details(results, outputs, drawn.axis.begin),
