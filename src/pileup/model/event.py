@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FAULT = "fault"
+"""Kind of the events of faults, and what their samples stand under in checks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outage:
@@ -40,3 +43,5 @@ class Event:
     """Of a fault: what it has done to the loads of which some did not pass."""
     fault: str = ""
     """Of a fault: its name, or its place in the list of the suite, from 1."""
+    number: int = -1
+    """Of a fault: its place in the list of the suite, from 0."""

@@ -43,7 +43,8 @@ def _event(each: dict[str, Any]) -> Event:
     about = next((f"{each[name]}" for name in ABOUT if each.get(name) not in (None, "")), "")
     kind = str(each.get("kind", ""))
     end = max(begin, _time(each.get("end"), begin))
-    return Event(kind, str(each.get("text", "")), begin, end, about, fault=str(each.get("name") or ""))
+    fault, number = str(each.get("name") or ""), int(_time(each.get("fault"), -1))
+    return Event(kind, str(each.get("text", "")), begin, end, about, fault=fault, number=number)
 
 
 def _time(value: object, otherwise: int) -> int:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pileup.model.event import Event, Outage
+from pileup.model.event import FAULT, Event, Outage
 from pileup.model.results import AuditResult, FaultResult, Figure
 from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.monitors import VISIT, Whole
 from pileup.stats.outages import WORDS, Outages
-from pileup.stats.paired import mean
+from pileup.stats.paired import Values, mean
 from pileup.stats.points import name_of
 
-FAULT = "fault"
-"""What their samples are samples of."""
 RECOVERY = "recovery"
 AGAIN = "jobs_again"
 FORGOTTEN, FORGOTTEN_SHARE = "forgotten", "forgotten_share"
@@ -54,32 +52,32 @@ def strikes(
 ) -> list[Strike]:
     """Return every time that a fault happened, for each load under way, in the order of time."""
     cases = {str(case["name"]): case for case in info.get("cases", [])}
-    faults = [event for event in events if event.kind == FAULT and event.fault]
     struck = []
     for place, outages in found.items():
         event = events[place]
-        until = min((other.begin for other in faults if other.begin > event.begin), default=math.inf)
         for outage in outages if event.fault else ():
             case = cases[outage.case]
             test = str(case.get("test", outage.case))
-            lost = _forgotten(event, until, [each for each in audits if each.test == test])
+            lost = _forgotten(event, [each for each in audits if each.test == test])
             point = name_of(case.get("point") or {})
             struck.append(Strike(event, test, point, max(0, int(case.get("visit") or 0)), outage, lost))
     return struck
 
 
-def _forgotten(event: Event, until: float, audits: Sequence[AuditResult]) -> Forgotten | None:
-    """Return what the first audit after a fault, and before the next one, found lost beyond the one before the fault.
+def _forgotten(event: Event, audits: Sequence[AuditResult]) -> Forgotten | None:
+    """Return what the audit after a fault found lost beyond the audit before that one.
 
     An audit that is not complete tells nothing.
     """
-    after = next((each for each in audits if event.end <= each.time < until), None)
-    if after is None or after.problem:
+    own = (place for place, each in enumerate(audits) if each.fault == event.number and each.time >= event.end)
+    place = next(own, None)
+    if place is None:
         return None
-    before = next((each for each in reversed(audits) if each.time < event.begin and each.target == after.target), None)
-    if before is not None and before.problem:
+    after = audits[place]
+    before = next((each for each in reversed(audits[:place]) if each.target == after.target), None)
+    if after.problem or (before is not None and before.problem):
         return None
-    lost, acknowledged = (_lost(after), after.acknowledged)
+    lost, acknowledged = _lost(after), after.acknowledged
     if before is not None:
         lost, acknowledged = lost - _lost(before), acknowledged - before.acknowledged
     return Forgotten(max(0, lost), max(0, acknowledged))
@@ -108,12 +106,20 @@ def _result(group: Sequence[Strike]) -> FaultResult:
         point=first.point,
         times=len(group),
         never=sum(each.recovery is None for each in outages),
-        recovery=mean([each.recovery for each in outages], "time"),
-        jobs_again=mean([each.jobs_again for each in outages], "time"),
-        **{word: mean([getattr(each, word) for each in outages], "count", 1.0) for word in WORDS},
-        jobs_lost=mean([each.lost for each in lost], "count", 1.0) if lost else NOBODY,
+        recovery=_mean([each.recovery for each in outages], "time"),
+        jobs_again=_mean([each.jobs_again for each in outages], "time"),
+        **{word: _mean([getattr(each, word) for each in outages], "count") for word in WORDS},
+        jobs_lost=_mean([each.lost for each in lost], "count") if lost else NOBODY,
         lost_share=share(sum(each.lost for each in lost), sum(each.acknowledged for each in lost)),
     )
+
+
+def _mean(values: Values, dimension: str) -> Figure:
+    """Return a mean over times with its interval: none of what is told here is below nothing. Counts come in ones."""
+    found = mean(values, dimension, 1.0 if dimension == "count" else 0.0)
+    if found.interval is None:
+        return found
+    return replace(found, interval=replace(found.interval, low=max(0.0, found.interval.low)))
 
 
 def series(struck: Sequence[Strike]) -> list[Whole]:

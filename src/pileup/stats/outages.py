@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,8 @@ def outages(connection: DuckDBPyConnection, events: Sequence[Event], info: dict[
     faults = dict(list(faults.items())[:MOST])
     if not faults:
         return {}
-    names = {int(case["id"]): str(case["name"]) for case in info.get("cases", [])}
-    return _outages(connection, faults, names)
+    cases = {int(case["id"]): case for case in info.get("cases", [])}
+    return _outages(connection, faults, cases)
 
 
 def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
@@ -41,7 +41,7 @@ def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
     return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
 
 
-def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], names: dict[int, str]) -> Outages:
+def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, dict[str, Any]]) -> Outages:
     """Return what each fault has done, by its place and then by case.
 
     The system is back with the first iteration that passed and was begun after the first that did not pass had ended:
@@ -70,11 +70,17 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], names: di
     for number, case, *figures in rows:
         *counted, last, success = figures
         told = dict(zip(WORDS, counted, strict=True))
-        jobs = again.get((number, case))
-        outage = Outage(names.get(case, ""), **told, lasted=last or 0, recovery=success, jobs_again=jobs)
-        if success is not None or _felt(outage):  # a load that was as good as over says nothing
+        name, jobs = str(cases.get(case, {}).get("name", "")), again.get((number, case))
+        outage = Outage(name, **told, lasted=last or 0, recovery=success, jobs_again=jobs)
+        heard = success is not None or _felt(outage)  # a load that was as good as over says nothing
+        if heard and _under_way(cases.get(case, {}), faults[number]):
             found[number] = (*found.get(number, ()), outage)
     return found
+
+
+def _under_way(case: dict[str, Any], fault: Event) -> bool:
+    """Whether a case was under way when a fault began, by run.json."""
+    return (case.get("started") or 0) <= fault.begin <= (case.get("ended") or FOREVER)
 
 
 def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, int], int]:

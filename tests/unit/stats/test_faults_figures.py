@@ -16,18 +16,18 @@ SECOND = 10**9
 
 
 def event(at: int, name: str = "crash") -> Event:
-    return Event(
-        "fault", f"kill of ce at {at} s of submit lasted 2 s", at * SECOND, (at + 2) * SECOND, "ce", fault=name
-    )
+    text = f"kill of ce at {at} s of submit lasted 2 s"
+    number = 0 if name == "crash" else 1
+    return Event("fault", text, at * SECOND, (at + 2) * SECOND, "ce", fault=name, number=number)
 
 
-def audit(at: int, lost: int, acknowledged: int, problem: str = "", test: str = "submit") -> AuditResult:
+def audit(at: int, lost: int, acknowledged: int, problem: str = "", fault: int = 0) -> AuditResult:
     fates = dict.fromkeys(FATES, 0) | {LOST: lost - lost // 2, REUSED: lost // 2}
     return AuditResult(
         number=at,
         target="ce",
-        test=test,
-        fault=0,
+        test="submit",
+        fault=fault,
         after="",
         load="submit",
         time=at * SECOND,
@@ -58,7 +58,7 @@ FOUND = {
     2: (Outage("submit#2", failed=6, recovery=5 * SECOND, jobs_again=7 * SECOND),),
     3: (Outage("submit#2", failed=9, recovery=None),),
 }
-AUDITS = [audit(5, 1, 100), audit(15, 5, 200), audit(35, 11, 500), audit(60, 11, 600, "it does not answer")]
+AUDITS = [audit(5, 1, 100), audit(15, 5, 200), audit(35, 11, 500), audit(60, 11, 600, "it does not answer", fault=1)]
 
 
 def test_repeats_of_a_fault_have_means_with_intervals_and_losses_between_audits() -> None:
@@ -80,8 +80,8 @@ def test_repeats_of_a_fault_have_means_with_intervals_and_losses_between_audits(
     assert other.jobs_lost.value is None, "its audit is not complete"
 
 
-def test_the_audit_of_the_next_fault_is_not_taken_for_that_of_this_one() -> None:
-    struck = faults.strikes(EVENTS, {1: FOUND[1]}, [audit(5, 0, 10), audit(35, 3, 20)], INFO)
+def test_the_audit_of_another_fault_is_not_taken_for_that_of_this_one() -> None:
+    struck = faults.strikes(EVENTS, {1: FOUND[1]}, [audit(5, 0, 10), audit(35, 3, 20, fault=1)], INFO)
     assert [each.forgotten for each in struck] == [None, None]
 
 

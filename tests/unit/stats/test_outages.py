@@ -9,7 +9,9 @@ from pileup.stats.outages import outages, with_outages
 Row = tuple[int, int, int, str, str, int, str]
 
 
-def struck(rows: list[Row], *faults: Event) -> tuple[list[Event], dict[int, tuple[Outage, ...]]]:
+def struck(
+    rows: list[Row], *faults: Event, started: dict[int, int] | None = None
+) -> tuple[list[Event], dict[int, tuple[Outage, ...]]]:
     """Return what outages faults bring, by their place; rows are (case, start, end, outcome, phase, parent, name)."""
     connection = duckdb.connect()
     connection.execute(
@@ -17,7 +19,8 @@ def struck(rows: list[Row], *faults: Event) -> tuple[list[Event], dict[int, tupl
         "operation TEXT, side TEXT DEFAULT 'client')"
     )
     connection.executemany("INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, 'client')", rows)
-    info = {"cases": [{"id": 1, "name": "read"}, {"id": 2, "name": "write"}]}
+    begins = started or {}
+    info = {"cases": [{"id": at, "name": name, "started": begins.get(at)} for at, name in ((1, "read"), (2, "write"))]}
     events = [Event("note", "", 0, 0), *faults]
     return events, outages(connection, events, info)
 
@@ -68,6 +71,12 @@ def test_a_load_that_only_waited_is_back_with_what_was_begun_after_the_fault() -
 def test_a_load_that_was_over_says_nothing() -> None:
     _, found = struck([row(90, 105)], Event("fault", "pause", 100, 150))
     assert found == {}
+
+
+def test_a_later_case_is_not_of_an_earlier_fault() -> None:
+    rows = [row(90, 105), row(103, 104), row(120, 125, "failed", case=2), row(130, 135, case=2)]
+    _, found = struck(rows, Event("fault", "kill", 100, 101), started={2: 110})
+    assert found == {1: (Outage("read", recovery=4),)}
 
 
 def test_jobs_run_again_once_the_fault_is_mended() -> None:

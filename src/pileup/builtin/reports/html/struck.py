@@ -1,0 +1,64 @@
+"""What the page tells of faults: one row for each load that one happened to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pileup.builtin.reports.html import text
+from pileup.builtin.reports.html.text import Shown
+from pileup.model.results import FaultResult, RunResults
+from pileup.model.units import format_count
+
+WORDS = ("failed", "refused", "ambiguous", "unfinished", "lost")
+MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fault and one load."""
+
+    name: str
+    says: str
+    test: str
+    times: str
+    never: str
+    """How often nothing passed any more; empty when that never happened."""
+    recovery: Shown
+    jobs_again: Shown
+    counts: list[Shown]
+    jobs_lost: Shown
+    lost_share: Shown
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """The table: outcomes that there are, and its rows."""
+
+    words: list[str]
+    rows: list[Row]
+
+
+def struck(results: RunResults) -> Struck:
+    """Return the table of faults."""
+    found = results.faults[:MOST]
+    there = [word for word in WORDS if any(getattr(each, word).value for each in found)]
+    return Struck(there, [_row(each, there) for each in found])
+
+
+def _row(each: FaultResult, there: list[str]) -> Row:
+    bad = each.never or (each.jobs_lost.value or 0) > 0
+    felt = any(getattr(each, word).value for word in WORDS)
+    return Row(
+        each.fault,
+        each.says,
+        f"{each.test} at {each.point}" if each.point else each.test,
+        format_count(each.times),
+        f"never, {each.never} of {each.times} times" if each.never else "",
+        text.show(each.recovery),
+        text.show(each.jobs_again),
+        [text.show(getattr(each, word)) for word in there],
+        text.show(each.jobs_lost),
+        text.show(each.lost_share),
+        "bad" if bad else "warn" if felt else "good",
+    )

@@ -1,0 +1,63 @@
+"""Faults on the screen: what each has done to the loads, over its repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pileup.model.results import FaultResult, Figure
+from pileup.model.units import format_count
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+OUTCOMES = ("failed", "refused", "ambiguous", "unfinished", "lost")
+MOST = 40
+
+
+def table(found: Iterable[FaultResult]) -> Table:
+    """Return the table of faults: one row for each load that one happened to."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from pileup.stats import words
+
+    titles = ("Fault", "Load of", "Times", "First success", "Jobs run again", "Did not pass", "Jobs lost")
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    for title in titles:
+        made.add_column(title, justify="right" if title == "Times" else "left", overflow="fold")
+    for place, each in enumerate(found):
+        if place == MOST:
+            made.add_row(Text("and more: see the report"))
+            break
+        name = each.says if each.fault.isdigit() else f"{each.fault}: {each.says}"
+        where = f"{each.test} at {each.point}" if each.point else each.test
+        again = words(each.jobs_again) if each.jobs_again.n else "-"
+        cells = (name, where, format_count(each.times), _recovery(each), again, _not_passed(each), _lost(each))
+        made.add_row(*map(Text, cells))
+    return made
+
+
+def _recovery(each: FaultResult) -> str:
+    from pileup.stats import words
+
+    never = f"never, {each.never} of {each.times} times" if each.times > 1 else "never"
+    parts = [words(each.recovery) if each.recovery.n else "", never if each.never else ""]
+    return "; ".join(filter(None, parts))
+
+
+def _not_passed(each: FaultResult) -> str:
+    from pileup.stats import amount
+
+    found: list[tuple[str, Figure]] = [(word, getattr(each, word)) for word in OUTCOMES]
+    told = (f"{amount(figure.value, figure.dimension)} {word}" for word, figure in found if figure.value)
+    return ", ".join(told) or "-"
+
+
+def _lost(each: FaultResult) -> str:
+    from pileup.stats import words
+
+    if each.jobs_lost.value is None:
+        return "-"
+    return f"{words(each.jobs_lost)}, {words(each.lost_share)} of {format_count(each.lost_share.n)}"
