@@ -17,6 +17,7 @@ from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run import disks, processes
 from pileup.run.changers import changer_of
+from pileup.run.delegation_menders import DelegationsMender
 from pileup.run.intents import Intent
 from pileup.run.job_menders import JobsMender
 from pileup.run.processes import Identity
@@ -274,6 +275,7 @@ MENDERS: dict[str, Mender] = {
     "setting": SettingMender(),
     "objects": ObjectsMender(),
     "jobs": JobsMender(),
+    "delegations": DelegationsMender(),
 }
 
 
