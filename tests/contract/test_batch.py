@@ -145,6 +145,37 @@ def test_credentials_are_handed_over_and_renewed(tmp_path: Path) -> None:
         assert batch.target.probe().startswith("pileup-practice/")
 
 
+def test_credentials_are_somebodys_and_end(tmp_path: Path) -> None:
+    with practice_batch(tmp_path, slots=0, users=["bob"]) as batch:
+        mine = batch.target.delegate(10**12, "bob")
+        assert mine.user == "bob"
+        with pytest.raises(Refused, match='nobody knows "eve"'):
+            batch.target.delegate(10**12, "eve")
+        for _ in range(2):
+            batch.target.introduce("eve")
+        hers = batch.target.delegate(10**12, "eve")
+        batch.target.submit(
+            [JobSpec("a", user="bob", delegation=mine.id), JobSpec("b", user="eve", delegation=hers.id)]
+        )
+        for _ in range(2):
+            batch.target.revoke(mine)
+        expired = batch.target.delegate(1, "eve")
+        for job, why in [
+            (JobSpec("c", user="bob", delegation=mine.id), "there is no delegation"),
+            (JobSpec("d", user="bob", delegation=hers.id), "is not of"),
+            (JobSpec("e", user="eve", delegation=expired.id), "has expired"),
+            (JobSpec("f"), "nobody knows"),
+        ]:
+            with pytest.raises(Refused, match=why):
+                batch.target.submit([job])
+        with pytest.raises(Refused, match="has expired"):
+            batch.target.renew(expired, 10**12)
+        with pytest.raises(Failed):
+            batch.target.renew(mine, 10**12)
+    assert [job.name for job in truth(batch.journal)] == ["a", "b"]
+    assert refusals(batch.journal) == ["c", "d", "e", "f"]
+
+
 def test_a_journal_is_gone_on_with(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=0) as batch:
         batch.target.submit(jobs("a"))

@@ -17,7 +17,8 @@ class ComputingWatch(Test):
 
     Each client looks after `jobs` of its own, drawn by the seed from those that are open; the place of one that was
     purged is taken by another. One iteration asks for all of them in one request (operation `status`) and purges those
-    that have ended in another (operation `purge`, whose calls are the jobs). Jobs that the system does not know any
+    that have ended in another (operation `purge`, whose calls are the jobs); `purge: false` where the system does that
+    by itself. Jobs that the system does not know any
     more are let go of, and counted in the sample `unknown`. Only jobs that this run has submitted are touched.
     """
 
