@@ -18,8 +18,8 @@ class ComputingWatch(Test):
     Each client looks after `jobs` of its own, drawn by the seed from those that are open; the place of one that was
     purged is taken by another. One iteration asks for all of them in one request (operation `status`) and purges those
     that have ended in another (operation `purge`, whose calls are the jobs); `purge: false` where the system does that
-    by itself. Jobs that the system does not know any
-    more are let go of, and counted in the sample `unknown`. Only jobs that this run has submitted are touched.
+    by itself. Jobs that the system does not know any more are let go of, and counted in the sample `unknown`. Only jobs
+    that this run has submitted are touched.
     """
 
     name = "computing.watch"
@@ -51,10 +51,11 @@ class ComputingWatch(Test):
             purge_ended(op, self.target, self.ledger, over)
 
     def _choose(self) -> None:
-        """Fill up with jobs that are open, or have ended and are not purged yet."""
+        """Fill up with jobs that are open, or have ended and are to be purged."""
         missing = self.jobs - len(self._watched)
         if not missing:
             return
         taken = set(self._watched)
-        free = [name for kind in ("job", KEPT) for name in self.ledger.keys(kind) if name not in taken]
+        kinds = ("job", KEPT) if self.purge else ("job",)
+        free = [name for kind in kinds for name in self.ledger.keys(kind) if name not in taken]
         self._watched += self._source.sample(free, min(missing, len(free)))

@@ -167,6 +167,20 @@ def test_who_watches_chooses_by_the_seed_and_lets_go_of_what_nobody_knows(tmp_pa
     assert len({tuple(names) for names in chosen}) == 3
 
 
+def test_who_does_not_purge_only_looks(tmp_path: Path) -> None:
+    ledger = TestLedger()
+    with practice_batch(tmp_path, slots=10, cycle=0) as batch:
+        submit(batch.target, ledger, 3)
+        until_ended(batch.target, 3)
+        run_once(ComputingPoll, batch.target, ledger=ledger, keep=True)
+        submit(batch.target, ledger, 1)
+        until_ended(batch.target, 4)
+        done = [run_once(ComputingWatch, batch.target, ledger=ledger, purge=False) for _ in range(2)]
+        assert batch.target.counts()[JobState.COMPLETED] == 4
+    assert [acts(each) for each in done] == [[("status", 1)], []]
+    assert ledger.open("job") == 0
+
+
 @pytest.mark.parametrize("which", ["oldest", "newest", "random"])
 def test_open_jobs_are_cancelled(tmp_path: Path, which: str) -> None:
     ledger = TestLedger()
