@@ -99,8 +99,7 @@ class Lines:
 
 def progress(case: CaseState) -> str:
     """Return how a case goes in one line."""
-    from pileup.cli.live_screen import PHASES
-    from pileup.model.record import Phase
+    from pileup.cli.live_screen import phase_of
     from pileup.model.units import format_bandwidth, format_rate, format_time
 
     recent, tally = case.tally.recent(), case.tally
@@ -115,8 +114,7 @@ def progress(case: CaseState) -> str:
     parts.append(f"{tally.in_flight} in flight")
     if tally.open:
         parts.append(f"{tally.open} open")
-    phase = PHASES[Phase(tally.phase)] if tally.parts else "preparing"
-    return f"{phase}: {', '.join(parts)}{totals(case, '; ')}"
+    return f"{phase_of(case)}: {', '.join(parts)}{totals(case, '; ')}"
 
 
 def totals(case: CaseState, before: str = " (") -> str:

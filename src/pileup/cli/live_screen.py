@@ -35,6 +35,13 @@ LABEL = 13
 """Width of the first column."""
 
 
+def phase_of(case: CaseState) -> str:
+    """Return in words what a case is doing."""
+    if not case.tally.parts:
+        return "preparing"
+    return f"trial {case.trial}" if case.trial else PHASES[Phase(case.tally.phase)]
+
+
 def screen(state: State, width: int, height: int) -> list[Text]:
     """Return the lines, at most `height` of them, none wider than `width`."""
     head = _head(state, width)
@@ -104,10 +111,9 @@ def _label(word: str) -> Text:
 def _case(case: CaseState, now: int, width: int) -> list[Text]:
     tally = case.tally
     elapsed = max(0, now - (case.started or now))
-    phase = PHASES[Phase(tally.phase)] if tally.parts else "preparing"
     head = (
         Text(case.name, style="bold cyan")
-        + Text(f"  {phase}", style="yellow")
+        + Text(f"  {phase_of(case)}", style="yellow")
         + Text(f"  {clock(elapsed)}  {case.load}", style="dim")
     )
     recent, part = tally.recent(), tally.so_far()

@@ -17,6 +17,7 @@ from pileup.record import ErrorTail, Position, RunFolder
 HISTORY = 240
 """Seconds that sparklines can show."""
 MESSAGES = 6
+NEVER = 2**63
 PRESSED = {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}
 
 
@@ -33,6 +34,8 @@ class CaseState:
     ended: int | None = None
     outcome: str = ""
     reason: str = ""
+    trial: int = 0
+    """Number of the trial under way while a level is looked for; 0 otherwise."""
     tally: CaseTally = field(default_factory=CaseTally)
     rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
     """Passed in each second."""
@@ -51,6 +54,12 @@ class CaseState:
             recent = together.recent()
             self.rates.append(recent.rate)
             self.tails.append(recent.quantile(0.99) or 0)
+
+    def look_for(self, find: dict[str, Any]) -> None:
+        """Take in what run.json says of the search for a level: trials come before what is measured."""
+        measuring = find.get("measuring")
+        self.trial = len(find.get("trials", ())) + 1 if find and measuring is None else 0
+        self.tally.since = NEVER if self.trial else int(measuring or 0)
 
     @property
     def running(self) -> bool:
@@ -137,6 +146,8 @@ class Watcher:
         self._void = {(case, place) for case, place in info.get("void", [])}
         for told in info["cases"]:
             case = state.cases.get(told["id"]) or self._add(told)
+            case.look_for(told.get("find") or {})
+            case.rate = told.get("rate")
             if told.get("started"):
                 case.started = told["started"]
             if told.get("outcome"):

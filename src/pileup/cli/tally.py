@@ -85,6 +85,8 @@ class CaseTally:
     """A case so far: per phase, and its last seconds. Frames of several places may come in any order."""
 
     phase: int = Phase.SETUP
+    since: int = 0
+    """When the load itself began, ns since the epoch: what was pressed before are trials, none of its phases."""
     parts: dict[int, Part] = field(default_factory=dict)
     places: dict[int, Frame] = field(default_factory=dict)
     """Newest frame of each place."""
@@ -97,7 +99,8 @@ class CaseTally:
         if frame.nanoseconds == 0:
             self.outliving[frame.place] = frame.in_flight
             return
-        self.phase = max(self.phase, frame.phase)
+        of_trial = frame.time < self.since
+        self.phase = max(self.phase, min(frame.phase, Phase.WARM_UP) if of_trial else frame.phase)
         self._part(frame.phase).add_starts(frame)
         for phase in {row.phase for row in frame.rows}:
             self._part(phase).add([row for row in frame.rows if row.phase == phase])

@@ -20,8 +20,11 @@ Key = tuple[str, ...]
 class Fleets:
     """Opens a fleet when a case first needs it; places are numbered over the whole run."""
 
-    def __init__(self, plan: Plan, folder: RunFolder, targets: Targets, first: int, told: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, plan: Plan, folder: RunFolder, targets: Targets, first: int, told: list[dict[str, Any]], *, session: int
+    ) -> None:
         self._plan = plan
+        self._session = session
         self._folder = folder
         self._targets = targets
         self._next = first
@@ -67,7 +70,7 @@ class Fleets:
         """Open new places for those that are lost; the numbers go on."""
         fresh = fleet.renew(self._next)
         self._next += len(fresh)
-        self._told += [place.info() for place in fresh]
+        self._told += [{**place.info(), "session": self._session} for place in fresh]
 
     def _retell(self) -> None:
         """Say again what run.json has of the places: their clocks are known better now."""
@@ -86,6 +89,6 @@ class Fleets:
         urls = self._targets.urls()
         fleet = open_fleet(places, self._folder, self._targets.plan, urls, first=self._next, environment=environment)
         self._next += len(fleet.places)
-        self._told += [place.info() for place in fleet.places]
+        self._told += [{**place.info(), "session": self._session} for place in fleet.places]
         self._open[key] = fleet
         return fleet

@@ -123,7 +123,7 @@ class Runner:
             self._book.save()  # what a crash leaves is judged by it
             monitors.start()
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
-            fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"])
+            fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"], session=len(info["sessions"]))
             book, stop = self._book, self._stop
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
             try:

@@ -162,8 +162,12 @@ def _targets(run: dict[str, Any]) -> Texts:
 
 
 def _places(run: dict[str, Any]) -> str:
-    hosts = [str(place.get("host", "")) for place in run.get("places") or []]
-    return f"{len(hosts)} on {', '.join(dict.fromkeys(hosts))}" if hosts else ""
+    """Return how many places pressed, and where; a run that was taken up again has others in each session."""
+    sessions: dict[str, list[str]] = {}
+    for place in run.get("places") or []:
+        sessions.setdefault(str(place.get("session", "")), []).append(str(place.get("host", "")))
+    told = [f"{len(hosts)} on {', '.join(dict.fromkeys(hosts))}" for hosts in sessions.values()]
+    return " or ".join(dict.fromkeys(told))
 
 
 def _loads(runs: Runs) -> Texts:

@@ -117,6 +117,31 @@ def run(tmp_path: Path) -> Iterator[Growing]:
     growing.folder.close()
 
 
+def test_trials_are_told_apart_from_what_is_measured(run: Growing) -> None:
+    find = run.info["cases"][1]["find"] = {"trials": [], "measuring": None}
+    run.info["cases"][1]["started"] = run.now
+    run.folder.save(run.info)
+    run.second(2, 100, phase=Phase.WARM_UP)
+    run.second(2, 10, phase=Phase.COOLDOWN)
+    assert "copy  trial 1  " in run.text()
+    find["trials"] = [{"level": 10.0}]
+    run.folder.save(run.info)
+    run.second(2, 50, phase=Phase.RAMP)
+    assert "copy  trial 2  " in run.text()
+    assert "cool-down" not in run.text()
+    find["measuring"] = run.now
+    run.info["cases"][1]["rate"] = 20.0
+    run.folder.save(run.info)
+    run.second(2, 20, phase=Phase.WARM_UP)
+    assert "copy  warm-up  " in run.text()
+    run.second(2, 20, phase=Phase.MEASURE)
+    assert "copy  measuring  " in run.text()
+    assert run.look().cases[2].tally.so_far().counts["passed"] == 20
+    assert "of 20 /s" in run.text()
+    run.second(2, 1, phase=Phase.COOLDOWN)
+    assert "copy  cool-down  " in run.text()
+
+
 def test_a_case_is_known_by_its_event_before_run_json_says_so(run: Growing) -> None:
     run.begins(1)
     assert [case.name for case in run.look().running] == ["fill"]

@@ -142,6 +142,17 @@ def test_one_in_twenty_equal_runs_shows_anything():
     assert shown / tries < 0.08
 
 
+def test_sessions_of_a_run_that_was_taken_up_again_are_no_more_places():
+    def placed(*places):
+        found = [{"number": number, "host": host, "session": session} for number, (host, session) in enumerate(places)]
+        return run(case(operation(20 * MS)), places=found, folder="/runs/one")
+
+    once, resumed = placed(("vm", 1)), placed(("vm", 1), ("vm", 2))
+    assert against(once, resumed).differs == ()
+    (more,) = against(once, placed(("vm", 1), ("other", 1), ("vm", 2))).differs
+    assert (more.what, more.baseline, more.candidate) == ("places", "1 on vm", "2 on vm, other or 1 on vm")
+
+
 def test_what_is_not_alike_is_told():
     old = run(case(operation(20 * MS)), versions={"pileup": "0.1.0"}, folder="/runs/old")
     new = run(

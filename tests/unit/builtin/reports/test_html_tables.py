@@ -208,6 +208,18 @@ def test_states_that_are_no_queue_are_lines() -> None:
     assert stacks.TABLE not in data
 
 
+def test_what_was_measured_once_is_told_in_words() -> None:
+    base = synthetic.monitors(2)[0]
+    level = replace(base, monitor="read", host="", metric="found_low", unit="/s", labels="")
+    level = replace(level, times=(BEGIN,), values=(187.25,))
+    data = replace(level, metric="moved", unit="B", labels="of=all", values=(3.0 * 2**20,))
+    line = replace(level, metric="queue", times=(BEGIN, BEGIN + 10**9), values=(1.0, 2.0))
+    (panel,), drawn = panels((level, data, line), tables.Clock(BEGIN, 2000))
+    assert [chart.title for chart in panel.charts] == ["Queue"]
+    assert len(drawn) == 1
+    assert panel.once == ("found low 187.2 /s", "moved (of=all) 3 MiB")
+
+
 def test_more_metrics_than_room_are_counted() -> None:
     base = synthetic.monitors(2)[0]
     many = tuple(replace(base, metric=f"m{number}", labels="") for number in range(60))

@@ -70,6 +70,8 @@ class Panel:
     """Metrics that were zero all the time."""
     left_out: int
     """Charts that found no room."""
+    once: tuple[str, ...] = ()
+    """What has one moment alone, in words: a point is no chart."""
 
 
 def groups(series: tuple[Series, ...]) -> list[Group]:
@@ -99,10 +101,13 @@ def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel],
     made: dict[str, list[Chart]] = {}
     quiet: dict[str, list[str]] = {}
     left: dict[str, int] = {}
+    once: dict[str, list[str]] = {}
     for group in sorted(groups(series), key=_place):
         made.setdefault(group.scope, [])
         if _silent(group):
             quiet.setdefault(group.scope, []).append(_title(group))
+        elif len({time for each in group.series for time in each.times}) == 1:
+            once.setdefault(group.scope, []).extend(map(_in_words, group.series))
         elif len(data) >= CHARTS:
             left[group.scope] = left.get(group.scope, 0) + 1
         else:
@@ -111,8 +116,18 @@ def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel],
             made[group.scope].append(chart)
     if queue is not None and any(group.kind == "modes" for group in groups(series)):
         data[stacks.TABLE] = queue.table
-    found = (Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0)) for scope, each in made.items())
-    return list(found), data
+    found = [
+        Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0), tuple(once.get(scope, ())))
+        for scope, each in made.items()
+    ]
+    return found, data
+
+
+def _in_words(series: Series) -> str:
+    (value,) = series.values
+    divisor, unit = scaled(series.unit, abs(value))
+    name = series.metric.replace("_", " ") + (f" ({series.labels})" if series.labels else "")
+    return f"{name} {value / divisor:.4g} {unit}".strip()
 
 
 def _place(group: Group) -> tuple[str, int, str, bool]:
