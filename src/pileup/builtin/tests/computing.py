@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from pileup.model.errors import VerdictException
 from pileup.plugin import Ledger, Op
@@ -10,23 +13,39 @@ from pileup.plugin.batch import BatchTarget, Delegation, Job
 
 KEPT = "kept"
 """Operation of a job that has ended and is not purged yet, for tests that purge."""
+MOST_USERS = 100_000
 DELEGATION = "delegation"
 """Operation of credentials handed over; its key is the id and the user."""
 
 
-def names_of_users(users: int | Sequence[str] | None, user: str) -> tuple[str, ...]:
-    """Return the users among whom clients are dealt out, at least one; "" is who we are for the target.
+def read_users(value: object) -> object:
+    """Return the names of users: `3` means user1, user2, user3. Raises ValueError for what is no number and no list."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, int) and 1 <= value <= MOST_USERS:
+        return tuple(f"user{number}" for number in range(1, value + 1))
+    if isinstance(value, (list, tuple)) and value and all(isinstance(name, str) and name for name in value):
+        return tuple(value)
+    raise ValueError(f"{value!r} are no users; expected how many (for user1, user2, …), or a list of their names")
 
-    Raises ValueError when both options say something, and for no users at all.
-    """
-    if users is None:
-        return (user,)
-    if user:
-        raise ValueError(f"user {user!r} and users {users!r} are both given; expected one of them")
-    names = tuple(f"user{number}" for number in range(1, users + 1)) if isinstance(users, int) else tuple(users)
-    if not names or not all(names):
-        raise ValueError(f"users {users!r}; expected how many, for user1, user2, …, or a list of names")
-    return names
+
+Users = Annotated[
+    tuple[str, ...],
+    BeforeValidator(read_users),
+    Field(json_schema_extra={"type": ["array", "integer", "string"], "examples": [5]}),
+]
+"""Several users, dealt out to the clients."""
+
+
+def one_of(users: Users | None, user: str, client: int) -> str:
+    """Return whom a client is: one of the users in turn, else `user`; "" is who we are for the target."""
+    return users[client % len(users)] if users else user
+
+
+def check_users(users: Users | None, user: str) -> None:
+    """Raise ValueError when both options say something."""
+    if users and user:
+        raise ValueError(f"user {user!r} and users {list(users)} are both given; expected one of them")
 
 
 def key_of(delegation: Delegation) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.computing import DELEGATION, key_of, names_of_users
-from pileup.plugin import Count, Duration, Op, Test, option
+from pileup.builtin.tests.computing import DELEGATION, Users, check_users, key_of, one_of
+from pileup.plugin import Duration, Op, Test, option
 
 
 class ComputingDelegate(Test):
@@ -25,22 +25,22 @@ class ComputingDelegate(Test):
     prefix: str = option("new", pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$", help="how the names of newcomers begin")
     revoke: bool = option(False, help="take each delegation back at once")
     user: str = option("", help="whose they are, where the system lets one say so")
-    users: Count | list[str] | None = option(
-        None, help="several users, dealt out to the clients: how many (user1, user2, …), or their names"
+    users: Users | None = option(
+        None, help="several users, dealt out to the clients: how many (user1, user2, …), or a list of their names"
     )
 
     def check(self) -> None:
         """Refuse users of a name for those who have none yet."""
-        self._users = names_of_users(self.users, self.user)
-        if self.newcomers and self._users != ("",):
+        check_users(self.users, self.user)
+        if self.newcomers and (self.users or self.user):
             raise ValueError(
-                f"users {list(self._users)} with `newcomers: true`; "
+                f"users {list(self.users or [self.user])} with `newcomers: true`; "
                 "expected one of them: newcomers get names of their own"
             )
 
     def run(self, op: Op) -> None:
         """Delegate once."""
-        user = self._introduced(op) if self.newcomers else self._users[self.context.client % len(self._users)]
+        user = self._introduced(op) if self.newcomers else one_of(self.users, self.user, self.context.client)
         with op("delegate", user) as delegate:
             delegate.calls = 1
             made = self.target.delegate(self.lifetime, user)

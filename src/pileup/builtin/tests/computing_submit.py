@@ -7,7 +7,7 @@ import time
 from typing import Literal
 
 from pileup.builtin.commands import split_command
-from pileup.builtin.tests.computing import DELEGATION, key_of, names_of_users
+from pileup.builtin.tests.computing import DELEGATION, Users, check_users, key_of, one_of
 from pileup.model.law import TimeLaw
 from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, option
 from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
@@ -41,8 +41,8 @@ class ComputingSubmit(Test):
     batch: Count = option(1, ge=1, le=100_000, help="jobs in one request")
     prefix: str = option("pileup", pattern=r"^[A-Za-z0-9_.-]{1,60}$", help="how the names of the jobs begin")
     user: str = option("", help="whom they are submitted for, where the system lets one say so")
-    users: Count | list[str] | None = option(
-        None, help="several users, dealt out to the clients: how many (user1, user2, …), or their names"
+    users: Users | None = option(
+        None, help="several users, dealt out to the clients: how many (user1, user2, …), or a list of their names"
     )
     delegation: Literal["none", "shared", "per-job"] = option("none", help="credentials that are handed over")
     lifetime: Duration = option("12 h", gt=0, help="how long they last")
@@ -54,11 +54,11 @@ class ComputingSubmit(Test):
                 f"work {self.work!r} with command {self.command!r}; expected `work: command` and a command, or neither"
             )
         self._command = () if self.command is None else tuple(split_command(self.command, shell=False))
-        self._users = names_of_users(self.users, self.user)
+        check_users(self.users, self.user)
 
     def setup(self) -> None:
         """Become one of the users, and hand credentials over if all jobs share them."""
-        self._user = self._users[self.context.client % len(self._users)]
+        self._user = one_of(self.users, self.user, self.context.client)
         self._shared: Delegation | None = None
         self._since = 0
         if self.delegation == "shared":

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.tests.computing import delegation_of, key_of, names_of_users
+from pileup.builtin.tests.computing import delegation_of, key_of, one_of
 from pileup.builtin.tests.computing_delegate import ComputingDelegate
 from pileup.builtin.tests.computing_renew import ComputingRenew
 from pileup.builtin.tests.computing_submit import ComputingSubmit
@@ -22,17 +22,29 @@ def acts(iteration: Iteration) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("users", "user", "names"),
-    [(None, "", ("",)), (None, "bob", ("bob",)), (2, "", ("user1", "user2")), (["a", "b"], "", ("a", "b"))],
+    ("options", "names"),
+    [
+        ({}, ["", ""]),
+        ({"user": "bob"}, ["bob", "bob"]),
+        ({"users": 2}, ["user1", "user2"]),
+        ({"users": "1"}, ["user1", "user1"]),
+        ({"users": ["a", "b", "c"]}, ["a", "b"]),
+    ],
 )
-def test_users_have_names(users: Any, user: str, names: tuple[str, ...]) -> None:
-    assert names_of_users(users, user) == names
+def test_users_have_names(options: dict[str, Any], names: list[str]) -> None:
+    test = ComputingSubmit(**options)
+    assert [one_of(test.users, test.user, client) for client in (0, 1)] == names
 
 
-@pytest.mark.parametrize(("users", "user"), [(0, ""), ([], ""), ([""], ""), (2, "bob")])
-def test_wrong_users_are_told(users: Any, user: str) -> None:
-    with pytest.raises(ValueError, match="; expected"):
-        names_of_users(users, user)
+@pytest.mark.parametrize("users", [0, "0", "-1", [], [""], "many", 2.5, [["a"]], 10**9])
+def test_wrong_users_are_told(users: Any) -> None:
+    with pytest.raises(ValueError, match=r"are no users; expected how many \(for user1, user2, …\), or a list"):
+        ComputingSubmit(users=users)
+
+
+def test_one_user_or_several() -> None:
+    with pytest.raises(ValueError, match=r"user 'bob' and users \['user1', 'user2'\] are both given; expected one"):
+        ComputingDelegate(users=2, user="bob")
 
 
 def test_a_key_says_which_and_whose() -> None:
