@@ -44,8 +44,8 @@ class Quantity:
     @property
     def kind(self) -> str:
         """Its dimension in words."""
-        seconds, size = self.of
-        return NAMES.get(self.of) or f"time^{seconds} size^{size}"
+        powers = zip(("time", "size"), self.of, strict=True)
+        return NAMES.get(self.of) or " ".join(f"{name}^{power}" for name, power in powers if power)
 
 
 def _factors() -> dict[str, Quantity]:
@@ -168,8 +168,8 @@ class _Reader:
 
     def _wrong(self, at: int | None = None) -> ValueError:
         rest = self._text[self._at if at is None else at :].strip()
-        found = f"{_short(rest)} in it cannot be computed with" if rest else "something is missing at its end"
-        return ValueError(f"{self._shown()} cannot be computed: {found}; expected {EXPECTED}")
+        found = f"from {_short(rest)} on" if rest else "as something is missing at its end"
+        return ValueError(f"{self._shown()} cannot be computed {found}; expected {EXPECTED}")
 
 
 def quantity(number: str, unit: str | None) -> Quantity:
