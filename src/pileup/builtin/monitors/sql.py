@@ -8,8 +8,9 @@ from typing import Literal
 from pydantic import SecretStr
 
 from pileup.builtin.databases import Database, Login, check_url
+from pileup.builtin.monitors.database_of import database_of
 from pileup.builtin.monitors.sql_rows import Shape, samples_of
-from pileup.plugin import Duration, Monitor, Sample, option
+from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, option
 
 
 class SqlMonitor(Monitor):
@@ -35,6 +36,9 @@ class SqlMonitor(Monitor):
     - `mariadb://user@host:3306/name` or `mysql://…`, `mariadb://user@/name?unix_socket=/run/db.sock`
     - `postgresql://user@host:5432/name`, `postgresql://user@/name?host=/run/postgresql`
 
+    `target` in the place of `url` asks the database of a target of the suite: kind database, slurm with its accounting,
+    a private ARC CE.
+
     The password is read from `password_file`, for MariaDB and MySQL also from `defaults_file`, whose `[client]` may
     tell user, host and socket too; PostgreSQL looks into `~/.pgpass` by itself. `password` is for a variable of the
     suite. None of them reaches the record, but a password that is given by `--set` is seen in the list of processes.
@@ -46,7 +50,8 @@ class SqlMonitor(Monitor):
 
     name = "sql"
 
-    url: str = option(help="the database, without a password, e.g. postgresql://reader@127.0.0.1/jobs")
+    url: str | None = option(None, help="the database, without a password, e.g. postgresql://reader@127.0.0.1/jobs")
+    target: str | None = option(None, help="name of a target of the suite that has a database: the one to be asked")
     query: str = option(help="what is asked at every interval")
     labels: list[str] = option([], help="columns whose values are labels; default: those that hold text")
     metric: str | None = option(
@@ -67,22 +72,30 @@ class SqlMonitor(Monitor):
         """Refuse an address that is none or holds a password, and several ways to give one."""
         if not self.query.strip():
             raise ValueError("`query` is empty; expected one like SELECT count(*) AS jobs FROM jobs")
+        if (self.url is None) == (self.target is None):
+            raise ValueError("one database is asked; expected `url` or `target`")
         if self.password is not None and self.password_file is not None:
             raise ValueError("there is a password and a password_file; expected one of the two")
         secret = self.password.get_secret_value() if self.password is not None else None
         login = Login(secret, self.password_file, self.defaults_file, self.ca)
-        check_url(self.url, login)
-        self._database = Database(self.url, login, self.timeout)
+        if self.url is None and login.given:
+            raise ValueError("`target` and who asks; expected `target` alone: the target knows who asks")
+        self._database: Database | None = None
+        self._watched: Target | None = None
+        if self.url is not None:
+            check_url(self.url, login)
+            self._database = Database(self.url, login, self.timeout)
         self._shape = Shape(tuple(self.labels), self.metric, self.series)
         self._seen: dict[tuple[str, str], Sample] = {}
 
     def open(self) -> None:
         """Load what speaks to the database. Raises PluginError when that is not installed."""
-        self._database.open()
+        if self._database is not None:
+            self._database.open()
 
     def sample(self) -> Iterator[Sample]:
-        """Ask once. Raises PluginError."""
-        columns, rows = self._database.ask(self.query, self.series)
+        """Ask once. Raises PluginError, TargetError."""
+        columns, rows = self._reached().ask(self.query, self.series)
         found = {(each.metric, each.labels): each for each in samples_of(columns, rows, self._shape, self.units)}
         if self.absent == "zero":
             gone = {key: Sample(each.metric, 0.0, each.unit, each.labels) for key, each in self._seen.items()}
@@ -92,4 +105,14 @@ class SqlMonitor(Monitor):
 
     def close(self) -> None:
         """Close the connection."""
-        self._database.close()
+        if self._database is not None:
+            self._database.close()
+
+    def _reached(self) -> Database:
+        """Return the database, another one after the watched target has become another."""
+        if self.url is None and (target := self.watched()) is not self._watched:
+            self.close()
+            self._watched, self._database = target, database_of(target, self.timeout)
+        if self._database is None:
+            raise PluginError("there is no database", "`url` or `target`")
+        return self._database

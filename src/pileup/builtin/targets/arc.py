@@ -17,6 +17,8 @@ from pileup.builtin.targets.arc_jobs import Jobs
 from pileup.builtin.targets.arc_users import Users
 from pileup.builtin.targets.arc_words import describe, describe_all
 from pileup.builtin.targets.location import Location, locate
+from pileup.builtin.targets.slurm import SlurmTarget
+from pileup.builtin.targets.slurm_place import SOCKET_NAME
 from pileup.model.program import ClientSpec
 from pileup.plugin import Ambiguous, Duration, Failed, Launcher, Refused, TargetError, option
 from pileup.plugin.batch import (
@@ -91,6 +93,12 @@ class ArcTarget(BatchTarget):
     def database_url(self) -> str:
         """The accounting as monitors take it, "" where it cannot be read."""
         return self.accounting.url if self.accounting else ""
+
+    @cached_property
+    def batch_system(self) -> SlurmTarget | None:
+        """The Slurm behind a private CE, for monitors; None for another CE."""
+        private = self.users.private
+        return SlurmTarget(f"unix:{private.subjects.parent / SOCKET_NAME}") if private else None
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -29,6 +29,7 @@ from pileup.builtin.targets.slurm_records import (
     running,
 )
 from pileup.builtin.targets.slurm_rest import Answer, Endpoint, Rest, endpoint_of
+from pileup.builtin.targets.slurm_statistics import Statistics, from_rest, from_sdiag
 from pileup.builtin.targets.slurm_words import QUEUE_FORMAT, SECOND, judged, problem_of, queue_job, state_of
 from pileup.plugin import Ambiguous, ClientSpec, Duration, Failed, Launcher, PluginError, Refused, TargetError, option
 from pileup.plugin.batch import (
@@ -115,6 +116,11 @@ class SlurmTarget(BatchTarget):
     def database_url(self) -> str:
         """Where the data base of its accounting is; empty when that is not known."""
         return self.database or self.place.database
+
+    @property
+    def slow_log(self) -> str:
+        """Where the log of slow queries of that data base is; empty when there is none."""
+        return self.place.slow_log
 
     def environment(self) -> dict[str, str]:
         """Return the variables that its commands need."""
@@ -274,16 +280,18 @@ class SlurmTarget(BatchTarget):
             raise Refused(f"delegation {delegation.id} has expired") from problem
 
     def _ask(self, method: str, path: str, body: bytes = b"", delegation: Delegation | None = None) -> Answer:
-        """Ask the REST daemon. Raises Refused, Ambiguous or Failed unless it answers 200 without an error."""
-        headers, rest = {}, self.rest
-        token = self._secrets[delegation.id] if delegation else self._token()
-        if token:
-            headers = {"X-SLURM-USER-NAME": self._named(delegation), "X-SLURM-USER-TOKEN": token}
-            rest = self._gate
-        answer = rest.ask(method, VERSION + path, body, headers)
+        """Ask the REST daemon. Raises Refused, Ambiguous or Failed unless it answers 200."""
+        answer = self._answer(method, path, body, delegation)
         if answer.status != OK:
             raise _verdict(answer, f"{method} {path}")
         return answer
+
+    def _answer(self, method: str, path: str, body: bytes = b"", delegation: Delegation | None = None) -> Answer:
+        token = self._secrets[delegation.id] if delegation else self._token()
+        if not token:
+            return self.rest.ask(method, VERSION + path, body)
+        headers = {"X-SLURM-USER-NAME": self._named(delegation), "X-SLURM-USER-TOKEN": token}
+        return self._gate.ask(method, VERSION + path, body, headers)
 
     def _named(self, delegation: Delegation | None) -> str:
         return (delegation.user if delegation else "") or self._me
@@ -307,29 +315,43 @@ class SlurmTarget(BatchTarget):
 
     def cancel(self, ids: Sequence[str]) -> list[str]:
         """End jobs; return the ids of those that could not be ended."""
-        return self._scancel(ids) if self.driver == "sbatch" else [each for each in ids if not self._deleted(each)]
+        going = self._going(ids)  # Slurm says of jobs that are over, scancel of any, that it has ended them
+        wanted = [each for each in ids if each in going]
+        if self.driver == "sbatch":
+            self._scancel(wanted)
+        else:
+            going -= {each for each in wanted if not self._deleted(each)}
+        return [each for each in ids if each not in going]
+
+    def _going(self, ids: Sequence[str]) -> set[str]:
+        """Return which of these jobs are not over."""
+        if self.driver == "rest" and len(ids) <= FEW:
+            return {each for each in ids if self._state(each) in {JobState.QUEUED, JobState.RUNNING}}
+        return {job.id for job in self._queue("-t", "all") if not job.state.final}
+
+    def _state(self, id_: str) -> JobState | None:
+        """Ask for the state of one job by REST; None for one that is unknown."""
+        answer = self._about(id_, "GET")
+        found = json.loads(answer.body).get("jobs") if answer.status == OK else None
+        return state_of(found[0]["job_state"]) if found else None
 
     def _deleted(self, id_: str) -> bool:
-        answer = self._asked_to_end(id_)
+        return self._about(id_, "DELETE").status == OK
+
+    def _about(self, id_: str, method: str) -> Answer:
+        """Ask for something about one job. Raises as `_ask`, but not for one that is unknown or over."""
+        answer = self._answer(method, f"/job/{id_}")
         if answer.status != OK and problem_of(answer.body)[0] not in GONE:
-            raise _verdict(answer, f"DELETE /job/{id_}")
-        return answer.status == OK
+            raise _verdict(answer, f"{method} /job")
+        return answer
 
-    def _asked_to_end(self, id_: str) -> Answer:
-        token = self._token()
-        headers = {"X-SLURM-USER-NAME": self._me, "X-SLURM-USER-TOKEN": token} if token else {}
-        return (self._gate if token else self.rest).ask("DELETE", f"{VERSION}/job/{id_}", headers=headers)
-
-    def _scancel(self, ids: Sequence[str]) -> list[str]:
-        going = {job.id for job in self._queue("-t", "all") if not job.state.final}  # scancel is silent of others
-        wanted = [each for each in ids if each in going]
-        for some in (wanted[at : at + self.at_once] for at in range(0, len(wanted), self.at_once)):
+    def _scancel(self, ids: Sequence[str]) -> None:
+        for some in (ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)):
             _, error, code = self.commands.run(["scancel", *some])
             if code is None:
                 raise Ambiguous(f"scancel did not end within {self.patience / SECOND:g} s")
             if code:
                 raise judged(error.strip()[:300] or f"code {code}", "scancel")
-        return [each for each in ids if each not in going]
 
     def purge(self, ids: Sequence[str] = (), oldest: int = 0) -> Purged:
         """Refuse: Slurm forgets by itself what has ended, after its MinJobAge."""
@@ -343,6 +365,18 @@ class SlurmTarget(BatchTarget):
             state = state_of(word)
             found[state] = found.get(state, 0) + number
         return found
+
+    def queue_length(self) -> dict[JobState, int]:
+        """Return how many jobs wait and run, by the data base where it is known: a look that costs little."""
+        if isinstance(self.records, DatabaseRecords):
+            return self.records.open_jobs()
+        return dict(Counter(map(state_of, self.commands.lines("squeue", "-h", "-a", "-r", "-o", "%T"))))
+
+    def statistics(self) -> Statistics:
+        """Return what the controller counts of itself and its scheduler, by REST where there is a url."""
+        if self.url:
+            return from_rest(self._ask("GET", "/diag").body)
+        return from_sdiag(self.commands.lines("sdiag"))
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Return what the accounting knows of jobs that have ended, by name."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from pileup.builtin.database_source import Login
 from pileup.builtin.databases import Database
 from pileup.builtin.targets.slurm_commands import Commands
-from pileup.builtin.targets.slurm_words import HISTORY_FORMAT, completion_job, history_job, row_job
+from pileup.builtin.targets.slurm_words import HISTORY_FORMAT, completion_job, history_job, numbered, row_job
 from pileup.plugin import Failed, PluginError, Refused, TargetError
 from pileup.plugin.batch import Changes, Job, JobState
 
@@ -76,6 +76,15 @@ class DatabaseRecords:
             return []
         query = f"select {COLUMNS} from {self._table()} where time_end > 0 and job_name in ({wanted})"  # noqa: S608
         return [job for job in map(row_job, self._ask(query)) if job.state.final]
+
+    def open_jobs(self) -> dict[JobState, int]:
+        """Return how many jobs wait and run, as far as slurmdbd has heard."""
+        found: dict[JobState, int] = {}
+        query = f"select state, count(*) from {self._table()} where time_end = 0 and deleted = 0 group by 1"  # noqa: S608
+        for number, count in self._ask(query):
+            state = numbered(int(str(number)))
+            found[state] = found.get(state, 0) + int(str(count))
+        return found
 
     def _oldest_open(self) -> int:
         """Return the number of the oldest row that may still change."""

@@ -133,11 +133,20 @@ def history_job(line: str) -> Job | None:
     return Job(name, id_, state, moment(submit), started, moment(end) if state.final else 0, reason, user)
 
 
+def word_of(number: int) -> str:
+    """Return the word for a state of the data base; flags stand above its lowest byte."""
+    return NUMBERS[number & 0xFF] if number & 0xFF < len(NUMBERS) else "FAILED"
+
+
+def numbered(number: int) -> JobState:
+    """Return what a state of the data base is called here."""
+    return state_of(word_of(number))
+
+
 def row_job(row: Sequence[Any]) -> Job:
     """Read a row of the data base: id, name, state, exit code, times of submission, start, end, user, nodes."""
     id_, name, number, ended_with, submit, start, end, user, nodes = row
-    word = NUMBERS[number & 0xFF] if number & 0xFF < len(NUMBERS) else "FAILED"
-    state = state_of(word)
+    word, state = word_of(number), numbered(number)
     started = 0 if (nodes or "") in NOWHERE else int(start) * SECOND
     reason = why(word, (int(ended_with) >> 8) & 0xFF, int(ended_with) & 0x7F) if state.final else ""
     return Job(str(name), str(id_), state, int(submit) * SECOND, started, int(end) * SECOND, reason, user_name(user))

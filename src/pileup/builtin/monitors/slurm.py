@@ -1,0 +1,162 @@
+"""Watches the batch system Slurm."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pileup.builtin.targets.arc import ArcTarget
+from pileup.builtin.targets.slurm import SlurmTarget
+from pileup.builtin.targets.slurm_statistics import Requests, Statistics
+from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, option
+from pileup.plugin.batch import JobState
+
+JOBS = {
+    "submitted": "jobs_submitted",
+    "started": "jobs_started",
+    "completed": "jobs_completed",
+    "failed": "jobs_failed",
+    "cancelled": "jobs_canceled",
+    "backfilled": "bf_backfilled_jobs",
+}
+"""What has happened to jobs, by the controller's counters."""
+NOW = {
+    "threads": "server_thread_count",
+    "agents": "agent_count",
+    "agent_queue": "agent_queue_size",
+    "agent_threads": "agent_thread_count",
+    "database_queue": "dbd_agent_queue_size",
+    "cycle_depth": "schedule_cycle_mean_depth",
+    "cycle_queue": "schedule_queue_length",
+}
+"""What is so many now."""
+CYCLES = {("cycle", "last"): "schedule_cycle_last", ("cycle", "mean"): "schedule_cycle_mean"} | {
+    ("backfill_cycle", "last"): "bf_cycle_last",
+    ("backfill_cycle", "mean"): "bf_cycle_mean",
+}
+COUNTED = {"cycles": "schedule_cycle_total", "backfill_cycles": "bf_cycle_counter"}
+MICROSECOND = 1e-6
+QUEUE = (JobState.QUEUED, JobState.RUNNING)
+NONE = Requests(0, 0)
+
+
+class SlurmMonitor(Monitor):
+    """Ask a Slurm for what its controller and its scheduler tell of themselves (sdiag), and for its jobs by state.
+
+        monitors: [{use: slurm, target: ce, every: 5 s}]
+        criteria:
+          - {id: C1, says: The queue is kept full, check: "min(slurm.jobs[state=queued]) >= 5000"}
+          - {id: C2, says: The scheduler keeps up, check: "max(slurm.cycle[of=last]) < 1 s"}
+
+    `target` is a target of kind slurm, or a private ARC CE, which has one behind it; `config` the slurm.conf of another
+    one, whose commands work here.
+
+    | metric | unit | what |
+    |---|---|---|
+    | `jobs[state=queued]` `running` | | jobs there are, all users together |
+    | `submitted` `started` `completed` `failed` `cancelled` `backfilled` | | jobs since the first sample |
+    | `submitted_rate` … | /s | the same since the sample before |
+    | `cycle[of=last]` `mean` | s | a cycle of the scheduler: the last, and the mean since the counters began |
+    | `cycle_rate` `cycle_depth` `cycle_queue` | /s, | cycles; jobs looked at in one on average; queue at the last |
+    | `backfill_cycle[of=last]` `mean`, `backfill_cycle_rate` | s, /s | the same of backfilling |
+    | `requests_rate` `requests_time` | /s, s | requests that the controller answered (RPC), and their mean time |
+    | `threads` `agents` `agent_queue` `agent_threads` | | threads that answer; agents that tell nodes; their queue |
+    | `database_queue` | | messages that wait for slurmdbd |
+
+    With `each` also `request_rate[type=…]` and `request_time[type=…]` of every kind of request. Counters that begin
+    anew (at midnight, with the controller) go on here.
+
+    Where the data base of the accounting is known, jobs are counted there: cheap, and some seconds behind. Rows of jobs
+    that a killed controller forgot stay open in it and are counted. Else squeue is asked, at most each `squeue`.
+    Statistics come by REST where the target has a url (a fraction of a ms of pileup's CPU), else from sdiag.
+    """
+
+    name = "slurm"
+
+    target: str | None = option(None, help="name of a target of the suite, of kind slurm or arc (with `launch`)")
+    config: str | None = option(None, help="slurm.conf of another Slurm")
+    each: bool = option(False, help="also every kind of request apart")
+    squeue: Duration = option(10 * 10**9, ge=10**9, help="least time between two calls of squeue, where one is needed")
+
+    def check(self) -> None:
+        """Refuse two Slurms, and none."""
+        if (self.target is None) == (self.config is None):
+            raise ValueError("one Slurm is watched; expected `target` or `config`")
+        self._own = SlurmTarget(driver="sbatch", config=self.config) if self.config is not None else None
+        self._slurm: SlurmTarget | None = None
+        self._before: Statistics | None = None
+        self._moment = 0.0
+        self._sums = dict.fromkeys(JOBS, 0)
+        self._asked = float("-inf")
+
+    def sample(self) -> Iterator[Sample]:
+        """Ask once. Raises PluginError, TargetError, Failed, Refused, Ambiguous."""
+        slurm = self._reached()
+        yield from self._jobs(slurm)
+        found, moment = slurm.statistics(), time.monotonic()
+        before, passed = self._before, moment - self._moment
+        self._before, self._moment = found, moment
+        figures = found.figures
+        yield from (Sample(name, figures[word]) for name, word in NOW.items() if word in figures)
+        for (name, of), word in CYCLES.items():
+            if word in figures:
+                yield Sample(name, figures[word] * MICROSECOND, "s", f"of={of}")
+        if before is not None and passed > 0:
+            yield from self._grown(before, found, passed)
+
+    def close(self) -> None:
+        """End the connection of this thread."""
+        if self._slurm is not None and self._slurm.url:
+            self._slurm.rest.close()
+
+    def _reached(self) -> SlurmTarget:
+        """Return the Slurm that is watched, as it is now. Raises PluginError, TargetError."""
+        found: Target | None = self._own or self.watched()
+        if isinstance(found, ArcTarget):
+            found = found.batch_system
+        if not isinstance(found, SlurmTarget):
+            raise PluginError("the target is no Slurm", "one of kind slurm, or of kind arc with `launch`")
+        self._slurm = found
+        return found
+
+    def _jobs(self, slurm: SlurmTarget) -> Iterator[Sample]:
+        """Yield the jobs by state, when it is time to ask."""
+        by_sql = bool(slurm.database_url)
+        if not by_sql and time.monotonic() - self._asked < self.squeue / 1e9:
+            return
+        self._asked = time.monotonic()
+        counts = slurm.queue_length()
+        for state in QUEUE:
+            yield Sample("jobs", counts.get(state, 0), "", f"state={state}")
+
+    def _grown(self, before: Statistics, found: Statistics, passed: float) -> Iterator[Sample]:
+        for name, word in JOBS.items():
+            growth = _growth(before.figures.get(word, 0), found.figures.get(word, 0))
+            self._sums[name] += growth
+            yield Sample(name, self._sums[name])
+            yield Sample(f"{name}_rate", growth / passed, "/s")
+        for name, word in COUNTED.items():
+            growth = _growth(before.figures.get(word, 0), found.figures.get(word, 0))
+            yield Sample(f"{name.removesuffix('s')}_rate", growth / passed, "/s")
+        grown = {kind: _more(before.requests.get(kind, NONE), told) for kind, told in found.requests.items()}
+        whole = Requests(sum(each.count for each in grown.values()), sum(each.time for each in grown.values()))
+        yield from _requests("requests", whole, passed, "")
+        for kind, more in grown.items() if self.each else ():
+            yield from _requests("request", more, passed, f"type={kind}")
+
+
+def _growth(before: int, now: int) -> int:
+    """Return by how much a counter has grown; one that began anew has grown by what it shows."""
+    return now - before if now >= before else now
+
+
+def _more(before: Requests, now: Requests) -> Requests:
+    if now.count < before.count:
+        return now
+    return Requests(now.count - before.count, max(0, now.time - before.time))
+
+
+def _requests(name: str, grown: Requests, passed: float, labels: str) -> Iterator[Sample]:
+    yield Sample(f"{name}_rate", grown.count / passed, "/s", labels)
+    if grown.count:
+        yield Sample(f"{name}_time", grown.time / grown.count * MICROSECOND, "s", labels)
