@@ -78,7 +78,7 @@ class ComputingPoll(Test):
     def _take(self, op: Op, news: Changes) -> None:
         """Tell the ledger what the system has told."""
         for job in tell(self.ledger, self._known(news.jobs)):
-            if self.keep:
+            if self.keep and self.ledger.since(KEPT, job.name) is None:  # a job may have run twice
                 op.begin(KEPT, job.name, job.ended or None)
 
     def _known(self, jobs: Sequence[Job]) -> Iterator[Job]:

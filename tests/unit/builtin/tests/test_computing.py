@@ -130,6 +130,17 @@ def test_jobs_are_followed_at_the_times_that_the_system_tells() -> None:
     assert ledger.open() == 0
 
 
+def test_a_job_that_ran_twice_ends_once() -> None:
+    ledger = opened("a")
+    twins = [Job("a", number, JobState.COMPLETED, 90, 200, 300) for number in ("1", "2")]
+    test = ComputingPoll(Feed(twins), counts=False, keep=True)  # type: ignore[arg-type]
+    test.ledger = ledger
+    test.setup()
+    test.run(TestOp(ledger=ledger))
+    assert [row[:2] for row in rows(ledger)] == [("queue", "a"), ("run", "a"), ("job", "a")]
+    assert ledger.keys("kept") == ["a"]
+
+
 def test_a_job_that_was_over_before_its_answer_came_takes_no_negative_time() -> None:
     ledger = opened("a")
     poll(Feed([Job("a", "1", JobState.COMPLETED, 10, 20, 30)]), ledger)
