@@ -10,6 +10,7 @@ import psutil
 
 from pileup.builtin.launchers.slurm import slurm_launcher
 from pileup.builtin.targets.slurm import SlurmTarget
+from pileup.run.processes import marked
 from pileup.run.servers import Supervisor
 from tests.servers.launched import NAME, supervised
 from tests.support import require_program
@@ -21,7 +22,11 @@ PROGRAMS = {
     "sbatch": "slurm-wlm",
     "slurmrestd": "slurmrestd",
 }
-WITH_ACCOUNTING = {"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core", "my_print_defaults": "mariadb-client-core"}
+WITH_ACCOUNTING = {
+    "slurmdbd": "slurmdbd",
+    "mariadbd": "mariadb-server-core",
+    "my_print_defaults": "mariadb-client-core",
+}
 QUICK = {"cycle": 0, "defer": False}
 """Settings of one that starts jobs at once."""
 
@@ -60,19 +65,9 @@ class RunningSlurm:
         return "\n".join(target.commands.lines(*words))
 
     def processes(self) -> list[psutil.Process]:
-        """Return everything that has its folder among its words, or runs because of it."""
-        return processes_of(str(self.home))
-
-
-def processes_of(home: str) -> list[psutil.Process]:
-    """Return processes that name a folder in their words or their environment, but for dead ones."""
-    found = []
-    for each in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            words = " ".join((*each.cmdline(), *each.environ().values()))
-            if home in words and each.status() != psutil.STATUS_ZOMBIE:
-                found.append(each)
-    return found
+        """Return what was started because of it, steps of jobs too, and their descendants: the jobs."""
+        found = marked(self.supervisor._find(NAME)[0]._mark)
+        return [*found, *(child for each in found for child in each.children(recursive=True) if child not in found)]
 
 
 @contextlib.contextmanager
@@ -86,5 +81,3 @@ def slurm(folder: Path, /, **settings: Any) -> Iterator[RunningSlurm]:
         require_program(str(found[0] if found else "auth_jwt.so"), "apt-get install slurm-wlm-jwt-plugin")
     with supervised(slurm_launcher(settings), folder) as supervisor:
         yield RunningSlurm(supervisor)
-
-

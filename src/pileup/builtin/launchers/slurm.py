@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pileup.builtin.launchers.mariadb import SLOW_LOG, MariadbParts, known_user, mariadb_parts
 from pileup.builtin.launchers.mariadb import SOCKET as DATABASE_SOCKET
-from pileup.builtin.launchers.mariadb import MariadbParts, known_user, mariadb_parts
 from pileup.builtin.launchers.slurm_settings import SECOND, SlurmSettings
 from pileup.plugin import Accepts, Answer, Daemon, File, Launcher, Task
 
@@ -193,7 +193,10 @@ def _accounting(wanted: SlurmSettings) -> Iterator[Daemon | Task]:
 
 
 def _database(wanted: SlurmSettings) -> MariadbParts:
-    sizes = (f"--innodb-buffer-pool-size={wanted.buffer_pool}M", "--innodb-lock-wait-timeout=900")
+    sizes: tuple[str, ...] = (f"--innodb-buffer-pool-size={wanted.buffer_pool}M", "--innodb-lock-wait-timeout=900")
+    if wanted.slow_queries is not None:
+        longest = f"--long-query-time={wanted.slow_queries / SECOND:g}"
+        sizes = (*sizes, "--slow-query-log=ON", f"--slow-query-log-file={SLOW_LOG}", longest)
     return mariadb_parts(GRANTS, (*sizes, "--innodb-flush-log-at-trx-commit=2"))
 
 
@@ -271,6 +274,7 @@ def _told(wanted: SlurmSettings) -> str:
         "conf": CONF,
         "database": f"mariadb://{READER}@/{DATABASE}?unix_socket={DATABASE_SOCKET}" if wanted.accounting else "",
         "completions": "" if wanted.accounting else "{short}/state/completions",
+        "slow_log": "" if wanted.slow_queries is None else SLOW_LOG,
         "port": "{port:rest}" if wanted.tokens else "",
     }
     return json.dumps(told)

@@ -39,6 +39,9 @@ class SlurmSettings(Part):
     defer: bool = Field(True, description="start jobs in these looks alone, not while one is submitted")
     rest_threads: Count = Field(20, ge=1, le=1000, description="threads of slurmrestd")
     buffer_pool: Count = Field(128, ge=8, le=100_000, description="MiB that MariaDB keeps in memory")
+    slow_queries: Duration | None = Field(
+        None, ge=0, description="let MariaDB log queries that take longer (long_query_time), for monitor slow-queries"
+    )
     directives: tuple[str, ...] = Field((), description="further lines of slurm.conf, e.g. [`SlurmdTimeout=20`]")
 
     @field_validator("directives")
@@ -53,6 +56,8 @@ class SlurmSettings(Part):
     def _agree(self) -> SlurmSettings:
         if self.nodes > self.slots:
             raise ValueError(f"{self.nodes} nodes share {self.slots} slots; expected at least a slot for each")
+        if self.slow_queries is not None and not self.accounting:
+            raise ValueError("slow_queries is set without a data base; expected `accounting: true` beside it")
         return self
 
     def node_slots(self) -> list[int]:

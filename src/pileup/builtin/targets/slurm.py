@@ -391,7 +391,7 @@ class SlurmTarget(BatchTarget):
         """Make a token for so many ns, whole seconds. Raises Refused where Slurm gives none."""
         whose = user or self._me
         seconds = max(1, round(lifetime / SECOND))
-        token, told = token_of(self.commands.lines("scontrol", "token", f"username={whose}", f"lifespan={seconds}"))
+        token, told = token_of(*self.commands.run(["scontrol", "token", f"username={whose}", f"lifespan={seconds}"]))
         made = Delegation(secrets.token_hex(8), expiry(told), user)
         with self._lock:
             self._tokens[made.id] = made

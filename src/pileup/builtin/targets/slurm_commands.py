@@ -137,13 +137,16 @@ def _last(error: str) -> str:
     return lines[-1].removeprefix("sbatch: ").removeprefix("error: ").strip()[:300] if lines else ""
 
 
-def token_of(lines: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the token that `scontrol token` has told, and what it says. Raises Refused when there is none."""
-    for line in lines:
+def token_of(output: str, error: str, code: int | None) -> tuple[str, dict[str, Any]]:
+    """Return the token that `scontrol token` has told, and what it says. Raises Refused; Ambiguous for no answer."""
+    if code is None:
+        raise Ambiguous("scontrol token did not end in time")
+    for line in output.splitlines():
         name, _, token = line.partition("=")
         if name == "SLURM_JWT":
             return token, said_by(token)
-    raise Refused("scontrol token gave no token; expected one: does it have AuthAltTypes=auth/jwt?")
+    problem = judged(_last(error) or f"code {code}", "scontrol token")
+    raise problem if isinstance(problem, Ambiguous) else Refused(f"{problem.what}; expected AuthAltTypes=auth/jwt")
 
 
 def said_by(token: str) -> dict[str, Any]:

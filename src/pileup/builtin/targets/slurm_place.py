@@ -26,6 +26,8 @@ class Place:
     """Url of the data base of its accounting."""
     completions: str = ""
     """Path of its completion log."""
+    slow_log: str = ""
+    """Path of the log of slow queries of its data base."""
     gate: Endpoint | None = None
     """Where who has a token comes in, when that is not the url."""
 
@@ -41,4 +43,4 @@ def place_of(url: str) -> Place:
         return Place()
     gate = endpoint_of(f"http://127.0.0.1:{told['port']}") if told["port"] else None
     user = told["user"] if os.geteuid() == 0 else ""
-    return Place(True, user, told["conf"], told["database"], told["completions"], gate)
+    return Place(True, user, told["conf"], told["database"], told["completions"], told["slow_log"], gate)

@@ -23,6 +23,20 @@ PORT = 6820
 EXPECTED = "one like unix:/run/slurmrestd.sock or https://host:6820"
 
 
+class _Connection(socket.socket):
+    """The connection of a thread, closed when that has ended."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _TlsConnection(ssl.SSLSocket):
+    """The same over TLS."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a REST daemon listens: a path, or host and port."""
@@ -35,7 +49,7 @@ class Endpoint:
     def connect(self, seconds: float, context: ssl.SSLContext | None) -> socket.socket:
         """Return a connection. Raises OSError."""
         if self.path:
-            made = socket.socket(socket.AF_UNIX)
+            made = _Connection(socket.AF_UNIX)
             made.settimeout(seconds)
             try:
                 made.connect(self.path)
@@ -43,15 +57,15 @@ class Endpoint:
                 made.close()
                 raise
             return made
-        made = socket.create_connection((self.host, self.port), seconds)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if not self.tls:
-            return made
-        try:
-            return (context or ssl.create_default_context()).wrap_socket(made, server_hostname=self.host)
-        except OSError:
-            made.close()
-            raise
+        with socket.create_connection((self.host, self.port), seconds) as plain:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if not self.tls:
+                made = _Connection(fileno=plain.detach())
+                made.settimeout(seconds)
+                return made
+            wrapping = context or ssl.create_default_context()
+            wrapping.sslsocket_class = _TlsConnection
+            return wrapping.wrap_socket(plain, server_hostname=self.host)
 
     def __str__(self) -> str:
         return self.path or f"{self.host}:{self.port}"
@@ -117,7 +131,7 @@ class Rest:
 
     def close(self) -> None:
         """Close the connection of this thread, if there is one."""
-        connection = getattr(self._local, "connection", None)
+        connection: socket.socket | None = getattr(self._local, "connection", None)
         self._local.connection = None
         if connection is not None:
             connection.close()

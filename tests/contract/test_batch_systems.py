@@ -1,0 +1,161 @@
+"""What every real batch system promises behind the target of its kind: one that is launched here, of each kind."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from pileup.plugin.batch import BatchTarget, Claim, Fate, Job, JobSpec, JobState
+from tests.servers.slurm import QUICK, slurm
+
+SECOND = 10**9
+WITHIN = 40.0
+"""Seconds that a system has to do what it is bound to do."""
+ROUND = SECOND
+"""What times may be off: Slurm tells whole seconds."""
+numbers = count()
+
+
+@contextmanager
+def slurm_by_rest(folder: Path) -> Iterator[BatchTarget]:
+    with slurm(folder, slots=8, tokens=True, **QUICK) as server:
+        yield server.target()
+
+
+@contextmanager
+def slurm_by_sbatch(folder: Path) -> Iterator[BatchTarget]:
+    with slurm(folder, slots=8, tokens=True, nodes=2, **QUICK) as server:
+        yield server.target(driver="sbatch")
+
+
+@contextmanager
+def slurm_with_accounting(folder: Path) -> Iterator[BatchTarget]:
+    with slurm(folder, slots=8, tokens=True, accounting=True, **QUICK) as server:
+        yield server.target()
+
+
+SYSTEMS = {"slurm-rest": slurm_by_rest, "slurm-sbatch": slurm_by_sbatch, "slurm-accounting": slurm_with_accounting}
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BatchTarget]:
+    with SYSTEMS[request.param](tmp_path_factory.mktemp("system")) as made:
+        yield made
+
+
+@pytest.fixture
+def stem() -> str:
+    """How the names of the jobs of one test begin."""
+    return f"test-{next(numbers)}"
+
+
+def until(found: Callable[[], bool]) -> None:
+    end = time.monotonic() + WITHIN
+    while not found():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.1)
+
+
+def over(target: BatchTarget, names: list[str], most: int = 5000) -> dict[str, Job]:
+    """Follow the changes until all of these have ended; return what was told of each last."""
+    told: dict[str, Job] = {}
+    cursor, end = "", time.monotonic() + WITHIN
+    while not all(name in told and told[name].state.final for name in names):
+        assert time.monotonic() < end, told
+        news = target.changes(cursor, lambda: names, most)
+        assert len(news.jobs) <= most
+        cursor = news.cursor
+        told |= {job.name: job for job in news.jobs if job.name in names}
+        if not news.more:
+            time.sleep(0.2)
+    return told
+
+
+def test_jobs_run_and_all_sources_tell_the_same(target: BatchTarget, stem: str) -> None:
+    begin = time.time_ns()
+    wanted = [
+        JobSpec(f"{stem}-short"),
+        JobSpec(f"{stem}-sleep", duration=SECOND),
+        JobSpec(f"{stem}-cpu", duration=SECOND // 10, work="cpu"),
+        JobSpec(f"{stem}-fail", work="command", command=("sh", "-c", "exit 3")),
+    ]
+    taken = target.submit(wanted)
+    assert [(each.name, each.refused) for each in taken] == [(job.name, "") for job in wanted]
+    assert len({each.id for each in taken}) == len(wanted)
+    names = [job.name for job in wanted]
+    told = over(target, names)
+    assert [told[name].state for name in names] == [JobState.COMPLETED] * 3 + [JobState.FAILED]
+    for each in taken:
+        job = told[each.name]
+        assert job.id == each.id
+        assert begin - ROUND <= job.submitted <= job.started <= job.ended <= time.time_ns() + ROUND
+    assert told[f"{stem}-sleep"].ended - told[f"{stem}-sleep"].started >= 0
+    assert "3" in target.reason(f"{stem}-fail")
+    assert told[f"{stem}-fail"].verdict[1] == target.reason(f"{stem}-fail")
+    known = {job.name: job for job in target.history([*names, "nobody"])}
+    assert {name: (job.id, job.state, job.ended) for name, job in known.items()} == {
+        name: (job.id, job.state, job.ended) for name, job in told.items()
+    }
+
+
+def test_what_waits_and_runs_is_cancelled_and_told_so(target: BatchTarget, stem: str) -> None:
+    names = [f"{stem}-{number}" for number in range(12)]
+    ids = [each.id for each in target.submit([JobSpec(name, duration=3600 * SECOND) for name in names])]
+    until(lambda: sum(job.state is JobState.RUNNING for job in target.status(names=names)) == 8)
+    found = target.status(ids=ids)
+    assert {job.name for job in found} == set(names)
+    assert all(bool(job.started) == (job.state is JobState.RUNNING) and not job.ended for job in found)
+    counted = target.counts()
+    assert (counted[JobState.RUNNING], counted[JobState.QUEUED]) == (8, 4)
+    assert target.cancel([*ids, "999999"]) == ["999999"]
+    told = over(target, names)
+    assert {job.state for job in told.values()} == {JobState.CANCELLED}
+    assert sum(bool(job.started) for job in told.values()) == 8
+    until(lambda: target.cancel(ids[:2]) == ids[:2])
+
+
+def test_changes_come_in_pages_of_any_size(target: BatchTarget, stem: str) -> None:
+    names = [f"{stem}-{number}" for number in range(10)]
+    target.submit([JobSpec(name) for name in names])
+    told = over(target, names, most=3)
+    assert {job.state for job in told.values()} == {JobState.COMPLETED}
+
+
+def test_the_audit_tells_what_became_of_each(target: BatchTarget, stem: str) -> None:
+    once, twice, going = f"{stem}-once", f"{stem}-twice", f"{stem}-going"
+    taken = target.submit([JobSpec(once), JobSpec(twice), JobSpec(twice), JobSpec(going, duration=3600 * SECOND)])
+    over(target, [once, twice])
+    claims = [
+        Claim(once, taken[0].id),
+        Claim(twice, taken[1].id),
+        Claim(going),
+        Claim(f"{stem}-lost", "999999"),
+        Claim(f"{stem}-never"),
+        Claim(f"{stem}-reused", taken[3].id),
+    ]
+    until(lambda: len(target.history([twice])) == 2)
+    fates = [finding.fate for finding in target.audit(claims)]
+    assert fates == [Fate.ONCE, Fate.TWICE, Fate.GOING, Fate.LOST, Fate.NEVER, Fate.REUSED]
+    target.cancel([taken[3].id])
+
+
+def test_nobody_is_asked_for_nothing(target: BatchTarget) -> None:
+    assert target.status() == []
+    assert target.history([]) == []
+    assert target.audit([]) == []
+    assert target.reason("nobody") == ""
+    assert target.probe()
+
+
+def test_jobs_go_with_credentials_that_were_handed_over(target: BatchTarget, stem: str) -> None:
+    before = time.time_ns()
+    first = target.delegate(60 * SECOND)
+    assert before + 50 * SECOND <= first.expires <= time.time_ns() + 61 * SECOND
+    renewed = target.renew(first, 600 * SECOND)
+    assert (renewed.id, renewed.user) == (first.id, first.user)
+    assert renewed.expires > first.expires + 500 * SECOND
+    target.submit([JobSpec(stem, delegation=first.id)])
+    assert over(target, [stem])[stem].state is JobState.COMPLETED

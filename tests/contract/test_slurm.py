@@ -1,0 +1,265 @@
+"""A real Slurm: its limits, its restarts, what a kill forgets, who runs it, and that nothing of it is left."""
+
+import os
+import pwd
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pileup.model.errors import Ambiguous, Failed, Refused, TargetError
+from pileup.plugin.batch import Claim, Fate, JobSpec, JobState, tally
+from tests.contract.test_batch_systems import over, until
+from tests.servers.slurm import QUICK, RunningSlurm, slurm
+
+SECOND = 10**9
+LONG = 3600 * SECOND
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningSlurm]:
+    with slurm(tmp_path / "slurm", **{"slots": 4, **QUICK, **getattr(request, "param", {})}) as made:
+        yield made
+
+
+def names_of(count: int, stem: str = "job") -> list[str]:
+    return [f"{stem}-{number}" for number in range(count)]
+
+
+def claims_of(server: RunningSlurm, names: list[str]) -> list[Claim]:
+    """Submit jobs that last; what a client believes afterwards."""
+    taken = server.target().submit([JobSpec(name, LONG) for name in names])
+    return [Claim(each.name, each.id) for each in taken]
+
+
+@pytest.mark.parametrize("server", [{"max_jobs": 5}], indirect=True)
+def test_at_the_limit_both_drivers_are_refused_at_once(server: RunningSlurm) -> None:
+    taken = server.target().submit([JobSpec(name, LONG) for name in names_of(8)])
+    assert [bool(each.id) for each in taken] == [True] * 4 + [False] * 4  # MaxJobCount 5: the last place stays free
+    assert "Resource temporarily unavailable (error 11)" in taken[-1].refused
+    begin = time.monotonic()
+    with pytest.raises(Refused, match="error 11"):
+        server.target().submit([JobSpec("more")])
+    with pytest.raises(Refused, match="temporarily unable to accept job"):
+        server.target(driver="sbatch").submit([JobSpec("more")])
+    assert time.monotonic() - begin < 30, "sbatch itself would ask for two minutes"
+    time_to_ask_again = 2.0
+    time.sleep(time_to_ask_again)
+    assert server.target().status(names=["more"]) == []
+
+
+def test_what_is_wrong_is_a_failure_and_no_refusal(server: RunningSlurm) -> None:
+    for driver in ("rest", "sbatch"):
+        with pytest.raises(Failed, match=r"(?i)invalid partition"):
+            server.target(driver=driver, partition="nosuch").submit([JobSpec("a")])
+        with pytest.raises(Refused, match="runs jobs of"):
+            server.target(driver=driver).submit([JobSpec("a", user="nobody-else")])
+    with pytest.raises(Refused, match="by itself"):
+        server.target().purge(oldest=1)
+    with pytest.raises(Refused, match="token"):
+        server.target().delegate(SECOND)
+    with pytest.raises(Refused):
+        server.target().introduce("somebody")
+    with pytest.raises(TargetError, match="cannot be reached"):
+        type(server.target())("unix:/nowhere/rest.sock").probe()
+
+
+def test_a_name_may_hold_anything(server: RunningSlurm) -> None:
+    odd = ["it's|one", 'quo"te; $(id) --x', "ünï cödé, comma", "JobState=FAILED Partition=x"]
+    for driver in ("rest", "sbatch"):
+        names = [f"{name} {driver}" for name in odd]
+        target = server.target(driver=driver)
+        target.submit([JobSpec(name) for name in names])
+        assert {job.state for job in over(target, names).values()} == {JobState.COMPLETED}
+        assert {job.name for job in target.status(names=names)} == set(names)
+        assert {job.name for job in target.history(names)} == set(names)
+
+
+def test_a_restart_in_order_loses_no_job(server: RunningSlurm) -> None:
+    claims = claims_of(server, names_of(20))
+    until(lambda: server.target().counts().get(JobState.RUNNING) == 4)
+    server.kill("slurmctld", signal.SIGTERM)
+    server.restart("slurmctld")
+    assert tally(server.target().audit(claims)) == {Fate.GOING: 20}
+    assert server.target().counts() == {JobState.RUNNING: 4, JobState.QUEUED: 16}
+
+
+def test_a_kill_forgets_the_newest_jobs_and_the_audit_finds_them(server: RunningSlurm) -> None:
+    old = claims_of(server, names_of(4, "old"))
+    until(lambda: server.target().counts().get(JobState.RUNNING) == 4)
+    server.kill("slurmctld", signal.SIGTERM)  # which saves what it knows
+    server.restart("slurmctld")
+    new = claims_of(server, names_of(30, "new"))
+    server.kill("slurmctld")
+    server.restart("slurmctld")
+    kept = Counter(finding.fate for finding in server.target().audit(old + new))
+    assert sum(kept.values()) == 34
+    assert kept[Fate.LOST] > 0
+    assert kept[Fate.GOING] >= 4
+    later = claims_of(server, names_of(30, "later"))
+    assert {claim.id for claim in later} & {claim.id for claim in new}, "its ids are used again"
+    again = Counter(finding.fate for finding in server.target().audit(old + new + later))
+    assert again[Fate.REUSED] == kept[Fate.LOST]
+    assert again[Fate.GOING] == kept[Fate.GOING] + 30
+    assert set(again) == {Fate.REUSED, Fate.GOING}
+
+
+@pytest.mark.parametrize("server", [{"accounting": True}], indirect=True)
+def test_the_data_base_tells_no_lost_job_from_another_by_its_id(server: RunningSlurm) -> None:
+    target = server.target()
+    taken = target.submit([JobSpec("before")])
+    over(target, ["before"])
+    server.kill("slurmctld", signal.SIGTERM)
+    server.restart("slurmctld")
+    lost = claims_of(server, names_of(10, "lost"))
+    server.kill("slurmctld")
+    server.restart("slurmctld")
+    short = target.submit([JobSpec(name) for name in names_of(10, "short")])
+    over(target, names_of(10, "short"))
+    claims = [Claim(each.name, each.id) for each in (*taken, *short)]
+    assert tally(target.audit(claims)) == {Fate.ONCE: 11}
+    fates = tally(target.audit(lost))
+    assert set(fates) <= {Fate.REUSED, Fate.LOST, Fate.GOING}
+    assert fates.get(Fate.REUSED, 0) > 0
+    assert fates.get(Fate.REUSED, 0) <= len({claim.id for claim in lost} & {each.id for each in short})
+
+
+def test_nobody_is_told_an_answer_while_the_controller_is_away(server: RunningSlurm) -> None:
+    assert server.target().submit([JobSpec("a")])
+    server.kill("slurmctld")
+    with pytest.raises(Ambiguous, match="did not end within 1 s"):
+        server.target(driver="sbatch", patience="1 s").submit([JobSpec("b")])
+    with pytest.raises(Ambiguous, match="no answer to POST within 1 s"):
+        server.target(patience="1 s").submit([JobSpec("c")])
+    with pytest.raises(Failed):
+        server.target(patience="1 s").counts()
+    server.restart("slurmctld")
+    assert tally(server.target().audit([Claim("b"), Claim("c")])).keys() <= {Fate.NEVER, Fate.GOING, Fate.ONCE}
+    server.kill("slurmrestd")
+    with pytest.raises(Failed, match="no connection"):
+        server.target().submit([JobSpec("d")])
+
+
+@pytest.mark.parametrize("server", [{"slots": 5, "nodes": 2}], indirect=True)
+def test_a_node_that_dies_leaves_its_jobs_until_it_is_back(server: RunningSlurm) -> None:
+    assert server.command("sinfo", "-h", "-N", "-o", "%N %c").splitlines() == ["n1 3", "n2 2"]
+    claims = claims_of(server, names_of(5))
+    until(lambda: server.target().counts() == {JobState.RUNNING: 5})
+    server.kill("slurmd-n2")
+    server.restart("slurmd-n2")
+    assert tally(server.target().audit(claims)) == {Fate.GOING: 5}
+    assert server.target().counts() == {JobState.RUNNING: 5}
+
+
+def test_other_settings_come_with_a_restart_and_jobs_stay(server: RunningSlurm) -> None:
+    claims = claims_of(server, names_of(6))
+    until(lambda: server.target().counts().get(JobState.RUNNING) == 4)
+    url = server.supervisor.url("target")
+    server.restart(slots=4, max_jobs=77, **QUICK)
+    assert server.supervisor.url("target") == url
+    assert "MaxJobCount             = 77" in server.command("scontrol", "show", "config")
+    assert server.target().counts() == {JobState.RUNNING: 4, JobState.QUEUED: 2}
+    assert tally(server.target().audit(claims)) == {Fate.GOING: 6}
+
+
+@pytest.mark.parametrize("server", [{"tokens": True}], indirect=True)
+def test_tokens_let_in_until_they_expire(server: RunningSlurm) -> None:
+    for driver in ("rest", "sbatch"):
+        target = server.target(driver=driver)
+        short = target.delegate(SECOND)
+        until(lambda: time.time_ns() > short.expires + SECOND)  # noqa: B023
+        with pytest.raises(Refused, match="has expired"):
+            target.submit([JobSpec("late", delegation=short.id)])
+        renewed = target.renew(short, 60 * SECOND)
+        assert target.submit([JobSpec("now", delegation=renewed.id)])
+        with pytest.raises(Refused, match="runs jobs of"):
+            target.submit([JobSpec("other", delegation=target.delegate(60 * SECOND, "daemon").id)])
+        with pytest.raises(Failed, match="not known to this process"):
+            target.submit([JobSpec("unknown", delegation="nosuch")])
+
+
+@pytest.mark.parametrize("server", [{"tokens": True}], indirect=True)
+def test_a_site_is_reached_by_its_port_and_a_token(server: RunningSlurm, tmp_path: Path) -> None:
+    made = server.target()
+    delegation = made.delegate(600 * SECOND)
+    gate = made.place.gate
+    assert gate is not None
+    token = tmp_path / "token"
+    token.write_text(made._secrets[delegation.id])
+    credentials = type(made.credentials)(token_file=str(token))
+    conf = {"config": made.place.conf}
+    site = type(made)(f"http://{gate}", credentials, **conf, user=made._me)
+    assert site.probe().startswith("slurm 22.") or site.probe().startswith("slurm 2")
+    taken = site.submit([JobSpec("site")])
+    assert over(site, ["site"])["site"].state is JobState.COMPLETED
+    assert site.cancel([taken[0].id, "999999"]) == [taken[0].id, "999999"]
+    token.write_text("bad.token.here")
+    with pytest.raises((Refused, Ambiguous)):
+        type(made)(f"http://{gate}", credentials, **conf, user=made._me).submit([JobSpec("never")])
+    local = type(made)("", **conf, driver="sbatch", user=made._me)
+    assert local.probe().startswith("slurm")
+    assert local.submit([JobSpec("local")])
+    assert over(local, ["local"])["local"].state is JobState.COMPLETED, "told by squeue, without any accounting"
+
+
+def test_many_threads_submit_over_connections_of_their_own(server: RunningSlurm) -> None:
+    target = server.target()
+    ids: list[str] = []
+
+    def some(thread: int) -> None:
+        for number in range(20):
+            ids.extend(each.id for each in target.submit([JobSpec(f"t{thread}-{number}", LONG)]))
+
+    threads = [threading.Thread(target=some, args=(number,)) for number in range(5)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(set(ids)) == 100
+    assert sum(target.counts().values()) == 100
+
+
+def test_an_ordinary_user_runs_it_and_nothing_is_left(tmp_path: Path) -> None:
+    with slurm(tmp_path / "slurm", slots=3, **QUICK) as server:
+        target, home = server.target(), str(server.home)
+        stubborn = ("sh", "-c", "trap '' TERM; while :; do sleep 1; done")
+        target.submit([JobSpec(name, work="command", command=stubborn) for name in names_of(5)])
+        until(lambda: target.counts().get(JobState.RUNNING) == 3)
+        found = server.processes()
+        owner = pwd.getpwnam("slurm").pw_uid if os.geteuid() == 0 else os.geteuid()
+        assert {uid for each in found for uid in each.uids()} == {owner}
+        listening = {
+            each.laddr.ip
+            for process in found
+            for each in process.net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN
+        }
+        assert listening == {"127.0.0.1"}
+        assert len(jobs_of(found)) == 3
+    assert not Path(home).exists()
+    assert not alive(found)
+
+
+def jobs_of(found: list[psutil.Process]) -> list[psutil.Process]:
+    """Return the shells of stubborn jobs."""
+    return [each for each in found if any(word.startswith("trap") for word in each.cmdline())]
+
+
+def alive(found: list[psutil.Process]) -> list[psutil.Process]:
+    return [each for each in found if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_what_daemons_left_behind_goes_too(tmp_path: Path) -> None:
+    with slurm(tmp_path / "slurm", slots=2, **QUICK) as server:
+        server.target().submit([JobSpec(name, LONG) for name in names_of(2)])
+        until(lambda: server.target().counts() == {JobState.RUNNING: 2})
+        found = server.processes()
+        server.kill("slurmd")
+        server.kill("slurmctld")
+        assert len(alive(found)) > 4, "steps and jobs go on without their daemons"
+    assert not alive(found)
