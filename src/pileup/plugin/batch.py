@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -251,11 +251,18 @@ class BatchTarget(Target):
                 known[job.name].append(job)
             for job in self.history(some):
                 known[job.name].append(job)
-        gone = [claim.id for claim in claims if claim.id and not known[claim.name]]
+        gone = {claim.id: claim.name for claim in claims if claim.id and not known[claim.name]}
         taken: set[str] = set()
-        for at in range(0, len(gone), self.at_once):
-            taken |= {job.id for job in self.status(ids=gone[at : at + self.at_once])}
+        for job in self._of_ids(list(gone)):
+            if job.name == gone.get(job.id):  # it was on its way from one list of the system to another
+                known[job.name].append(job)
+            else:
+                taken.add(job.id)
         return [Finding(claim, fate_of(claim, known[claim.name], taken), _once(known[claim.name])) for claim in claims]
+
+    def _of_ids(self, ids: Sequence[str]) -> Iterator[Job]:
+        for at in range(0, len(ids), self.at_once):
+            yield from self.status(ids=ids[at : at + self.at_once])
 
 
 def _once(jobs: Sequence[Job]) -> tuple[Job, ...]:

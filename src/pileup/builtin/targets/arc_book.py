@@ -30,10 +30,10 @@ class Book:
         self._ended: dict[str, Job] = {}
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Remember jobs; who is known stays as it was."""
+        """Remember jobs; who is known stays as it was, but for one whose name the service did not know yet."""
         with self._lock:
             for entry in entries:
-                if entry.id not in self._entries:
+                if entry.name and entry.id not in self._entries:
                     self._entries[entry.id] = entry
                     self._ids[entry.name].append(entry.id)
 
