@@ -25,6 +25,7 @@ KINDS = {
     "streams": "storage_streams",
     "sessions": "storage_stat",
     "python": "python_calls",
+    "batch": "batch",
 }
 """Each benchmark and the module that takes it."""
 BY_HAND = ("memory",)
