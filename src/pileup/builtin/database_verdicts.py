@@ -41,11 +41,11 @@ def code_of(problem: object) -> int | str:
     """Return the number or the name that a driver gives an error, empty when there is none."""
     if isinstance(problem, sqlite3.Error):
         return str(getattr(problem, "sqlite_errorname", ""))
-    state = getattr(problem, "sqlstate", None)
-    if isinstance(state, str):
-        return state
     given: tuple[Any, ...] = getattr(problem, "args", ())
-    return given[0] if given and isinstance(given[0], int) else ""
+    if given and isinstance(given[0], int):  # of MariaDB, whose states say less than its numbers
+        return given[0]
+    state = getattr(problem, "sqlstate", None)
+    return state if isinstance(state, str) else ""
 
 
 def verdict_of_error(problem: DBAPIError, writes: bool, connecting: bool = False) -> VerdictException:

@@ -24,6 +24,7 @@ def _typed(value: object) -> object:
     return value
 
 
+Bound = Annotated[Number, BeforeValidator(_typed)]
 Given = Annotated[Number | str, BeforeValidator(_typed)]
 
 
@@ -47,7 +48,7 @@ class Values(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, title="values")
 
     fixed: Given | None = Field(None, description="always this")
-    uniform: tuple[Number, Number] | None = Field(
+    uniform: tuple[Bound, Bound] | None = Field(
         None, description="[from, to]: whole numbers, both ends too; with a decimal point in one any number in between"
     )
     normal: tuple[float, Annotated[float, Field(ge=0)]] | None = Field(None, description="[mean, standard deviation]")

@@ -142,6 +142,28 @@ class Detached:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """Operations of one kind that a server said it did, e.g. slow queries that differ in values alone. Times in ns."""
+
+    target: str
+    operation: str
+    count: int
+    total: int
+    longest: int
+    waited: int
+    """Time in all before the work began, e.g. for locks."""
+    work: int
+    """Work in all, e.g. rows examined."""
+    most_work: int
+    bytes: int
+
+    @property
+    def mean(self) -> float:
+        """Mean time."""
+        return self.total / max(1, self.count)
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorGroup:
     """Equal errors of a case counted together."""
 
@@ -538,7 +560,7 @@ class JobsResult:
     states: dict[str, int]
     """completed, failed, cancelled, not over at the end, lost with its place -> count; those that there are."""
     failed: Figure
-    """Share of those that are over which failed or were cancelled."""
+    """Share of what failed among what completed or failed: one that was cancelled says nothing of the system."""
     reasons: tuple[JobReason, ...] = ()
     """The most frequent ones, at most 50."""
     more_reasons: int = 0
@@ -574,5 +596,7 @@ class RunResults:
     """What the faults of the suite have done to the loads, over their repeats."""
     audits: tuple[AuditResult, ...] = ()
     """What became of submissions, by each audit."""
+    served: tuple[Served, ...] = ()
+    """What servers said that they did, by kind, what took most time first; as far as monitors read their logs."""
     jobs: tuple[JobsResult, ...] = ()
     """How jobs ended, for each test that submitted some."""

@@ -12,13 +12,16 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pileup.model.answers import ANSWER, BITS
-from pileup.model.results import CaseResult, Equivalence, Figure, Interval, TimeRatio
+from pileup.model.results import CaseResult, Distribution, Equivalence, Figure, Interval, TimeRatio
 from pileup.stats import paired
+from pileup.stats.distribution import TOO_FEW
 from pileup.stats.intervals import LEVEL
 from pileup.stats.monitors import Whole
 from pileup.stats.points import DIGITS, name_of
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
+WIDEST = 0.5
+"""Relative error beyond which the logarithm of a mean is no more normal than the mean."""
 MOST_TOLD = 3
 """Visits, and answers of one case, that a reason names."""
 
@@ -50,9 +53,8 @@ def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequen
             missing.append(", ".join(absent))
     if wrong:
         return Equivalence(names, FAILED, f"answers differ: {_few(wrong)}", tuple(_ratios(names, mine)))
-    if missing or not mine:
-        reason = f"no answer: {_few(missing)}" if missing else "none of them was run"
-        return Equivalence(names, UNKNOWN, reason, tuple(_ratios(names, mine)))
+    if missing:
+        return Equivalence(names, UNKNOWN, f"no answer: {_few(missing)}", tuple(_ratios(names, mine)))
     return Equivalence(names, PASSED, "", tuple(_ratios(names, mine)))
 
 
@@ -130,11 +132,14 @@ def _of_two(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:
     if above is None or below is None or above.mean <= 0 or below.mean <= 0:
         return Figure(None, "", None, 0, "nothing measured")
     ratio, n = above.mean / below.mean, min(above.n, below.n)
-    known = [each.mean_interval for each in (above, below)]
-    if known[0] is None or known[1] is None:
-        return Figure(ratio, "", None, n, "")
-    halves = [
-        (each.high - each.low) / 2 / mean for each, mean in zip(known, (above.mean, below.mean), strict=True) if each
-    ]
-    factor = math.exp(math.hypot(*halves))
-    return Figure(ratio, "", Interval(ratio / factor, ratio * factor, LEVEL), n)
+    halves = [_relative(each) for each in (above, below)]
+    error = math.hypot(*(half for half in halves if half is not None))
+    if None in halves or error >= WIDEST:
+        return Figure(ratio, "", None, n, f"{TOO_FEW}: one case each carries no interval")
+    return Figure(ratio, "", Interval(ratio / math.exp(error), ratio * math.exp(error), LEVEL), n)
+
+
+def _relative(found: Distribution) -> float | None:
+    """Return the half width of the interval of a mean as a share of the mean; None without an interval."""
+    known = found.mean_interval
+    return None if known is None else (known.high - known.low) / 2 / found.mean

@@ -173,6 +173,39 @@ def test_a_kind_may_change_its_settings_itself(make: Make, folder: RunFolder, tm
     assert states(folder) == ["changed", "restored"]
 
 
+LAUNCHED = KIND.replace(
+    "    def setting(",
+    """    @classmethod
+    def launcher(cls, settings, folder):
+        import sys
+
+        from pileup.plugin import Daemon, Exists, Launcher
+
+        code = "import pathlib, time; pathlib.Path('ready').write_text('1'); time.sleep(600)"
+        command = (sys.executable, "-c", code, str(settings["threads"]))
+        return Launcher((Daemon(command, Exists("{folder}/ready")),), "{folder}")
+
+    def setting(""",
+)
+
+
+def test_a_kind_may_change_settings_of_a_server_that_was_launched(
+    make: Make, folder: RunFolder, supervisor: Supervisor, tmp_path: Path
+) -> None:
+    (tmp_path / "tuned.py").write_text(LAUNCHED)
+    settings = make("se: {kind: './tuned.py:Tuned', launch: {threads: 1}}")
+    first = supervisor.pids("se")
+    settings.change("se", {"level": "4"})
+    assert (folder.path / "servers/se/level").read_text() == "4"
+    assert supervisor.pids("se") == first
+    settings.change("se", {"threads": 2, "level": "4"})
+    assert supervisor.pids("se") != first
+    settings.restore_all()
+    assert (folder.path / "servers/se/level").read_text() == "4"
+    assert states(folder) == []
+    assert states(folder, "launch settings") == ["begun", "changed"]
+
+
 def test_a_setting_that_nothing_changes_is_refused(make: Make) -> None:
     with pytest.raises(TargetError, match="nothing says how depth of target se is changed"):
         make(by_command()).change("se", {"depth": 1})

@@ -30,11 +30,11 @@ class DatabaseSettings(Part):
         "crash loses what was answered in the last one (innodb_flush_log_at_trx_commit 1 or 2, "
         "synchronous_commit on or off)",
     )
-    slow_log: bool = Field(
-        False,
-        description="log slow queries: MariaDB into slow-queries.log in its folder of the run, PostgreSQL into its own",
+    slow_queries: Duration | None = Field(
+        None,
+        description="log queries that take longer (long_query_time, log_min_duration_statement), for monitor "
+        "slow-queries: MariaDB into slow-queries.log, which ends up in its folder of the run, PostgreSQL into its log",
     )
-    long_query_time: Duration = Field(SECOND, description="what is slow: what takes longer")
     lock_wait_timeout: Duration = Field(
         50 * SECOND,
         ge=SECOND,
@@ -53,9 +53,9 @@ class DatabaseSettings(Part):
         yield f"--innodb-flush-log-at-trx-commit={1 if self.flush == 'commit' else 2}"
         yield f"--innodb-lock-wait-timeout={max(1, round(self.lock_wait_timeout / SECOND))}"
         yield f"--max-connections={self.connections}"
-        if self.slow_log:
+        if self.slow_queries is not None:
             yield from ("--slow-query-log=1", "--log-output=FILE", f"--slow-query-log-file={slow_log}")
-            yield f"--long-query-time={self.long_query_time / SECOND:.6f}"
+            yield f"--long-query-time={self.slow_queries / SECOND:.6f}"
         for name, value in self.variables.items():
             yield f"--{name.replace('_', '-')}={value}"
 
@@ -65,7 +65,7 @@ class DatabaseSettings(Part):
         yield f"synchronous_commit={'on' if self.flush == 'commit' else 'off'}"
         yield f"lock_timeout={self.lock_wait_timeout // 10**6}ms"
         yield f"max_connections={self.connections}"
-        if self.slow_log:
-            yield f"log_min_duration_statement={self.long_query_time // 10**6}ms"
+        if self.slow_queries is not None:
+            yield f"log_min_duration_statement={self.slow_queries // 10**6}ms"
         for name, value in self.variables.items():
             yield f"{name}={value}"

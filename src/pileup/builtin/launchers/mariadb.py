@@ -12,8 +12,10 @@ from pileup.plugin import Daemon, File, Line, Task
 
 SOCKET = "{short}/db.sock"
 DATA = "{short}/db"
-SLOW_LOG = "{folder}/slow-queries.log"
-"""Where the log of slow queries is, for who turns it on: it stays in the run folder."""
+SLOW_LOG = "{short}/slow-queries.log"
+"""Where the log of slow queries is, for who turns it on. At the end it is copied into the folder of the target: the
+server's user may have no way into the run folder."""
+COPY = "cp"
 NAME = "mariadbd"
 INSTALL_WITHIN = 180 * 10**9
 READY_WITHIN = 90 * 10**9
@@ -40,7 +42,9 @@ def mariadb_parts(statements: str, arguments: Iterable[str] = ()) -> MariadbPart
     server, install = program("mariadbd"), program("mariadb-install-db")
     make = (install, *COMMON, "--auth-root-authentication-method=normal", "--skip-test-db")
     listen = (f"--socket={SOCKET}", "--skip-networking", "--pid-file={short}/mariadbd.pid")
-    run = (server, *COMMON, *listen, "--init-file={short}/init.sql", "--character-set-server=utf8mb4", *arguments)
+    words = tuple(arguments)
+    keep = ((COPY, SLOW_LOG, "{folder}/"),) if any(SLOW_LOG in word for word in words) else ()
+    run = (server, *COMMON, *listen, "--init-file={short}/init.sql", "--character-set-server=utf8mb4", *words)
     return MariadbParts(
         (
             Task(make, name="mariadb-install-db", folder="{short}", within=INSTALL_WITHIN),
@@ -50,6 +54,7 @@ def mariadb_parts(statements: str, arguments: Iterable[str] = ()) -> MariadbPart
                 name=NAME,
                 folder="{short}",
                 ready_within=READY_WITHIN,
+                before_end=keep,
                 grace=GRACE,
             ),
         ),

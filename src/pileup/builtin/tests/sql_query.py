@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from pileup.builtin.database_session import Reply, Session
 from pileup.builtin.labels import checkable_name
@@ -13,6 +15,7 @@ from pileup.builtin.sql_parameters import Moment, Parameter
 from pileup.builtin.sql_text import Statement, parse, split
 from pileup.plugin import Count, Failed, Op, Test, option
 
+Wanted = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, float)) else value)]
 CONNECT = "connect"
 COMMIT = "commit"
 
@@ -54,7 +57,7 @@ class SqlQuery(Test):
     transaction: bool = option(False, help="do them in one transaction")
     parameters: dict[str, Parameter] = option({}, help="the values of each parameter `:name`, see below")
     rows: Count | None = option(None, help="rows that the last one must answer, or must change")
-    expect_: dict[str, str] = option(
+    expect_: dict[str, Wanted] = option(
         {}, help="column of the first row: what it must be, e.g. `{jobs: 0}`, or `>= 100` with one of < <= > >= !="
     )
     samples: bool = option(True, help="keep the numbers of the first row as samples")
