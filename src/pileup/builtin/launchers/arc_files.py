@@ -36,7 +36,7 @@ map_to_user = all {{user}}
 [lrms]
 lrms = slurm {queue}
 slurm_bin_path = {home}/bin
-slurm_wakeupperiod = {scan}
+slurm_wakeupperiod = 1
 slurm_use_sacct = no
 [arex]
 controldir = {control}
@@ -62,6 +62,7 @@ logfile = {home}/log/infoprovider.log
 [infosys/cluster]
 alias = pileup
 [queue:{queue}]
+allowaccess = all
 """
 AREX = """\
 <?xml version="1.0"?>
@@ -143,7 +144,6 @@ def arc_conf(wanted: ArcSettings, queue: str) -> str:
         subjects=SUBJECTS,
         ca=CA_FOLDER,
         queue=queue,
-        scan=wanted.scan // SECOND,
         wakeup=wanted.wakeup // SECOND,
         limits=wanted.limits(),
     )

@@ -21,9 +21,6 @@ class ArcSettings(SlurmSettings):
     wakeup: Duration = Field(
         1 * SECOND, ge=SECOND, description="time between two looks for what is to be done (wakeupperiod), whole seconds"
     )
-    scan: Duration = Field(
-        5 * SECOND, ge=SECOND, description="time between two looks at what Slurm has ended (slurm_wakeupperiod)"
-    )
     information: Duration = Field(
         60 * SECOND,
         ge=SECOND,

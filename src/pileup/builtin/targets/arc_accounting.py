@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pileup.plugin import Failed
 from pileup.plugin.batch import Job, JobState
 
 OWN = "pileup"
@@ -77,12 +78,17 @@ class Accounting:
         return {row["JobID"]: row["SubmitTime"] * SECOND for row in rows}
 
     def _rows(self, query: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        """Return the rows of a query; none while there is no data base yet."""
+        """Return the rows of a query; none before A-REX has made the data base, with the first job."""
         if not self._path.exists():
             return []
-        with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
-            connection.row_factory = sqlite3.Row
-            return connection.execute(query, values).fetchall()
+        try:
+            with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
+                connection.row_factory = sqlite3.Row
+                return connection.execute(query, values).fetchall()
+        except sqlite3.Error as problem:
+            if "no such table" in str(problem):
+                return []
+            raise Failed(f"the accounting cannot be read: {problem}") from problem
 
 
 def _job(row: sqlite3.Row) -> Job:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.builtin.targets.arc_users import Users
-from pileup.plugin import Failed, Refused
+from pileup.plugin import Failed, Refused, TargetError
 from pileup.plugin.batch import Delegation
 
 
@@ -41,7 +41,10 @@ class Delegations:
         return Delegation(number, proxy.expires, user)
 
     def _signer(self, user: str) -> Any:
-        identity = self._users.identity(user)
+        try:
+            identity = self._users.identity(user)
+        except TargetError as problem:
+            raise Failed(str(problem)) from problem
         if identity.certificate is None:
             raise Failed("there is nothing to delegate; expected `credentials` with a certificate and key, or a proxy")
         try:

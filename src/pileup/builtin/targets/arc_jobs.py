@@ -20,6 +20,9 @@ from pileup.plugin.batch import Job, JobState
 
 FRESH = 2.0
 """For how long what was learned of other clients' jobs need not be learned again, s."""
+AGAIN = 0.2
+"""A job whose state is being written is for a moment nowhere: who must not be missed is looked for again after so long,
+s."""
 SQUEUE_WITHIN = 20
 """How long Slurm may take to say what runs, s."""
 
@@ -37,14 +40,20 @@ class Jobs:
     def learn(self, *, now: bool = False) -> None:
         """Ask for the names of all jobs that pileup's users have there and that are not known here.
 
-        Not twice within 2 s, unless it shall be now.
+        Not twice within 2 s; unless it shall be now, and then twice: see AGAIN.
         """
         with self._lock:
             if not now and time.monotonic() - self._learned < FRESH:
                 return
-            for user in self._everybody():
-                self.name(user, self.users.rest(user).ids())
+            self._learn()
+            if now:
+                time.sleep(AGAIN)
+                self._learn()
             self._learned = time.monotonic()
+
+    def _learn(self) -> None:
+        for user in self._everybody():
+            self.name(user, self.users.rest(user).ids())
 
     def name(self, user: str, ids: Iterable[str]) -> None:
         """Ask for the names of a user's jobs that are not known here."""
@@ -100,10 +109,10 @@ class Jobs:
     def _of(self, user: str, ids: list[str]) -> list[Job]:
         """Return jobs of one user."""
         words = self.users.rest(user).states()
-        # While a job's state is written it is in no list; and what is handed over may have begun or not.
-        unclear = [each for each in ids if words.get(each, HANDED_OVER) == HANDED_OVER]
-        for each, word in self._told(user, unclear).items():
-            words[each] = HANDED_OVER if words.get(each) and word not in WAITS else word
+        missing = [each for each in ids if each not in words]
+        words |= self._found_again(user, missing)
+        inside = [each for each in ids if words.get(each) == HANDED_OVER]
+        words |= {each: word for each, word in self._told(user, inside).items() if word in WAITS}
         known = [each for each in ids if words.get(each) in ASKED]
         return self._dated([self._job(each, ASKED[words[each]], user) for each in known])
 
@@ -111,6 +120,15 @@ class Jobs:
         """Return what the service says of jobs one by one, which may be late; "" of those that it does not know."""
         told = self.users.rest(user).act("status", ids)
         return {str(one["id"]): str(one["state"]) if _code(one) == HTTPStatus.OK else "" for one in told}
+
+    def _found_again(self, user: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return what the service says of jobs that were in no list."""
+        found = self._told(user, ids)
+        missing = [each for each in ids if not found.get(each)]
+        if missing:
+            time.sleep(AGAIN)
+            found |= self._told(user, missing)
+        return found
 
     def _waiting(self, inside: dict[str, list[str]]) -> int:
         """Return how many jobs have not begun of those that the batch system has; what has ended there runs here."""

@@ -53,6 +53,12 @@ class Users:
         self._credentials = credentials
         self._patience = patience
         self.own = self._identity(credentials)
+        if not (self.own.certificate or self.own.token or self.own.token_file):
+            raise TargetError(
+                f"nothing says who we are for {location.authority}",
+                "`credentials` with a certificate and its key, or a proxy",
+                "proxy: discover",
+            )
         self.private = Private.beside(self.own.certificate)
         beside = Path(self.own.certificate).parent if self.private and self.own.certificate else None
         self._folder = folder or beside
@@ -60,7 +66,7 @@ class Users:
         self._rest: OrderedDict[str, Rest] = OrderedDict()
 
     def rest(self, user: str) -> Rest:
-        """Return what a user asks by. Raises Failed when there is no identity of that name."""
+        """Return what a user asks by. Raises Failed when there is no identity of that name, or none of use."""
         with self._lock:
             found = self._rest.pop(user, None) or self._make(user)
             self._rest[user] = found
@@ -76,17 +82,14 @@ class Users:
         return {"", *(each.stem for each in self._folder.glob("*.pem") if str(each) != own)}
 
     def identity(self, user: str) -> Identity:
-        """Return the identity of a user. Raises Failed when there is none of that name."""
+        """Return the identity of a user. Raises Failed when there is none, TargetError for one that is of no use."""
         if not user:
             return self.own
         path = self._path(user)
         if not path.is_file():
             raise Failed(f"there is no identity of user {user!r} ({path}); expected a file with certificate and key")
         mine = {"certificate": str(path), "key": str(path), "ca": self._credentials.ca}
-        try:
-            return self._identity(Credentials.model_validate(mine))
-        except TargetError as problem:
-            raise Failed(str(problem)) from problem
+        return self._identity(Credentials.model_validate(mine))
 
     def introduce(self, user: str) -> None:
         """Make an identity for somebody new. Raises Refused unless the computing element is pileup's own."""
@@ -118,7 +121,12 @@ class Users:
         return self._folder / f"{user}.pem"
 
     def _make(self, user: str) -> Rest:
-        return Rest(Connections(self._location, self.identity(user), {}, self._patience, prompt=True))
+        try:
+            return Rest(Connections(self._location, self.identity(user), {}, self._patience, prompt=True))
+        except TargetError as problem:
+            if not user:
+                raise
+            raise Failed(str(problem)) from problem
 
     def _identity(self, credentials: Credentials) -> Identity:
         where = self._location

@@ -85,6 +85,17 @@ class Exchange:
         self._connection.close()
 
 
+@dataclass(slots=True)
+class Kept:
+    """The connection that a thread keeps; it is closed when the thread or the target goes."""
+
+    connection: http.client.HTTPConnection | None = None
+
+    def __del__(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+
+
 class Connections:
     """Connections to one place, one per thread kept between requests."""
 
@@ -154,10 +165,11 @@ class Connections:
 
     def keep(self, connection: http.client.HTTPConnection) -> None:
         """Take a connection back for the next request of this thread."""
-        if getattr(self._local, "connection", None) is not None:
+        mine = self._mine()
+        if mine.connection is not None:
             connection.close()
         else:
-            self._local.connection = connection
+            mine.connection = connection
 
     def close(self) -> None:
         """Close the connection of this thread, if there is one."""
@@ -165,10 +177,17 @@ class Connections:
         if connection is not None:
             connection.close()
 
+    def _mine(self) -> Kept:
+        """Return what this thread keeps."""
+        found: Kept | None = getattr(self._local, "kept", None)
+        if found is None:
+            found = self._local.kept = Kept()
+        return found
+
     def _taken(self) -> http.client.HTTPConnection | None:
         """Take the kept connection of this thread out, unless the server has closed it meanwhile."""
-        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        self._local.connection = None
+        mine = self._mine()
+        connection, mine.connection = mine.connection, None
         if connection is None or connection.sock is None:
             return None
         poll = select.poll()

@@ -1,0 +1,96 @@
+"""A private ARC CE over a Slurm of its own on this machine, launched as a suite's is."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from pileup.builtin.launchers.arc import arc_launcher
+from pileup.builtin.targets.arc import ArcTarget
+from pileup.model.suite import Credentials
+from pileup.run.servers import Supervisor
+from tests.servers.launched import NAME, supervised
+from tests.support import require_program
+
+PROGRAMS = {
+    "arched": "nordugrid-arc-arex",
+    "/usr/lib/arc/arcconfig-parser": "nordugrid-arc-arex",
+    "openssl": "openssl",
+    "munged": "munge",
+    "slurmctld": "slurm-wlm",
+    "slurmd": "slurm-wlm",
+    "sbatch": "slurm-wlm",
+    "slurmrestd": "slurmrestd",
+}
+QUICK = {"cycle": 0, "defer": False, "information": "5 s"}
+"""Settings of one that starts jobs at once."""
+
+
+@dataclass(frozen=True)
+class RunningArc:
+    """A running computing element."""
+
+    supervisor: Supervisor
+
+    @property
+    def home(self) -> Path:
+        """The folder of everything that is its own, which goes with it."""
+        short = self.supervisor._find(NAME)[0].filling.short
+        assert short is not None
+        return short
+
+    def target(self, **options: Any) -> ArcTarget:
+        """Return a target that reaches it as who it knows."""
+        credentials = Credentials.model_validate(self.supervisor.credentials(NAME))
+        return ArcTarget(self.supervisor.url(NAME), credentials, **{"patience": 20 * 10**9, **options})
+
+    def site(self, folder: Path) -> ArcTarget:
+        """Return a target that knows no more of it than of somebody else's: copies of its identities, and its CA."""
+        identities = folder / "identities"
+        identities.mkdir()
+        for each in (self.home / "identities").glob("*.pem"):
+            (identities / each.name).write_bytes(each.read_bytes())
+        own = str(identities / "pileup.pem")
+        given = {**self.supervisor.credentials(NAME), "certificate": own, "key": own}
+        return ArcTarget(self.supervisor.url(NAME), Credentials.model_validate(given), identities=str(identities))
+
+    def kill(self, *names: str) -> None:
+        """Kill some of its daemons, and what they have started."""
+        for name in names:
+            self.supervisor.kill(f"{NAME}.{name}", 9)
+
+    def start_again(self, *names: str) -> None:
+        """Start some of its daemons again."""
+        for name in names:
+            self.supervisor.restart(f"{NAME}.{name}")
+
+    def processes(self) -> list[psutil.Process]:
+        """Return everything that has its folder among its words or in its environment."""
+        return processes_of(str(self.home))
+
+
+def processes_of(home: str) -> list[psutil.Process]:
+    """Return processes that name a folder in their words or their environment, but for dead ones."""
+    found = []
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            words = " ".join((*each.cmdline(), *each.environ().values()))
+            if home in words and each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
+    return found
+
+
+@contextlib.contextmanager
+def arc(folder: Path, /, **settings: Any) -> Iterator[RunningArc]:
+    """Yield a computing element with these settings (of a suite's `launch`); its logs are folder/arex.log and so on."""
+    for program, package in PROGRAMS.items():
+        require_program(program, f"apt-get install {package}")
+    with supervised(arc_launcher(settings, folder), folder) as supervisor:
+        running = RunningArc(supervisor)
+        try:
+            yield running
+        finally:
+            running.kill("arex-ws", "arex")  # asked to end, it sleeps for up to 10 s
