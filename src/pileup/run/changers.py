@@ -14,6 +14,7 @@ from pileup.model.suite import SettingSpec
 from pileup.model.units import format_time
 from pileup.plugin import Target
 from pileup.run import commands
+from pileup.suite import instances
 from pileup.suite.scan import text_of
 
 __all__ = ["NAP", "Changer", "changer_of", "text_of"]
@@ -125,7 +126,7 @@ def changer_of(plan: Plan, target: Target, name: str, setting: str) -> Changer:
     whose = f"{setting} of target {name}"
     if spec is not None:
         return ByCommand(spec, whose, _words(target.url, name), Path(plan.folder))
-    if setting in type(target).settings_of(plan.suite.targets[name].options):
+    if setting in instances.settings_of(plan.suite.targets[name], Path(plan.folder)):
         return ByKind(target, setting, whose)
     raise TargetError(f"nothing says how {whose} is changed", "`settings` of the target in the suite, or `launch`")
 

@@ -64,7 +64,7 @@ class Settings:
         spec = self._plan.suite.targets[target]
         if spec.launch is None:
             return {}
-        own = instances.class_of_target(spec.kind, Path(self._plan.folder)).settings_of(spec.options)
+        own = instances.settings_of(spec, Path(self._plan.folder))
         return {name: value for name, value in values.items() if name not in own}
 
     def restore_all(self) -> None:

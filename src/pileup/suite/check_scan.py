@@ -148,7 +148,7 @@ class ScanRules:
     def _settings_of(self, spec: TargetSpec) -> dict[str, tuple[str, ...]]:
         """Return the settings that a kind of target can change by itself, with their values."""
         try:
-            return instances.class_of_target(spec.kind, self._plugins.folder).settings_of(spec.options)
+            return instances.settings_of(spec, self._plugins.folder)
         except Exception:  # told where the target is checked
             return {}
 

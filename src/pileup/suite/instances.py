@@ -63,6 +63,19 @@ def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0, com
     return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, compared)
 
 
+def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
+    """Return the settings that the kind of a target changes by itself, with their values; PluginError for no kind.
+
+    Of a server that pileup launched only those that are no words of `launch`: these another start brings about.
+    """
+    cls = class_of_target(spec.kind, folder)
+    own = cls.settings_of(spec.options)
+    if spec.launch is None:
+        return own
+    words = getattr(cls.launch_settings, "model_fields", own)
+    return {name: values for name, values in own.items() if name not in words}
+
+
 def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Test:
     """Return the test of a case for one client. Raises PluginError, or ValueError for options that do not fit."""
     cls = class_of_test(case.test.use, Path(plan.folder))

@@ -173,9 +173,12 @@ def test_a_kind_may_change_its_settings_itself(make: Make, folder: RunFolder, tm
     assert states(folder) == ["changed", "restored"]
 
 
-LAUNCHED = KIND.replace(
+LAUNCHED = "import pydantic\n" + KIND.replace(
     "    def setting(",
-    """    @classmethod
+    """    class launch_settings(pydantic.BaseModel):
+        threads: int
+
+    @classmethod
     def launcher(cls, settings, folder):
         import sys
 

@@ -1,0 +1,87 @@
+"""The suite `database` in small form: a private MariaDB filled, its index switched, its answers compared."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pileup.record import RunFolder
+from tests.support import pileup, require_program, run_folder
+
+SMALL = {
+    "jobs": "1000",
+    "ramp": "60",
+    "repeats": "1",
+    "commands": "500",
+    "asked": "4",
+    "length": "1 s",
+    "warm_up": "1 s",
+}
+TESTS = ["tables", "rewritten", "sub-select", "alone", "forty", "ramp", "failures"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder; verdicts of time may hang on how busy the machine is."""
+    require_program("mariadbd", "apt-get install mariadb-server")
+    cwd = tmp_path_factory.mktemp("database")
+    given = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    done = pileup("run", "suite:database", "--quiet", *given, cwd=cwd, timeout=240)
+    assert done.returncode in (0, 4, 8), done.stdout + done.stderr
+    return cwd / run_folder(done)
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return found
+
+
+def test_everything_passed_and_every_job_was_registered(results: dict[str, Any]) -> None:
+    assert [f"{each['case']}: {each['message']}" for each in results["errors"]] == []
+    assert {case["outcome"] for case in results["cases"]} == {"passed"}
+    assert list(dict.fromkeys(case["test"] for case in results["cases"])) == TESTS
+    ramps = [case for case in results["cases"] if case["test"] == "ramp"]
+    assert [case["operations"][0]["counts"]["passed"] for case in ramps] == [60, 60]
+    inside = {each["operation"]: each["counts"]["passed"] for each in ramps[0]["operations"]}
+    assert inside == {"iteration": 60, "insert": 240, "update": 60, "delete": 60}
+
+
+def test_both_ways_of_counting_give_the_same_answer(results: dict[str, Any]) -> None:
+    groups = {tuple(each["tests"]): each for each in results["equivalences"]}
+    assert list(groups) == [("rewritten", "sub-select"), ("alone", "forty")]
+    assert [each["verdict"] for each in groups.values()] == ["passed", "passed"]
+    assert all(ratio["figure"]["value"] > 0 for each in groups.values() for ratio in each["ratios"])
+    # states of job n: 0 to n % 5, so every fifth job, those with n % 5 == 1, is pending
+    counts = [each for each in results["series"] if each["metric"] == "COUNT_JOB"]
+    assert {value for each in counts for value in each["values"]} == {200.0}
+
+
+def test_a_query_is_a_criterion_at_every_point(results: dict[str, Any]) -> None:
+    criteria = {each["id"]: each for each in results["criteria"]}
+    assert (criteria["S1"]["verdict"], criteria["S5"]["verdict"]) == ("passed", "passed")
+    assert [each["point"] for each in criteria["S5"]["points"]] == ["db.index=off", "db.index=on"]
+
+
+def test_the_index_was_switched_and_rest_awaited(results: dict[str, Any]) -> None:
+    told = [each["text"] for each in results["events"] if each["kind"] == "setting"]
+    assert told == ["db.index is off", "db.index is on"]
+    assert sum(each["kind"] == "cooldown" for each in results["events"]) == 2
+    states = {each["labels"]: each["values"][-1] for each in results["series"] if each["monitor"] == "states"}
+    assert 200 <= states["state=PENDING"] <= 200 + 120, "sampled before, while or after jobs were registered"
+
+
+def test_the_log_of_slow_queries_stays(folder: Path) -> None:
+    assert (folder / "servers/db/slow-queries.log").is_file()
+    assert RunFolder.open(folder).info()["equivalent"] == [["rewritten", "sub-select"], ["alone", "forty"]]
+
+
+def test_the_report_and_the_screen_tell_of_equal_answers(folder: Path) -> None:
+    page = (folder / "report.html").read_text()
+    assert "Equal answers" in page
+    assert "rewritten, sub-select" in page
+    shown = pileup("show", str(folder), cwd=folder)
+    assert "Equal answers" in shown.stdout
+    assert 'classname="database-of-a-computing-element.equivalent"' in (folder / "junit.xml").read_text()
+    assert "answer_digest" not in page
