@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from pileup.model.errors import TargetError
-from pileup.plugin import Daemon, Exists, File, Launcher, Line, Task
+from pileup.plugin import Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.record import RunFolder
 from pileup.run import processes
 from pileup.run.processes import MARK
@@ -211,6 +211,20 @@ def test_the_next_start_ends_such_a_step_too(folder: RunFolder, tmp_path: Path) 
     assert len(left) == 2
     processes.kill_marked(mark)
     assert not any(runs(each.pid) for each in left)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="servers run as another user only where pileup is root")
+def test_a_server_of_another_user_is_limited_too(supervisor: Supervisor, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    sleeps = Launcher((Daemon(("sleep", "60"), Answer(("true",))),), "x", user="nobody")
+    supervisor.launch("ce", sleeps, tmp_path / "ce")
+    (pid,) = supervisor.pids("ce")
+    before = Path(f"/proc/{pid}/limits").read_text()
+    limits = supervisor.limit("ce", 17)
+    now = next(line for line in Path(f"/proc/{pid}/limits").read_text().splitlines() if "open files" in line)
+    assert now.split()[3] == "17"
+    limits.lift()
+    assert Path(f"/proc/{pid}/limits").read_text() == before
 
 
 def test_nothing_is_limited_of_what_is_not_there(supervisor: Supervisor) -> None:
