@@ -36,6 +36,7 @@ class Own(Test):
 
     def run(self, op):
         self.report("number", op.number)
+        self.claim(f"{self.stamp}-{op.number}", "", "delegation")
 '''
 
 
@@ -93,10 +94,13 @@ def test_a_clock_that_is_wrong_by_an_hour_is_set_right(folder: RunFolder, opener
 
 def test_a_python_test_is_made_at_the_place_from_the_plan(folder: RunFolder, opener: Opener) -> None:
     fleet = Fleet(opener.open([(1, process(1)), (2, process(2))]))
-    order = Order(1, "case", Load(times=20, clients=4), 5 * SECOND, seed=1)
+    order = Order(1, "case", Load(times=20, clients=4), 5 * SECOND, seed=1, stamp="abc")
     pressing = fleet.press(order, PYTHON, folder.output("case"))
     assert pressing.wait(20)
     assert sorted(int(value) for _, _, value, _ in pressing.reported()) == list(range(20))
+    claimed = [(name, id_, what) for _, name, id_, what in pressing.claimed()]
+    assert sorted(claimed) == sorted((f"abc-{number}", "", "delegation") for number in range(20))
+    assert pressing.claimed() == []
     pressing.close()
     fleet.close()
 

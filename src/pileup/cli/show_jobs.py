@@ -49,7 +49,7 @@ def _jobs(found: Iterable[JobsResult]) -> Table:
             table.add_row(_plain("" if place else each.test), state, format_count(count), "" if place else failed)
         for reason in each.reasons[:MOST_REASONS]:
             table.add_row("", _plain(f"  {reason.reason[:300]}"), format_count(reason.count), "")
-        more = len(each.reasons) + each.more_reasons - MOST_REASONS
+        more = max(0, len(each.reasons) - MOST_REASONS) + each.more_reasons
         if more > 0:
             table.add_row("", f"  and {format_count(more)} more reasons: see the report", "", "")
     return table

@@ -151,6 +151,8 @@ class Fate(StrEnum):
 
     ONCE = "ran once"
     TWICE = "ran twice"
+    CANCELLED = "cancelled"
+    """It is over, and never ran."""
     GOING = "still there"
     LOST = "lost"
     """Acknowledged, and nobody knows of it."""
@@ -276,10 +278,16 @@ def fate_of(claim: Claim, jobs: Sequence[Job], taken: set[str]) -> Fate:
     if len(found) > 1:
         return Fate.TWICE
     if found:
-        return Fate.ONCE if found[0].state.final else Fate.GOING
+        return _of_one(found[0])
     if not claim.id:
         return Fate.NEVER
     return Fate.REUSED if claim.id in taken else Fate.LOST
+
+
+def _of_one(job: Job) -> Fate:
+    if not job.state.final:
+        return Fate.GOING
+    return Fate.CANCELLED if job.state is JobState.CANCELLED and not job.started else Fate.ONCE
 
 
 def tally(findings: Iterable[Finding]) -> dict[Fate, int]:

@@ -30,6 +30,7 @@ JOB, DELEGATION, REVOKED = "job", "delegation", "revoked"
 METRICS = {
     Fate.ONCE: "jobs_once",
     Fate.TWICE: "jobs_twice",
+    Fate.CANCELLED: "jobs_cancelled",
     Fate.GOING: "jobs_going",
     Fate.LOST: "jobs_lost",
     Fate.NEVER: "jobs_never",

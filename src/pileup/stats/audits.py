@@ -13,9 +13,10 @@ from pileup.model.units import format_count
 from pileup.record import RunFolder
 from pileup.stats.intervals import wilson
 
-ONCE, TWICE, GOING, LOST, NEVER, REUSED = "ran once", "ran twice", "still there", "lost", "never", "id used again"
+ONCE, TWICE, CANCELLED, GOING = "ran once", "ran twice", "cancelled", "still there"
+LOST, NEVER, REUSED = "lost", "never", "id used again"
+FATES = (ONCE, CANCELLED, GOING, TWICE, LOST, REUSED, NEVER)
 """Words of plugin.batch.Fate, which this layer does not know."""
-FATES = (ONCE, TWICE, GOING, LOST, NEVER, REUSED)
 BAD = (TWICE, LOST, REUSED)
 MOST_NAMED = 20
 """Examples of each bad fate, and of ghosts."""

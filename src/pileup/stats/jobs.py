@@ -45,11 +45,11 @@ def _result(test: str, groups: list[tuple[str, str, int, str]]) -> JobsResult:
         states[_state(outcome, error)] += count
         if outcome not in WORDS:
             reasons.append(JobReason(error or outcome, count, name))
-    over = states["completed"] + states["failed"] + states[CANCELLED]
+    judged = states["completed"] + states["failed"]  # who cancels a job asks for its end
     return JobsResult(
         test,
         {word: states[word] for word in STATES if states[word]},
-        share(states["failed"] + states[CANCELLED], over),
+        share(states["failed"], judged),
         tuple(reasons[:MOST_REASONS]),
         max(0, len(reasons) - MOST_REASONS),
     )

@@ -9,13 +9,18 @@ from click.testing import CliRunner
 
 from pileup.cli.app import app
 from pileup.model.errors import UsageError
+from pileup.model.record import ClaimRow, FindingRow
 from pileup.record.operations import connect, quoted
 from tests.unit.stats import scans
+from tests.unit.stats.conftest import golden
+
+__all__ = ["golden"]
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "0.1"
 NUMBERS = {"operations": 401, "frames": 41, "samples": 46}
 OTHERS = {"cases": 2, "figures": 3, "quantiles": 30, "timeline": 21, "errors": 1, "criteria": 5, "events": 1}
-EMPTY = ("detached", "points", "repeats", "differences", "effects")
+EMPTY = ("detached", "points", "repeats", "differences", "effects", "faults")
+OF_BATCH = ("jobs", "job_reasons", "audits", "claims", "findings")
 
 
 def export(state, form, out):
@@ -41,9 +46,9 @@ def test_every_row_is_there(form, state, tmp_path):
     done = export(state, form, out)
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in out.iterdir()) == sorted(
-        [*(f"{name}.{form}" for name in (*NUMBERS, *OTHERS, *EMPTY, "histograms")), "results.json"]
+        [*(f"{name}.{form}" for name in (*NUMBERS, *OTHERS, *EMPTY, *OF_BATCH, "histograms")), "results.json"]
     )
-    for name, number in {**NUMBERS, **OTHERS, **dict.fromkeys(EMPTY, 0)}.items():
+    for name, number in {**NUMBERS, **OTHERS, **dict.fromkeys((*EMPTY, *OF_BATCH), 0)}.items():
         rows = read(out / f"{name}.{form}")
         assert len(rows) == number, name
     (first,) = [row for row in read(out / f"operations.{form}") if int(row["id"]) == 1]
@@ -124,3 +129,26 @@ def test_something_must_be_asked_for(tmp_path):
     done = CliRunner().invoke(app, ["export", str(GOLDEN / "ended"), "--out", str(tmp_path)])
     assert isinstance(done.exception, UsageError)
     assert "--to csv, or --charts svg" in str(done.exception)
+
+
+def test_claims_and_findings_are_tables(golden, tmp_path):
+    folder = golden.make(tmp_path / "run", "ended")
+    claims = [ClaimRow(7, 2, "copy", "se", "job-1", "12"), ClaimRow(8, 2, "copy", "se", "job-2")]
+    folder.append_claims(claims)
+    folder.append_findings(
+        [
+            FindingRow(0, 9, claims[0], "ran once", 1, "failed", "12", "exit 1", 7, 8, 9),
+            FindingRow(0, 9, claims[1], "never"),
+        ]
+    )
+    folder.close()
+    told = {"number": 0, "target": "se", "fault": -1, "after": "", "load": "", "begin": 8, "end": 9, "gone": 0}
+    folder.save({**folder.info(), "audits": [{**told, "claims": {"copy": 2}, "looked": 2, "problem": ""}]})
+    done = CliRunner().invoke(app, ["export", str(folder.path), "--to", "json", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    first, second = read(tmp_path / "out" / "findings.json")
+    assert (first["name"], first["fate"], first["reason"], first["ended"]) == ("job-1", "ran once", "exit 1", 9)
+    assert (second["case"], second["fate"], second["id"], second["started"]) == ("copy", "never", "", None)
+    assert [each["what"] for each in read(tmp_path / "out" / "claims.json")] == ["job", "job"]
+    (audit,) = read(tmp_path / "out" / "audits.json")
+    assert (audit["ran_once"], audit["never"], audit["acknowledged"], audit["fault"]) == (1, 1, 1, None)

@@ -14,7 +14,7 @@ from pileup.cli.app import app
 from pileup.cli.show import print_results
 from pileup.record import RunFolder
 from pileup.stats import results
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import submitted, synthetic
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "0.1"
 
@@ -109,3 +109,17 @@ def test_of_many_cases_those_that_did_not_pass_come_first():
     assert "broken" in text
     assert "and 1 799 more" in text
     assert len(text.splitlines()) < 500
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_jobs_and_what_became_of_submissions_are_shown(width):
+    text = shown(submitted.submitted(), width)
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert "52 684" in words
+    assert "BLAH error" in words
+    assert "and 4 more reasons: see the report" in words
+    assert "70 of 90" in words
+    assert "submit: 30 lost: job-0, job-1, job-2, job-3, job-4, …" in words
+    assert "submit: 2 ghost: phantom" in words
+    assert "only <one> user" in shown(submitted.submitted(), 250)

@@ -27,6 +27,7 @@ class Plain(Test):
         match op.number % 5:
             case 0:
                 self.report("turn", op.number)
+                self.claim(f"{self.stamp}-{op.number}", str(op.number))
             case 1:
                 self.expect(False, "wrong answer")
             case 2:
@@ -81,7 +82,7 @@ def folder(tmp_path: Path) -> Iterator[RunFolder]:
 def press(folder: RunFolder, cls: type[Test], load: Load, timeout: int = 5 * SECOND) -> tuple[Pressing, list[Frame]]:
     """Press a test to its end and return its frames."""
     place = Fleet([LocalPlace(0, folder.operations_path(0))])
-    order = Order(1, "case", load, timeout, seed=1)
+    order = Order(1, "case", load, timeout, seed=1, stamp="abc")
     coroutine = asyncio.iscoroutinefunction(cls.run)
     work = Work(lambda client: cls(None, Context(client=client)), coroutine=coroutine)
     with routed():
@@ -108,6 +109,9 @@ def test_every_outcome_is_counted_in_its_class(folder: RunFolder, cls: type[Test
     assert counts(frames) == {"passed": 10, "failed": 20, "refused": 10, "ambiguous": 10, "unfinished": 0}
     assert sorted(value for _, metric, value, _ in pressing.reported() if metric == "turn") == list(range(0, 50, 5))
     assert sum(frame.started for frame in frames) == 50
+    claimed = pressing.claimed()
+    assert sorted(int(id_) for _, _, id_, what in claimed if what == "job") == list(range(0, 50, 5))
+    assert {name.partition("-")[0] for _, name, _, _ in claimed} == {"abc"}, "all clients have the stamp of the order"
 
 
 def test_what_failed_has_its_message_in_the_record(folder: RunFolder) -> None:

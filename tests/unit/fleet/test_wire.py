@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pileup._core._native import Histogram
-from pileup.fleet.wire import LARGEST, Message, WireError, decode, encode, pack_frames, receive, unpack_frames
+from pileup.fleet.wire import (
+    LARGEST,
+    Message,
+    WireError,
+    decode,
+    encode,
+    pack_frames,
+    receive,
+    unpack_claims,
+    unpack_frames,
+)
 from pileup.model.record import Frame, FrameRow
 
 PLAIN = st.dictionaries(
@@ -117,3 +127,16 @@ def test_frames_that_are_none_are_refused(spoil: str) -> None:
             plain[0]["rows"] = ["row"]
     with pytest.raises(WireError):
         unpack_frames(plain, blobs, 1)
+
+
+def test_claims_come_as_they_were_sent() -> None:
+    sent = [(5, "job-1", "12", "job"), (6, "alice", "", "delegation")]
+    assert unpack_claims(json.loads(json.dumps(sent))) == sent
+
+
+@pytest.mark.parametrize(
+    "nonsense", [{}, "text", [1], [["now", "a", "b", "job"]], [[1, "a", "b"]], [[True, "a", "b", "c"]]]
+)
+def test_claims_that_are_none_are_refused(nonsense: object) -> None:
+    with pytest.raises(WireError):
+        unpack_claims(nonsense)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from pileup.model.suite import Credentials
-from pileup.plugin.batch import Claim, Fate, Job, JobState
+from pileup.plugin.batch import Claim, Fate, Job, JobState, fate_of
 from tests.unit.plugin.test_batch_plugin import Modest
 
 
@@ -35,3 +37,16 @@ def test_a_job_found_by_its_id_under_its_own_name_is_there_and_under_another_nam
     found = Shifty("", Credentials()).audit(claims)
     assert [each.fate for each in found] == [Fate.GOING, Fate.GOING, Fate.REUSED, Fate.LOST, Fate.NEVER]
     assert [job.id for job in found[1].jobs] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("state", "started", "fate"),
+    [
+        (JobState.CANCELLED, 0, Fate.CANCELLED),
+        (JobState.CANCELLED, 5, Fate.ONCE),
+        (JobState.FAILED, 0, Fate.ONCE),
+        (JobState.RUNNING, 5, Fate.GOING),
+    ],
+)
+def test_a_job_that_was_cancelled_before_it_ran_did_not_run(state: JobState, started: int, fate: Fate) -> None:
+    assert fate_of(Claim("a", "1"), [Job("a", "1", state, 1, started, 9)], set()) is fate

@@ -121,15 +121,17 @@ def job(name: str, id_: str | None = None, state: JobState = DONE, **more: Any) 
 
 def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
     bank = Bank(job("going", state=JobState.QUEUED), job("other", "id-reused"), accounts=[job("once"), job("twice")])
+    bank.accounts.append(job("cancelled", state=JobState.CANCELLED))
     bank.accounts += [job("twice", "9"), job("ghost", "10", JobState.FAILED, reason="exit code 1")]
     stage = make(ce=bank)
-    stage.claim("once", "twice", "going", "lost", "reused")
+    stage.claim("once", "twice", "cancelled", "going", "lost", "reused")
     stage.claim("never", "ghost", answered=False)
     (told,) = stage.end()
-    assert (told["claims"], told["looked"], told["problem"], told["fault"]) == ({"submit": 7}, 7, "", -1)
+    assert (told["claims"], told["looked"], told["problem"], told["fault"]) == ({"submit": 8}, 8, "", -1)
     fates = {
         "once": "ran once",
         "twice": "ran twice",
+        "cancelled": "cancelled",
         "going": "still there",
         "lost": "lost",
         "reused": "id used again",
@@ -142,12 +144,13 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
     assert counts == {
         "jobs_once": 2,
         "jobs_twice": 1,
+        "jobs_cancelled": 1,
         "jobs_going": 1,
         "jobs_lost": 1,
         "jobs_reused": 1,
         "jobs_never": 1,
         "jobs_ghosts": 1,
-        "lost_share": 40.0,
+        "lost_share": pytest.approx(100 / 3),
     }
     assert {labels for _, _, labels in stage.numbers.found} == {"visit=0"}
 

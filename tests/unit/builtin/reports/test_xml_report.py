@@ -8,7 +8,7 @@ import pytest
 from pileup.builtin.reports.xml_report import XmlReport
 from pileup.plugin import registry
 from pileup.stats import to_json
-from tests.unit.builtin.reports import synthetic
+from tests.unit.builtin.reports import submitted, synthetic
 
 
 def render(results: object) -> ElementTree.Element:
@@ -64,6 +64,14 @@ def absent(element: ElementTree.Element, key: str, value: object, path: str) -> 
 def test_everything_that_json_has_is_there(name: str) -> None:
     results = getattr(synthetic, name)()
     assert missing(render(results), to_json(results), "") == []
+
+
+def test_jobs_and_audits_are_there() -> None:
+    results = submitted.submitted()
+    root = render(results)
+    assert missing(root, to_json(results), "") == []
+    assert root.find("audits/audit[@number='1']/fates/entry[@name='ran once']").get("value") == "1234"
+    assert root.find("audits/audit/bad/submission").get("name") == "job-0"
 
 
 def test_what_is_said_with_lines_is_an_element() -> None:
