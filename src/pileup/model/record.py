@@ -102,6 +102,25 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerOperation:
+    """One act that a server tells of by its own clock, such as a query in its log. Times in ns since the epoch."""
+
+    name: str
+    """What was done, alike for all acts of a kind: no values of users in it."""
+    start: int
+    end: int
+    key: str = ""
+    """The object, or for whom."""
+    first_byte: int = 0
+    """When waiting was over and the work began; 0: not known."""
+    bytes: int = 0
+    calls: int = 0
+    """How much the work was, e.g. rows examined."""
+    outcome: Outcome = Outcome.PASSED
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One number from a monitor. `labels` as `name=value,...` sorted by name, or empty."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from pileup.model.errors import PluginError
-from pileup.model.record import Sample
+from pileup.model.record import Sample, ServerOperation
 from pileup.plugin.options import assign
 from pileup.plugin.target import Target
 
@@ -64,6 +64,13 @@ class Monitor:
     @abstractmethod
     def sample(self) -> Iterable[Sample]:
         """Measure once."""
+
+    def operations(self) -> Iterable[ServerOperation]:
+        """Return what a server says that it did since the last call; asked after each `sample`, from its thread.
+
+        They stand in the record with `side` server. Those of a monitor on another host are not kept.
+        """
+        return ()
 
     def close(self) -> None:
         """Give back what `open` took."""

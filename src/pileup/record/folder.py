@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
-from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow
-from pileup.record import audit, convert, frames, operations, samples
+from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
+from pileup.record import audit, convert, frames, operations, samples, server_operations
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -36,6 +36,8 @@ class RunFolder:
         self._frames: dict[int, TableWriter] = {}
         self._samples: TableWriter | None = None
         self._audit: dict[str, TableWriter] = {}
+        self._served: TableWriter | None = None
+        self._served_rows = 0
         self._journal = Lines(path / "journal.jsonl", synced=True)
         self._events = Lines(path / "events" / "events.jsonl", synced=False)
 
@@ -193,6 +195,22 @@ class RunFolder:
             known = {writer.path: writer.length} if writer else {}
         return {path.name: known.get(path) or TableReader(path).end() for path in self._tables("samples")}
 
+    def append_server_operations(self, found: Sequence[ServerOperation], place: int, target: int | None) -> None:
+        """Append what a server says that it did, as a session hears whose first place is `place`.
+
+        `target` is its number in run.json's list, None for one of no suite.
+        """
+        if not found:
+            return
+        with self._lock:
+            if self._served is None:
+                path = self.path / "operations" / f"{place}-server.table"
+                self._served = TableWriter(path, "operations", operations.ROW, place)
+            before = self._served_rows
+            self._served_rows += len(found)
+        number = server_operations.NOBODY if target is None else target
+        self._served.append(*server_operations.to_rows(found, place, number, before), server_operations.TEXTS)
+
     def append_claims(self, claims: Sequence[ClaimRow]) -> None:
         """Append submissions that clients claim."""
         if claims:
@@ -242,9 +260,10 @@ class RunFolder:
     def convert(self) -> None:
         """Turn the raw tables of operations and samples into Parquet; their writers must have ended."""
         with self._lock:
-            if self._samples is not None:
-                self._samples.close()
-                self._samples = None
+            for writer in (self._samples, self._served):
+                if writer is not None:
+                    writer.close()
+            self._samples = self._served = None
         convert.convert_operations(self._parts("operations"), self.info())
         convert.convert_samples(self._parts("samples"))
 
@@ -255,10 +274,10 @@ class RunFolder:
     def close(self) -> None:
         """End all writing."""
         with self._lock:
-            samples = [self._samples] if self._samples else []
-            for writer in (*self._frames.values(), *samples, *self._audit.values()):
+            single = [each for each in (self._samples, self._served) if each is not None]
+            for writer in (*self._frames.values(), *single, *self._audit.values()):
                 writer.close()
-            self._frames, self._samples, self._audit = {}, None, {}
+            self._frames, self._samples, self._served, self._audit = {}, None, None, {}
 
     def _parts(self, name: str) -> Parts:
         return Parts(self.path / name)

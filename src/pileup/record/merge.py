@@ -195,7 +195,8 @@ def _operations(source: Source, made: RunFolder) -> None:
             connection.execute(
                 f"""COPY (SELECT o.* REPLACE (o.id + {added}::UBIGINT AS id,
                     CASE WHEN o.parent = 0 THEN 0::UBIGINT ELSE o.parent + {added}::UBIGINT END AS parent,
-                    coalesce(c.name, '') AS "case", (o.case_id + {source.cases})::UINTEGER AS case_id,
+                    coalesce(c.name, '') AS "case",
+                    (CASE WHEN o.case_id = 0 THEN 0 ELSE o.case_id + {source.cases} END)::UINTEGER AS case_id,
                     (o.place + {source.places})::USMALLINT AS place)
                 FROM read_parquet({quoted(path)}) o LEFT JOIN _cases c ON o.case_id = c.id)
                 TO {quoted(out)} ({OPTIONS})"""  # noqa: S608  numbers and paths of ours

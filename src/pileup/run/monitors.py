@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 from pileup.model.errors import RecordError
 from pileup.model.plan import Plan
-from pileup.model.record import Sample, SampleRow
+from pileup.model.record import Sample, SampleRow, ServerOperation
 from pileup.record import RunFolder
 from pileup.run.far_monitors import FarHost
 from pileup.run.sampling import Sampler, Watch
@@ -21,16 +22,31 @@ class MonitorClock:
     """Samples on absolute ticks; a monitor that takes longer than its interval skips ticks and says so once.
 
     Monitors with a host are sampled there; for these the plan is needed, and they stand in the order of its monitors.
+    What servers say that they did is kept with `place`, the first of the session, and the number of their target, which
+    `index` tells.
     """
 
-    def __init__(self, watches: list[Watch], folder: RunFolder, plan: Plan | None = None) -> None:
+    def __init__(
+        self,
+        watches: list[Watch],
+        folder: RunFolder,
+        plan: Plan | None = None,
+        place: int = 0,
+        index: Callable[[str], int] = lambda target: 0,
+    ) -> None:
         self._folder = folder
+        self._place = place
+        self._index = index
+        self._served: dict[str, list[ServerOperation]] = {}
         self._host = socket.gethostname()
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
         self._end = threading.Event()
         here = [watch for watch in watches if watch.host is None]
-        samplers = [Sampler(watch, partial(self._take, watch.name), self._tell, self._end) for watch in here]
+        samplers = [
+            Sampler(watch, partial(self._take, watch.name), self._tell, self._end, partial(self._serve, watch.target))
+            for watch in here
+        ]
         self._threads = [sampler.thread for sampler in samplers]
         hosts = dict.fromkeys(watch.host for watch in watches if watch.host)
         self._far = [
@@ -54,8 +70,11 @@ class MonitorClock:
         """Bring what was sampled so far into the record."""
         with self._lock:
             rows, self._rows = self._rows, []
+            served, self._served = self._served, {}
         if rows:
             self._folder.append_samples(rows)
+        for target, found in served.items():
+            self._folder.append_server_operations(found, self._place, self._index(target) if target else None)
 
     def stop(self) -> None:
         """End the monitors, wait a moment for them, and write the rest."""
@@ -69,6 +88,10 @@ class MonitorClock:
 
     def _take(self, monitor: str, moment: int, samples: list[Sample]) -> None:
         self._keep([SampleRow(moment, monitor, self._host, sample) for sample in samples])
+
+    def _serve(self, target: str, found: list[ServerOperation]) -> None:
+        with self._lock:
+            self._served.setdefault(target, []).extend(found)
 
     def _keep(self, rows: list[SampleRow]) -> None:
         with self._lock:

@@ -111,7 +111,8 @@ class Runner:
         supervisor = Supervisor(folder)
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
-        monitors = MonitorClock(self._watches(targets, supervisor), folder, plan)
+        first = folder.next_place()
+        monitors = MonitorClock(self._watches(targets, supervisor), folder, plan, first, targets.index)
         audits = Audits(plan, folder, targets, monitors, book=self._book, stop=self._stop)
         faults = Faults(plan, supervisor, folder, audits.after_fault)
         fleets: Fleets | None = None
@@ -123,7 +124,7 @@ class Runner:
             self._book.save()  # what a crash leaves is judged by it
             monitors.start()
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
-            fleets = Fleets(plan, folder, targets, folder.next_place(), info["places"], session=len(info["sessions"]))
+            fleets = Fleets(plan, folder, targets, first, info["places"], session=len(info["sessions"]))
             book, stop = self._book, self._stop
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
             try:
@@ -154,7 +155,9 @@ class Runner:
             if "target" in declared(type(monitor)) and (watched := getattr(monitor, "target", None)):
                 target = watched.partition(".")[0]
                 monitor.attach(partial(targets.open_target, target), partial(supervisor.running, watched))
-            watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host))
+            else:
+                target = ""
+            watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host, target))
         return watches
 
     def _carry_out(self, live: Live) -> None:

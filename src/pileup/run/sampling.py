@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pileup._core._native import now
-from pileup.model.record import Sample
+from pileup.model.record import Sample, ServerOperation
 from pileup.plugin import Monitor
 
 MOST_PROBLEMS = 20
@@ -24,6 +24,8 @@ class Watch:
     every: int
     host: str | None = None
     """Where it is measured, as `ssh://user@host:port`; None: here."""
+    target: str = ""
+    """Name of the target that it watches; empty for none."""
 
 
 class Sampler:
@@ -35,8 +37,11 @@ class Sampler:
         take: Callable[[int, list[Sample]], None],
         tell: Callable[[str], None],
         end: threading.Event,
+        serve: Callable[[list[ServerOperation]], None] = lambda found: None,
     ) -> None:
+        """`serve` gets what a server says that it did."""
         self._watch = watch
+        self._serve = serve
         self._take = take
         self._tell = tell
         self._end = end
@@ -65,6 +70,8 @@ class Sampler:
         moment = now()
         try:
             samples = list(self._watch.monitor.sample())
+            if served := list(self._watch.monitor.operations()):
+                self._serve(served)
         except Exception as problem:
             text = f"monitor {self._watch.name}: {type(problem).__name__}: {problem}"
             if text not in self._problems and len(self._problems) < MOST_PROBLEMS:

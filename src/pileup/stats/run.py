@@ -22,6 +22,7 @@ from pileup.stats.held import held
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.observed import observed
 from pileup.stats.overhead import overhead
+from pileup.stats.served import served
 from pileup.stats.settled import event as settled_event
 from pileup.stats.settled import settled
 from pileup.stats.window import windows
@@ -66,6 +67,7 @@ def results(folder: RunFolder) -> RunResults:
         struck = faults.strikes(happened, felt, told, info)
         happened = outages.with_outages(happened, felt)
         found_errors = errors(connection, info)
+        by_servers = served(connection)
         data = _cases(folder, info, connection)
         remarks = stalls.remarks(connection, data)
         for each in data:
@@ -89,6 +91,7 @@ def results(folder: RunFolder) -> RunResults:
         criteria=judged,
         series=tuple(each.drawn() for each in series),
         errors=found_errors,
+        served=by_servers,
         equivalences=equal,
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),

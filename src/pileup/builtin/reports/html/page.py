@@ -22,6 +22,8 @@ from pileup.model.units import format_count, format_size, format_time
 
 ERRORS = 200
 """Rows of the table of errors."""
+SERVED = 25
+"""Rows of the table of what servers did."""
 SUITE = 200_000
 """Characters of the suite."""
 FEW = 12
@@ -78,6 +80,8 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "more_events": max(0, len(results.events) - marks.LISTED),
         "details": cases.details(results, outputs, drawn.axis.begin),
         "charts": drawn,
+        "served": results.served[:SERVED],
+        "more_served": max(0, len(results.served) - SERVED),
         "errors": results.errors[:ERRORS],
         "more_errors": max(0, len(results.errors) - ERRORS),
         "begin": drawn.axis.begin,
@@ -99,6 +103,7 @@ def _template() -> jinja2.Template:
         "figure": text.show,
         "point_figure": points.show,
         "count": format_count,
+        "duration": format_time,
         "offset": text.offset,
         "tone": lambda word: TONES.get(str(word), "none"),
         "sign": lambda word: SIGNS[TONES.get(str(word), "none")],
