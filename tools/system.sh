@@ -12,6 +12,7 @@ command -v my_print_defaults >/dev/null 2>&1 || wanted="$wanted mariadb-client-c
 command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$wanted postgresql"
 { command -v xrootd >/dev/null 2>&1 && command -v xrdcp >/dev/null 2>&1; } || wanted="$wanted xrootd-server xrootd-client xrootd-server-plugins"
 ls /usr/lib/*/libXrdAccSciTokens-*.so >/dev/null 2>&1 || wanted="$wanted xrootd-scitokens-plugins"
+command -v arched >/dev/null 2>&1 || [ -x /usr/sbin/arched ] || wanted="$wanted nordugrid-arc-arex"
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     echo "not installed, their tests will be skipped:$wanted (as root: apt-get install$wanted)"
