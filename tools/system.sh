@@ -11,6 +11,7 @@ command -v mariadbd >/dev/null 2>&1 || [ -x /usr/sbin/mariadbd ] || wanted="$wan
 command -v my_print_defaults >/dev/null 2>&1 || wanted="$wanted mariadb-client-core"
 command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$wanted postgresql"
 { command -v xrootd >/dev/null 2>&1 && command -v xrdcp >/dev/null 2>&1; } || wanted="$wanted xrootd-server xrootd-client xrootd-server-plugins"
+{ command -v slurmctld >/dev/null 2>&1 || [ -x /usr/sbin/slurmctld ]; } || wanted="$wanted slurm-wlm slurmdbd slurmrestd slurm-wlm-jwt-plugin munge"
 ls /usr/lib/*/libXrdAccSciTokens-*.so >/dev/null 2>&1 || wanted="$wanted xrootd-scitokens-plugins"
 command -v arched >/dev/null 2>&1 || [ -x /usr/sbin/arched ] || wanted="$wanted nordugrid-arc-arex"
 [ -n "$wanted" ] || exit 0

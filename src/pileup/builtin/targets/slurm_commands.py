@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import select
+import signal
 import subprocess
 import time
 from base64 import urlsafe_b64decode
@@ -46,7 +48,7 @@ class Commands:
             try:
                 output, error = process.communicate(None if stdin is None else stdin.encode(), self.seconds)
             except subprocess.TimeoutExpired:
-                process.kill()
+                _kill(process)
                 output, error = process.communicate()
                 return _text(output), _text(error), None
         return _text(output), _text(error), process.returncode
@@ -63,15 +65,15 @@ class Commands:
             try:
                 error = _written(process, script.encode(), end)
             finally:
-                if process.poll() is None:
-                    process.kill()
+                if hangs := process.poll() is None:
+                    _kill(process)
             output = _text(process.stdout.read()) if process.stdout else ""
         if FULL.search(error):
             raise Refused(f"sbatch: {_last(error)}")
         number = output.strip().partition(";")[0]
         if number.isdigit():
             return number
-        if process.returncode is not None and process.returncode < 0:
+        if hangs:
             raise Ambiguous(f"sbatch did not end within {self.seconds:g} s")
         raise judged(_last(error) or f"sbatch ended with {process.returncode} and no id", "sbatch")
 
@@ -95,6 +97,12 @@ class Commands:
             raise PluginError(f"{words[0]} is not installed here", "Slurm's commands", INSTALL) from None
 
 
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a command that has not been reaped, with whatever it has started: it leads a session."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _written(process: subprocess.Popen[bytes], script: bytes, end: float) -> str:
     """Give sbatch its script and read what it complains of, until it ends, is full, or its time is up."""
     error = b""
@@ -104,7 +112,8 @@ def _written(process: subprocess.Popen[bytes], script: bytes, end: float) -> str
         process.stdin.write(script)
     pipe = process.stderr.fileno()
     os.set_blocking(pipe, False)
-    poll = _poll(pipe)
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
     while (left := end - time.monotonic()) > 0:
         if not poll.poll(left * 1000):
             break
@@ -117,14 +126,6 @@ def _written(process: subprocess.Popen[bytes], script: bytes, end: float) -> str
         if FULL.search(_text(error)):
             break
     return _text(error)
-
-
-def _poll(pipe: int) -> Any:
-    import select  # noqa: PLC0415
-
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    return poll
 
 
 def _text(data: bytes | None) -> str:
