@@ -23,6 +23,7 @@ from pileup.builtin.targets.slurm_place import Place, place_of
 from pileup.builtin.targets.slurm_records import (
     CompletionRecords,
     DatabaseRecords,
+    DatabaseUrl,
     Records,
     SacctRecords,
     login_of,
@@ -80,7 +81,7 @@ class SlurmTarget(BatchTarget):
     user: str = option("", help="who we are for Slurm; default: whose the token is, or who runs pileup")
     partition: str = option("", help="where jobs are queued; default: Slurm's own")
     account: str = option("", help="the account that jobs are booked on; default: the user's own")
-    database: str = option(
+    database: DatabaseUrl = option(
         "", help="data base of the accounting, e.g. mariadb://reader@host/slurm_acct; default: sacct is asked"
     )
     password_file: str | None = option(None, help="file with the password of the data base")

@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from pileup.builtin.database_source import Login
+from pydantic import AfterValidator
+
+from pileup.builtin.database_source import Login, check_url
 from pileup.builtin.databases import Database
 from pileup.builtin.targets.slurm_commands import Commands
 from pileup.builtin.targets.slurm_words import HISTORY_FORMAT, completion_job, history_job, numbered, row_job
@@ -31,6 +33,16 @@ BACK = "now-7days"
 LINE = 1 << 16
 Queue = Callable[[], list[Job]]
 """Asks the controller for the jobs that run now, or for all that it knows."""
+
+
+def _checked(url: str) -> str:
+    if url:
+        check_url(url, Login())
+    return url
+
+
+DatabaseUrl = Annotated[str, AfterValidator(_checked)]
+"""Address of a data base, without a password in it; empty for none."""
 
 
 class Records(Protocol):
@@ -59,7 +71,8 @@ class DatabaseRecords:
         if not number:  # the first page of a look: what is open now was open before, whatever comes meanwhile
             low, next_low = next_low, self._oldest_open()
         rows = self._ask(  # numbers alone, and a name that the data base has told
-            f"select mod_time, job_db_inx, {COLUMNS} from {self._table()} where job_db_inx >= {low} and time_start > 0 "  # noqa: S608
+            f"select mod_time, job_db_inx, {COLUMNS} from {self._table()} where job_db_inx >= {low} "  # noqa: S608
+            f"and (time_start > 0 or time_end > 0) "  # one that was cancelled while it waited has never begun
             f"and (mod_time > {moment} or (mod_time = {moment} and job_db_inx > {number})) "
             f"order by mod_time, job_db_inx limit {most + 1}"
         )
