@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pileup.cli.export_tables import NUMBER, TEXT, WHOLE, Row, Table
 from pileup.model.record import ClaimRow
-from pileup.model.results import AuditResult, Figure, RunResults
+from pileup.model.results import Figure, RunResults
+from pileup.model.submissions import AuditResult
 from pileup.record import RunFolder
 
 CLAIM = {"claimed": WHOLE, "case": TEXT, **dict.fromkeys(("test", "target", "name", "id"), TEXT)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pileup.model.results import AuditResult, JobsResult, RunResults
+from pileup.model.results import RunResults
+from pileup.model.submissions import AuditResult, JobsResult
 from pileup.model.units import format_count
 
 if TYPE_CHECKING:

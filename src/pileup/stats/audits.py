@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.record import FindingRow
-from pileup.model.results import AuditResult, BadSubmission, Figure
+from pileup.model.results import Figure
+from pileup.model.submissions import AuditResult, BadSubmission
 from pileup.model.units import format_count
 from pileup.record import RunFolder
 from pileup.stats.intervals import wilson

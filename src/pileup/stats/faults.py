@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pileup.model.event import FAULT, Event, Outage
-from pileup.model.results import AuditResult, FaultResult, Figure
+from pileup.model.results import FaultResult, Figure
+from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.monitors import VISIT, Whole
 from pileup.stats.outages import WORDS, Outages

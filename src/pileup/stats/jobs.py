@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pileup.model.results import JobReason, JobsResult
+from pileup.model.submissions import JobReason, JobsResult
 from pileup.record.operations import BROKEN_OFF
 from pileup.stats.audits import share
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pileup.model.event import Event, Outage
-from pileup.model.results import AuditResult, Figure
+from pileup.model.results import Figure
+from pileup.model.submissions import AuditResult
 from pileup.stats import faults
 from pileup.stats.audits import FATES, LOST, REUSED, share
 from pileup.stats.criteria import FAILED, PASSED, UNKNOWN, Criteria

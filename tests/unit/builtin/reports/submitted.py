@@ -2,15 +2,8 @@
 
 from dataclasses import replace
 
-from pileup.model.results import (
-    AuditResult,
-    BadSubmission,
-    Figure,
-    Interval,
-    JobReason,
-    JobsResult,
-    RunResults,
-)
+from pileup.model.results import Figure, Interval, RunResults
+from pileup.model.submissions import AuditResult, BadSubmission, JobReason, JobsResult
 from tests.unit.builtin.reports import synthetic
 
 FATES = ("ran once", "cancelled", "still there", "ran twice", "lost", "id used again", "never")

@@ -1,0 +1,82 @@
+"""How jobs ended, and what became of submissions: parts of the results of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pileup.model.results import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class BadSubmission:
+    """One submission of which something bad became."""
+
+    name: str
+    """Name of the job."""
+    id: str
+    """What its client was told; empty where no answer came."""
+    fate: str
+    found: str = ""
+    """Id of the last job of that name that was found."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What became of what one test submitted to one target, by one audit."""
+
+    number: int
+    """Of the audit: in the tables of findings, and in run.json."""
+    target: str
+    test: str
+    """Empty where nothing could be asked of the target."""
+    fault: int
+    """Place in the suite's list of the fault that it came after, from 0; -1: the end of the run."""
+    after: str
+    """What it came after, in words: `kill of ce at 5 s in submit`, or `the run`."""
+    load: str
+    """Test whose load had the fault; empty at the end of the run."""
+    time: int
+    claims: int
+    """Submissions that the test claimed until then."""
+    looked: int
+    """Those of them whose fate was found out."""
+    acknowledged: int
+    """Those of them that were acknowledged."""
+    fates: dict[str, int]
+    """Word of plugin.batch.Fate -> count, all of them."""
+    ghosts: int
+    """Not answered, and there all the same."""
+    lost_share: Figure
+    """Share of the acknowledged ones that nobody knows of any more."""
+    states: dict[str, int]
+    """State of a job -> how many are found in it."""
+    bad: tuple[BadSubmission, ...] = ()
+    """At most 20 of each bad fate."""
+    problem: str = ""
+    """Why not everything could be looked up, empty when it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobReason:
+    """Why jobs failed, equal reasons together. `name` is one of them."""
+
+    reason: str
+    count: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobsResult:
+    """How the jobs of one test ended, over all its cases, by its detached operation `job`."""
+
+    test: str
+    states: dict[str, int]
+    """completed, failed, cancelled, not over at the end, lost with its place -> count; those that there are."""
+    failed: Figure
+    """Share of what failed among what completed or failed: one that was cancelled says nothing of the system."""
+    reasons: tuple[JobReason, ...] = ()
+    """The most frequent ones, at most 50."""
+    more_reasons: int = 0
