@@ -24,6 +24,9 @@ from pileup.plugin.batch import Changes, Job, JobState
 OVERLAP = 20
 """Seconds that each look goes back behind the last one: rows come to the data base late, and not in order."""
 COLUMNS = "id_job, job_name, state, exit_code, time_submit, time_start, time_end, id_user, nodelist"
+SWEEP = 30
+"""Seconds between looks by name: what slurmdbd was told on a machine with no time to spare may come later still."""
+MOST_NAMES = 5000
 MARGIN = 1000
 """Rows before the oldest open one that are looked at too: rows may come not quite in the order of their numbers."""
 MOST_ROWS = 100_000
@@ -66,8 +69,11 @@ class DatabaseRecords:
         self._known = ""
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
-        """Read the rows that were written since. The cursor is time and number of a row, and the oldest open one."""
-        moment, number, low, next_low = (int(part) for part in (cursor or "0/0/0/0").split("/"))
+        """Read the rows that were written since, and from time to time look by name for what came later than it says.
+
+        The cursor is time and number of a row, the oldest open rows, and the time of the last look by name.
+        """
+        moment, number, low, next_low, swept = (int(part) for part in (cursor or "0/0/0/0/0").split("/"))
         if not number:  # the first page of a look: what is open now was open before, whatever comes meanwhile
             low, next_low = next_low, self._oldest_open()
         rows = self._ask(  # numbers alone, and a name that the data base has told
@@ -79,8 +85,12 @@ class DatabaseRecords:
         jobs = tuple(row_job(row[2:]) for row in rows[:most])
         if len(rows) > most:
             last = rows[most - 1]
-            return Changes(jobs, f"{last[0]}/{last[1]}/{low}/{next_low}", more=True)
-        return Changes(jobs, f"{max(0, self._now() - OVERLAP)}/0/{low}/{next_low}")
+            return Changes(jobs, f"{last[0]}/{last[1]}/{low}/{next_low}/{swept}", more=True)
+        now = self._now()
+        if swept and now - swept >= SWEEP:
+            jobs += tuple(self.history(still_open()[:MOST_NAMES])[: most - len(jobs)])
+            swept = now
+        return Changes(jobs, f"{max(0, now - OVERLAP)}/0/{low}/{next_low}/{swept or now}")
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Look names up. They go as hexadecimal numbers: nothing in them can be read as SQL."""
