@@ -1,11 +1,13 @@
-"""The `slurm` and `sql` monitors against a private Slurm with its data base: they agree with what squeue says."""
+"""The monitors `slurm`, `arc` and `sql` against private systems: a Slurm with its data base, an ARC CE."""
 
 import resource
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from pileup.builtin.monitors.arc import ArcMonitor
 from pileup.builtin.monitors.process import Process
 from pileup.builtin.monitors.slurm import SlurmMonitor
 from pileup.builtin.monitors.sql import SqlMonitor
@@ -13,6 +15,8 @@ from pileup.builtin.targets.slurm import SlurmTarget
 from pileup.model.record import Sample
 from pileup.plugin import Monitor
 from pileup.plugin.batch import JobSpec
+from tests.servers.arc import QUICK as ARC_QUICK
+from tests.servers.arc import arc
 from tests.servers.launched import NAME
 from tests.servers.slurm import QUICK, RunningSlurm, slurm
 
@@ -36,7 +40,7 @@ def busy(server: RunningSlurm) -> SlurmTarget:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for something that must come, not for a time."""
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 90
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -106,3 +110,23 @@ def test_its_daemons_one_by_one(busy: SlurmTarget, server: RunningSlurm) -> None
         assert found["number"] >= 1
         assert found["rss[of=all]"] > 1 << 20
         assert found["open_files"] >= 3
+
+
+def test_a_computing_element_and_the_batch_system_behind_it(tmp_path: Path) -> None:
+    """A-REX takes jobs on by scripts of half a second each: there are few."""
+    query = "SELECT EventKey AS state, count(*) AS events FROM JobEvents GROUP BY EventKey"
+    with arc(tmp_path, slots=2, **ARC_QUICK) as running:
+        target = running.target()
+        monitors = [ArcMonitor(target="ce"), SlurmMonitor(target="ce"), SqlMonitor(target="ce", query=query)]
+        for each in monitors:
+            each.attach(lambda: target)
+        first, behind, events = monitors
+        list(first.sample())
+        for number in range(3):
+            target.submit([JobSpec(f"watched-{number}", duration=1 if number == 0 else 600 * 10**9)])
+        until(lambda: values(list(first.sample()))["finished"] == 1)
+        until(lambda: values(list(first.sample()))["jobs[state=inlrms]"] == 2)
+        found = values(list(first.sample()))
+        assert (found["accepted"], found["failed"], found["jobs[state=submit]"]) == (3, 0, 0)
+        until(lambda: values(list(behind.sample())).get("jobs[state=running]") == 2)
+        assert values(list(events.sample()))["events[state=FINISHED]"] == 1

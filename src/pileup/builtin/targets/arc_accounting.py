@@ -45,6 +45,23 @@ WHERE Status.Name != 'in-progress' AND Name.InfoValue IN (SELECT value FROM json
 SUBMITTED = "SELECT JobID, SubmitTime FROM AAR WHERE JobID IN (SELECT value FROM json_each(?))"
 
 
+EVENTS = """
+SELECT Event.rowid AS number, Event.RecordID AS record, Event.EventKey AS state, Status.Name AS status
+FROM JobEvents AS Event JOIN AAR ON AAR.RecordID = Event.RecordID JOIN Status ON Status.ID = AAR.StatusID
+WHERE Event.rowid > ? ORDER BY Event.rowid LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A job came into a state of A-REX (in small letters); `status` is how it stands now, `number` orders changes."""
+
+    number: int
+    record: int
+    state: str
+    status: str
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """A job that has ended; `number` orders the ends."""
@@ -63,6 +80,11 @@ class Accounting:
     def url(self) -> str:
         """The data base as monitors take it."""
         return f"sqlite:///{self._path}"
+
+    def events_since(self, number: int, most: int) -> list[Change]:
+        """Return what has happened to jobs after that number, in its order."""
+        rows = self._rows(EVENTS, (number, most))
+        return [Change(row["number"], row["record"], str(row["state"]).lower(), row["status"]) for row in rows]
 
     def ended_since(self, number: int, most: int) -> list[Ended]:
         """Return jobs that have ended after that number, in their order."""

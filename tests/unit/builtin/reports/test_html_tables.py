@@ -199,6 +199,13 @@ def test_the_queue_is_drawn_over_cpu_with_an_axis_of_its_own() -> None:
     assert all("resolve" not in chart.spec for panel in found for chart in panel.charts)
 
 
+def test_states_of_a_computing_element_are_stacked_too() -> None:
+    base = next(each for each in synthetic.monitors(5) if each.metric == "jobs")
+    states = ("accepted", "inlrms", "mine", "preparing")
+    found, _ = panels(tuple(replace(base, labels=f"state={state}") for state in states), tables.Clock(BEGIN, 60_000))
+    assert [mark.text for mark in found[0].charts[0].legend] == ["inlrms", "preparing", "accepted", "mine"]
+
+
 def test_states_that_are_no_queue_are_lines() -> None:
     base = next(each for each in synthetic.monitors(5) if each.metric == "jobs")
     numbers = tuple(replace(base, labels=f"state={number}") for number in range(3))

@@ -16,9 +16,16 @@ from pileup.model.results import Series
 MODES = {"user": "var(--c0)", "system": "var(--c8)", "iowait": "var(--c1)", "steal": "var(--c4)"}
 """Modes of CPU time from below, with their colours; idle is what is left."""
 QUEUED, RUNNING = "queued", "running"
-STATES = {RUNNING: "var(--c2)", QUEUED: "var(--c7)"}
-"""States of jobs that wait for something, from below; others of a monitor stand above them."""
-OTHERS = ("var(--c6)", "var(--c4)", "var(--c5)", "var(--c3)", "var(--c1)", "var(--c0)")
+STATES = {RUNNING: "var(--c2)", QUEUED: "var(--c7)"} | {
+    "inlrms": "var(--c2)",
+    "submit": "var(--c6)",
+    "preparing": "var(--c4)",
+    "accepted": "var(--c7)",
+    "finishing": "var(--c5)",
+    "canceling": "var(--c8)",
+}
+"""States of jobs that wait for something, from below: of batch systems, and of A-REX; others stand above them."""
+OTHERS = ("var(--c3)", "var(--c1)", "var(--c0)", "var(--c9)")
 ENDED = ("completed", "failed", "cancelled")
 """States in which jobs stay: no part of a queue."""
 TABLE = "queue"
@@ -81,9 +88,10 @@ def stacked(series: Iterable[Series]) -> list[tuple[str, str, Series]]:
         shown = [mode for mode in MODES if mode in modes and (mode != "steal" or any(modes[mode].values))]
         return [(mode, MODES[mode], modes[mode]) for mode in shown]
     states = {state: each for each in series if (state := state_of(each))}
-    if not STATES.keys() & states.keys() or len(states) > len(STATES) + len(OTHERS):
+    others = sorted(states.keys() - STATES.keys())
+    if len(others) == len(states) or len(others) > len(OTHERS):
         return []
-    more = dict(zip(sorted(states.keys() - STATES.keys()), OTHERS, strict=False))
+    more = dict(zip(others, OTHERS, strict=False))
     return [(state, colour, states[state]) for state, colour in (STATES | more).items() if state in states]
 
 
