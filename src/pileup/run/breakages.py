@@ -75,6 +75,7 @@ class Breakage:
         about = {"fault": self._number, "target": spec.target, "do": spec.do, "test": self._test, "mark": mark}
         try:
             entry = self._folder.journal("fault", "begun", **about)
+            begin = now()  # the disk may have taken its time
             self._acts()[self._spec.do](mark)
         except (PileupError, OSError, ValueError) as problem:
             self._problem = f"{self._words()} failed: {problem}"

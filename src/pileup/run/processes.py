@@ -122,14 +122,16 @@ def end_leader(leader: Identity, mark: str, number: int, grace: float) -> None:
 
     A paused one goes on first: it could not end. Safe for one that has ended: its number is checked.
     """
+    first = _running([leader.pid]) if leader.alive else []
+    send(first, number)  # at once: finding the others takes a while
     members = session(leader, mark)
-    first = [each for each in members if each.pid == leader.pid and leader.alive]
-    for processes, asked, patience in ((first, number, grace), (members, signal.SIGTERM, min(grace, 1.0))):
-        if number == signal.SIGKILL:
-            break
-        send(processes, asked)
+    if number != signal.SIGKILL:
         send(members, signal.SIGCONT)
-        wait_gone(processes, patience)
+        wait_gone(first, grace)
+        members = session(leader, mark)
+        send(members, signal.SIGTERM)
+        send(members, signal.SIGCONT)
+        wait_gone(members, min(grace, 1.0))
         members = session(leader, mark)
     kill(members)
 
