@@ -80,7 +80,7 @@ tests:
 criteria:
   - {id: C1, says: "Nothing is refused, fails or stays without an answer", check: fraction(submit.failed) == 0}
   - {id: C2, says: "Whoever is new is served", check: count(newcomers.delegate.passed) > 0}
-  - {id: C3, says: "Credentials are renewed", check: min(renew.renewed) >= 1}
+  - {id: C3, says: "Credentials are renewed", check: max(renew.renewed) >= 3}
   - {id: C4, says: "Each job was there", check: max(submit.jobs_lost) == 0}
 """
 
@@ -140,6 +140,7 @@ def test_roles_work_beside_each_other_and_leave_an_empty_queue(tmp_path: Path) -
     assert counts(results, "newcomers")["introduce"]["passed"] > 3
     assert counts(results, "watch")["purge"]["passed"] > 0
     assert counts(results, "renew")["renew"]["failed"] == 0
+    assert not results["errors"] or {error["message"] for error in results["errors"]} == {"cancelled"}
     ended = counts(results, "submit")["job"]["passed"] + counts(results, "each")["job"]["passed"]
     assert ended == states["completed"]
 

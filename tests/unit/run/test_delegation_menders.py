@@ -37,7 +37,8 @@ def left(tmp_path: Path, target: PracticeBatchTarget, cleanup: str = "always", p
     target.revoke(made[1])
     claims = [ClaimRow(1, case.id, "newcomers", "ce", each.user, each.id, "delegation") for each in made]
     folder.append_claims([*claims, ClaimRow(2, case.id, "newcomers", "ce", "b", made[1].id, "revoked")])
-    return folder
+    folder.close()
+    return RunFolder.open(folder.path)
 
 
 def held(target: BatchTarget) -> list[str]:

@@ -1,9 +1,11 @@
-"""What the tests of batch systems share: who their users are, what the ledger is told of jobs, and of delegations."""
+"""What the tests of batch systems share: who their users are, what the ledger is told of jobs, what was handed over."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
+from weakref import WeakKeyDictionary
 
 from pydantic import BeforeValidator, Field
 
@@ -14,8 +16,8 @@ from pileup.plugin.batch import BatchTarget, Delegation, Job
 KEPT = "kept"
 """Operation of a job that has ended and is not purged yet, for tests that purge."""
 MOST_USERS = 100_000
-DELEGATION = "delegation"
-"""Operation of credentials handed over; its key is the id and the user."""
+_HANDED: WeakKeyDictionary[BatchTarget, dict[str, Delegation]] = WeakKeyDictionary()
+_HANDED_LOCK = threading.Lock()
 
 
 def read_users(value: object) -> object:
@@ -49,14 +51,17 @@ def check_users(users: Users | None, user: str) -> None:
 
 
 def key_of(delegation: Delegation) -> str:
-    """Return the key under which a delegation is open in the ledger: "ID USER"."""
+    """Return how a delegation is called in the record: "ID USER"."""
     return f"{delegation.id} {delegation.user}".strip()
 
 
-def delegation_of(key: str) -> Delegation:
-    """Return the delegation of a key; when it expires is not known."""
-    number, _, user = key.partition(" ")
-    return Delegation(number, 0, user)
+def handed_over(target: BatchTarget) -> dict[str, Delegation]:
+    """Return the delegations, by id, that tests of this process have made at a target and that are to last.
+
+    They go with the object: a server that is started anew between two points of a scan knows none of them.
+    """
+    with _HANDED_LOCK:
+        return _HANDED.setdefault(target, {})
 
 
 def has_begun(job: Job) -> bool:

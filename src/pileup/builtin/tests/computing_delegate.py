@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.computing import DELEGATION, Users, check_users, key_of, one_of
+from pileup.builtin.tests.computing import Users, check_users, handed_over, one_of
 from pileup.plugin import Duration, Op, Test, option
 
 
@@ -12,8 +12,8 @@ class ComputingDelegate(Test):
     With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`), where
     pileup can make users of the system. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
     `load: {every: 2 min}`.
-    Each delegation is from then on a detached operation `delegation`, which `computing.renew` renews, and is left to
-    expire after its `lifetime`; with `revoke` it is taken back at once (operation `revoke`).
+    Each delegation is one of those that `computing.renew` renews, and is left to expire after its `lifetime`; with
+    `revoke` it is taken back at once (operation `revoke`).
     """
 
     name = "computing.delegate"
@@ -46,7 +46,7 @@ class ComputingDelegate(Test):
             made = self.target.delegate(self.lifetime, user)
         self.claim(made.user, made.id, "delegation")
         if not self.revoke:
-            op.begin(DELEGATION, key_of(made))
+            handed_over(self.target)[made.id] = made
             return
         with op("revoke", user) as revoke:
             revoke.calls = 1

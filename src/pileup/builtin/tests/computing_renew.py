@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.computing import DELEGATION, Problems, delegation_of
+from pileup.builtin.tests.computing import Problems, handed_over, key_of
 from pileup.model.errors import VerdictException
 from pileup.plugin import Duration, Op, Test, option
+from pileup.plugin.batch import Delegation
 
 
 class ComputingRenew(Test):
     """Renew every delegation that this run has made at its place, one after the other, each an operation `renew`.
 
-    These are the shared ones of `computing.submit` and those of `computing.delegate`: what is a detached operation
-    `delegation`. "Renewal every 12 h" is
+    These are the shared ones of `computing.submit`, and those of `computing.delegate`. "Renewal every 12 h" is
     `{name: renew, use: computing.renew, target: ce, with: [submit], load: {every: 12 h}}`. One that cannot be renewed
     fails the iteration once all the others were tried, and is tried again in the next. The sample `renewed` is how many
     were.
@@ -25,16 +25,16 @@ class ComputingRenew(Test):
     def run(self, op: Op) -> None:
         """Renew them all."""
         problems = Problems()
-        keys = self.ledger.keys(DELEGATION)
-        for key in keys:
+        handed = list(handed_over(self.target).values())
+        for delegation in handed:
             try:
-                self._renew(op, key)
+                self._renew(op, delegation)
             except VerdictException as problem:
                 problems.add(problem)
-        self.report("renewed", len(keys) - problems.count)
+        self.report("renewed", len(handed) - problems.count)
         problems.tell()
 
-    def _renew(self, op: Op, key: str) -> None:
-        with op("renew", key) as renew:
+    def _renew(self, op: Op, delegation: Delegation) -> None:
+        with op("renew", key_of(delegation)) as renew:
             renew.calls = 1
-            self.target.renew(delegation_of(key), self.lifetime)
+            handed_over(self.target)[delegation.id] = self.target.renew(delegation, self.lifetime)

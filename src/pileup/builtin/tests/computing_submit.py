@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import Literal
 
 from pileup.builtin.commands import split_command
-from pileup.builtin.tests.computing import DELEGATION, Users, check_users, key_of, one_of
+from pileup.builtin.tests.computing import Users, check_users, handed_over, one_of
 from pileup.model.law import TimeLaw
 from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, option
 from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
@@ -26,9 +25,9 @@ class ComputingSubmit(Test):
     that fails fails the job). How long each lasts follows from the seed.
 
     With `users: 5` client 0 is `user1`, client 1 `user2`, …, client 5 `user1` again; a list gives other names. With
-    `delegation: shared` every client hands credentials over once before it begins, and its jobs use those (a detached
-    operation `delegation`, which `computing.renew` renews); with `per-job` it does so for each job before that is
-    submitted, as operation `delegate`: then its cost shows. They last for `lifetime`.
+    `delegation: shared` every client hands credentials over once before it begins, and its jobs use those, which
+    `computing.renew` renews; with `per-job` it does so for each job before that is submitted, as operation `delegate`:
+    then its cost shows. They last for `lifetime`.
     """
 
     name = "computing.submit"
@@ -60,14 +59,12 @@ class ComputingSubmit(Test):
         """Become one of the users, and hand credentials over if all jobs share them."""
         self._user = one_of(self.users, self.user, self.context.client)
         self._shared: Delegation | None = None
-        self._since = 0
         if self.delegation == "shared":
-            self._since = time.time_ns()
             self._shared = self._delegated()
+            handed_over(self.target)[self._shared.id] = self._shared
 
     def run(self, op: Op) -> None:
         """Submit once."""
-        self._open_shared(op)
         jobs = self._jobs(op)
         with op("submit", jobs[0].name) as submission:
             submission.calls = 1
@@ -89,12 +86,6 @@ class ComputingSubmit(Test):
                 self.claim(job.name)
             raise
         return answers
-
-    def _open_shared(self, op: Op) -> None:
-        """Begin the operation of this client's delegation, made before there was an iteration that it belongs to."""
-        if self._since and self._shared:
-            op.begin(DELEGATION, key_of(self._shared), self._since)
-            self._since = 0
 
     def _jobs(self, op: Op) -> list[JobSpec]:
         """The jobs of one iteration; how long they run depends on the seed, the test and their numbers alone."""
@@ -121,7 +112,7 @@ class ComputingSubmit(Test):
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """The submission, for each job three operations, and the delegations."""
-        delegations = {"none": 0, "shared": 1, "per-job": self.batch}[self.delegation]
+        delegations = self.batch if self.delegation == "per-job" else 0
         return iterations * (1 + 3 * self.batch + delegations), 0
 
 
