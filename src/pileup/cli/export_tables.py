@@ -12,6 +12,7 @@ from pileup.model.results import (
     Comparison,
     CriterionResult,
     Difference,
+    Equivalence,
     Figure,
     OperationResult,
     PointVerdict,
@@ -38,7 +39,7 @@ def tables(results: RunResults, happened: Iterable[dict[str, Any]]) -> Iterator[
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
-        _differences, _effects, _faults,
+        _differences, _effects, _faults, _equivalences, _served,
     )  # fmt: skip
     for make in makers:
         yield make(results)
@@ -55,6 +56,19 @@ def _faults(results: RunResults) -> Table:
         for head in ((each.fault, each.says, each.test, each.point, each.times, each.never),)
     )
     return Table("faults", columns | _with_ends(*figures), rows)
+
+
+def _equivalences(results: RunResults) -> Table:
+    columns = dict.fromkeys(("tests", "verdict", "reason", "test", "point"), TEXT) | _with_ends("times") | {"n": WHOLE}
+
+    def rows(each: Equivalence) -> Iterator[Row]:
+        head = (", ".join(each.tests), each.verdict, each.reason)
+        for one in each.ratios:
+            yield (*head, one.test, one.point, *_interval(one.figure), one.figure.n)
+        if not each.ratios:
+            yield (*head, "", "", None, None, None, 0)
+
+    return Table("equivalences", columns, (row for each in results.equivalences for row in rows(each)))
 
 
 def _axes(results: RunResults) -> list[str]:
@@ -157,6 +171,12 @@ def _errors(results: RunResults) -> Table:
     columns = {"count": WHOLE, "outcome": TEXT, "message": TEXT, "case": TEXT, "operation": TEXT, "first": WHOLE}
     rows = ((e.count, e.outcome, e.message, e.case, e.operation, e.first, e.place) for e in results.errors)
     return Table("errors", columns | {"place": TEXT}, rows)
+
+
+def _served(results: RunResults) -> Table:
+    numbers = ("count", "total", "longest", "waited", "work", "most_work", "bytes")
+    rows = ((each.target, each.operation, *(getattr(each, name) for name in numbers)) for each in results.served)
+    return Table("served", dict.fromkeys(("target", "operation"), TEXT) | dict.fromkeys(numbers, WHOLE), rows)
 
 
 def _criteria(results: RunResults) -> Table:

@@ -6,7 +6,7 @@ May import `model` only. No compiled code is needed to write or to test a plug-i
 from pileup.model.errors import Ambiguous, Failed, PluginError, Refused, TargetError
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
-from pileup.model.record import Sample
+from pileup.model.record import Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
@@ -53,6 +53,7 @@ __all__ = [
     "Report",
     "RunResults",
     "Sample",
+    "ServerOperation",
     "Size",
     "Sizes",
     "Step",

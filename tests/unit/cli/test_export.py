@@ -19,7 +19,7 @@ __all__ = ["golden"]
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "0.1"
 NUMBERS = {"operations": 401, "frames": 41, "samples": 46}
 OTHERS = {"cases": 2, "figures": 3, "quantiles": 30, "timeline": 21, "errors": 1, "criteria": 5, "events": 1}
-EMPTY = ("detached", "points", "repeats", "differences", "effects", "faults")
+EMPTY = ("detached", "points", "repeats", "differences", "effects", "faults", "equivalences", "served")
 OF_BATCH = ("jobs", "job_reasons", "audits", "claims", "findings")
 
 
@@ -91,6 +91,7 @@ def test_the_points_of_a_scan_are_tables(form, tmp_path):
     folder = scans.scan(tmp_path / "run", lambda point, repeat: (40 // int(point["se.threads"]) + repeat) * 10**6)
     told = folder.info()
     told["criteria"] = [{"id": "C", "says": 'x\n"y", z', "check": "p50(copy) < 5 ms", "coverage": "full"}]
+    told["equivalent"] = [["copy", "read"]]
     folder.save(told)
     folder.event("fault", "se is restarted", target="se", begin=1, end=2)
     out = tmp_path / "out"
@@ -111,6 +112,8 @@ def test_the_points_of_a_scan_are_tables(form, tmp_path):
     verdicts = read(out / f"criteria.{form}")
     assert [row["point"] or "" for row in verdicts] == ["", *(row["point"] for row in points)]
     assert verdicts[0]["says"] == 'x\n"y", z'
+    (alike,) = read(out / f"equivalences.{form}")
+    assert (alike["tests"], alike["verdict"]) == ("copy, read", "unknown")
     (fault,) = read(out / f"events.{form}")
     assert (fault["kind"], int(fault["begin"]), int(fault["end"]), fault["target"]) == ("fault", 1, 2, "se")
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pileup.builtin.monitors.database_of import database_of
 from pileup.builtin.slow_log import Log, Slow
-from pileup.model.record import ServerOperation
-from pileup.plugin import Monitor, PluginError, Sample, Target, option
+from pileup.plugin import Monitor, PluginError, Sample, ServerOperation, Target, option
 
 SECOND = 10**9
 PATIENCE = 10 * SECOND
