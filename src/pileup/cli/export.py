@@ -52,8 +52,8 @@ def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
     """Write the tables of a run folder, and its charts, as files into a folder.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
-    errors, criteria; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points, repeats,
-    differences, effects. Times are ns since the epoch.
+    errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,
+    repeats, differences, effects. Times are ns since the epoch.
     """
     from pileup.record import RunFolder
     from pileup.stats import results

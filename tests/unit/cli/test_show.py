@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pileup.cli.app import app
 from pileup.cli.show import print_results
+from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
 from pileup.record import RunFolder
 from pileup.stats import results
 from tests.unit.builtin.reports import submitted, synthetic
@@ -65,6 +66,20 @@ def test_an_empty_run_is_shown(tmp_path):
     folder = RunFolder.create(tmp_path, "x", 0)
     folder.save({"title": "nothing yet"})
     assert "Verdict: unknown" in shown(results(folder), 80)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tests_that_must_answer_alike_are_told(found, width):
+    ratio = TimeRatio("new", "db.index=on", Figure(3.91, "", Interval(3.7, 4.2), 8))
+    alike = (
+        Equivalence(("old", "new"), "passed", "", (ratio,)),
+        Equivalence(("a", "[b]"), "failed", "answers differ: a: 1; [b]: 2", ()),
+    )
+    text = shown(replace(found, equivalences=alike), width)
+    assert max(map(len, text.splitlines())) <= width
+    told = "a, [b]: answers differ: a: 1; [b]: 2"
+    for words in ("Equal answers", "old, new", "db.index=on", "3.91 (3.7 to 4.2)", told):
+        assert words in " ".join(text.split())
 
 
 def test_the_command():

@@ -38,6 +38,15 @@ class SqlQuery(Test):
             parameters: {job: {uniform: [1, 50000]}, value: {unique: /sandbox/}}
           load: {clients: 5, for: 1 min}
 
+    | values | |
+    |---|---|
+    | `5`, `text`, `{fixed: 5}` | always this |
+    | `{uniform: [1, 50000]}` | whole numbers, both ends too; `[0.5, 9]` any number in between |
+    | `{normal: [100, 15]}` | mean, standard deviation |
+    | `{choice: [done, failed]}` | one of these |
+    | `{sequence: 50001}` | this number, then the next, over all clients of the case |
+    | `{unique: job-}` | a text that begins so and is no other iteration's, of this run or any other |
+
     `rows` and `expect` judge the answer of the last statement. The numbers in its first row are samples under the names
     of their columns, so that a query is a criterion: `last(failed.jobs) == 0` for `SELECT count(*) AS jobs FROM …` in a
     test `failed`. Tests that must give equal answers stand in `equivalent` of the suite.
@@ -55,7 +64,7 @@ class SqlQuery(Test):
     statements: list[str] = option([], help="several, one after another")
     script: str | None = option(None, help="file with statements, relative to the suite")
     transaction: bool = option(False, help="do them in one transaction")
-    parameters: dict[str, Parameter] = option({}, help="the values of each parameter `:name`, see below")
+    parameters: dict[str, Parameter] = option({}, help="the values of each parameter `:name`, see above")
     rows: Count | None = option(None, help="rows that the last one must answer, or must change")
     expect_: dict[str, Wanted] = option(
         {}, help="column of the first row: what it must be, e.g. `{jobs: 0}`, or `>= 100` with one of < <= > >= !="

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import ValidationError
 
 from pileup.builtin.reports.html import HtmlReport
-from pileup.model.results import Figure
+from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
 from pileup.plugin import registry
 from tests.unit.builtin.reports import synthetic
 
@@ -272,3 +272,16 @@ def test_every_note_is_shown_once() -> None:
     text = Page(HtmlReport().render(stopped, {}).decode()).text
     for note in notes:
         assert text.count(note) == 1
+
+
+def test_tests_that_must_answer_alike_stand_behind_the_criteria() -> None:
+    ratio = TimeRatio("new", "db.index=on", Figure(3.91, "", Interval(3.7, 4.2), 8))
+    alike = (
+        Equivalence(("old", "new"), "passed", "", (ratio,)),
+        Equivalence(("a", "<b>"), "failed", "answers differ: a: 1; <b>: 2", ()),
+    )
+    found = Page(HtmlReport().render(replace(synthetic.rich(), equivalences=alike), {}).decode())
+    assert found.sections[:2] == ["acceptance", "equal"]
+    for text in ("old, new", "db.index=on", "3.91", "3.7", "4.2", "answers differ: a: 1; <b>: 2"):
+        assert text in found.text
+    assert "Equal answers" not in page("rich").text

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pileup.builtin.reports.junit import JUnitReport, slug
-from pileup.model.results import RunResults
+from pileup.model.results import Equivalence, RunResults
 from pileup.plugin import registry
 from tests.unit.builtin.reports import synthetic
 
@@ -96,6 +96,19 @@ def test_reasons_and_errors_are_told() -> None:
     assert skipped.attrib["message"] == "not run: needs list, which failed"
     assert cases["copy"].attrib["time"] == "20.000"
     assert cases["copy"].attrib["classname"] == "copy-stress-on-the-new-disk-servers"
+
+
+def test_tests_that_must_answer_alike_stand_beside_the_criteria() -> None:
+    alike = (
+        Equivalence(("a", "b"), "passed", "", ()),
+        Equivalence(("a", "c"), "failed", "answers differ: a: 1; c: <2>", ()),
+        Equivalence(("d", "e"), "unknown", "no answer: e", ()),
+    )
+    suites = render(replace(synthetic.simple(), criteria=(), equivalences=alike)).findall("testsuite")
+    found = suites[-1].findall("testcase")
+    assert [each.get("name") for each in found] == [f"equal answers: {names}" for names in ("a, b", "a, c", "d, e")]
+    assert [[child.tag for child in each] for each in found] == [[], ["failure"], ["error"]]
+    assert found[1][0].get("message") == "failed: answers differ: a: 1; c: <2>"
 
 
 def test_criteria_are_a_suite_of_their_own() -> None:
