@@ -29,6 +29,7 @@ INSTALL = {
     "arcconfig-parser": "nordugrid-arc-arex",
     "openssl": "openssl",
     "sbatch": "slurm-wlm",
+    "squeue": "slurm-wlm",
 }
 """Program to Debian package."""
 ROOT = Path("/usr")
@@ -60,7 +61,7 @@ def arc_launcher(settings: dict[str, Any], folder: Path) -> Launcher:
     wanted = ArcSettings.model_validate(settings)
     slurm = slurm_parts(wanted)
     processes = (*slurm.processes, *_tasks(), *_daemons(slurm))
-    files = (*slurm.files, *_files(wanted, slurm), *_identities(wanted, folder))
+    files = (*slurm.files, *_files(wanted, slurm), *_identities(wanted, folder, slurm.conf))
     own = f"{IDENTITIES}/{OWN}.pem"
     credentials = {"ca": f"{texts.CA_FOLDER}/ca.pem", "certificate": own, "key": own}
     return Launcher(processes, URL, files, user=slurm.user, credentials=credentials, disk=texts.CONTROL)
@@ -127,7 +128,7 @@ def _accounting() -> bytes:
     return data[:18] + WRITE_AHEAD + data[20:]
 
 
-def _identities(wanted: ArcSettings, folder: Path) -> Iterator[File]:
+def _identities(wanted: ArcSettings, folder: Path, slurm_conf: str) -> Iterator[File]:
     """Yield keys, certificates and who may come in. They stay over restarts: clients know them."""
     module = _certificates()
     authority = _authority(folder)
@@ -143,7 +144,9 @@ def _identities(wanted: ArcSettings, folder: Path) -> Iterator[File]:
         "ca": f"{texts.CA_FOLDER}/ca.pem",
         "ca_key": "{short}/ca-key.pem",
         "subjects": texts.SUBJECTS,
-        "squeue": f"{texts.HOME}/bin/squeue",
+        "control": texts.CONTROL,
+        "slurm_conf": slurm_conf,
+        "squeue": _program("squeue"),
     }
     yield File(f"{IDENTITIES}/{TOLD}", json.dumps(told), mode=0o644)
 

@@ -179,8 +179,7 @@ class ArcTarget(BatchTarget):
         if oldest:
             others = sorted((job for job in self.jobs.ended() if job.id not in over), key=lambda job: job.submitted)
             over |= {job.id: job for job in others[:oldest]}
-        if self.accounting is None:
-            self.jobs.book.note_ended(self.jobs.explained(over.values()))
+        self.jobs.book.note_ended(self.jobs.explained(over.values()))
         gone = self.jobs.act("clean", over)
         busy = tuple(job.id for job in known.values() if not job.state.final)
         return Purged(len(gone), busy, tuple(each for each in ids if each not in known))

@@ -23,10 +23,13 @@ OWN = "pileup"
 SECOND = 10**9
 PATIENCE = 20.0
 """How long a query waits for a writer, s."""
+CANCELLED = "Job is canceled by external request"
+"""What A-REX says of such a job, as long as it is not purged."""
 STATES = {"completed": JobState.COMPLETED, "failed": JobState.FAILED}
 JOB = """
 SELECT AAR.JobID, Name.InfoValue AS name, Status.Name AS status, AAR.ExitCode, AAR.SubmitTime, AAR.EndTime,
     (SELECT EventTime FROM JobEvents WHERE RecordID = AAR.RecordID AND EventKey = 'LRMSSTART') AS started,
+    EXISTS (SELECT 1 FROM JobEvents WHERE RecordID = AAR.RecordID AND EventKey = 'CANCELING') AS cancelled,
     Users.Name AS owner
 """
 JOINED = """
@@ -115,7 +118,9 @@ class Accounting:
 
 def _job(row: sqlite3.Row) -> Job:
     state = STATES.get(row["status"], JobState.RUNNING)
-    reason = f"exit code {row['ExitCode']}" if state is JobState.FAILED else ""
+    reason = ""
+    if state is JobState.FAILED:
+        state, reason = (JobState.CANCELLED, CANCELLED) if row["cancelled"] else (state, f"exit code {row['ExitCode']}")
     return Job(
         row["name"] or "",
         row["JobID"],

@@ -65,6 +65,11 @@ class Book:
                 found += [self._ended[each] for each in self._ids.get(name, ()) if each in self._ended]
         return found
 
+    def purged(self, job: str) -> Job | None:
+        """Return how a job ended that was purged, by its id."""
+        with self._lock:
+            return self._ended.get(job)
+
     def users(self) -> set[str]:
         """Return whose jobs there are."""
         with self._lock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections import Counter, defaultdict
@@ -13,9 +12,9 @@ from typing import Any
 
 from pileup.builtin.targets.arc_accounting import Accounting
 from pileup.builtin.targets.arc_book import Book, Entry
+from pileup.builtin.targets.arc_control import Control
 from pileup.builtin.targets.arc_users import Users
 from pileup.builtin.targets.arc_words import ASKED, CANCELLED, HANDED_OVER, WAITS
-from pileup.plugin import Failed
 from pileup.plugin.batch import Job, JobState
 
 FRESH = 2.0
@@ -23,8 +22,6 @@ FRESH = 2.0
 AGAIN = 0.2
 """A job whose state is being written is for a moment nowhere: who must not be missed is looked for again after so long,
 s."""
-SQUEUE_WITHIN = 20
-"""How long Slurm may take to say what runs, s."""
 
 
 class Jobs:
@@ -34,6 +31,8 @@ class Jobs:
         self.users = users
         self.book = Book()
         self._accounting = accounting
+        private = users.private
+        self._control = Control(private.control, private.squeue, private.slurm_conf) if private else None
         self._learned = float("-inf")
         self._lock = threading.Lock()
 
@@ -73,16 +72,19 @@ class Jobs:
             yield from self._dated([self._job(each, ASKED[words[each]], user) for each in over])
 
     def counts(self) -> dict[JobState, int]:
-        """Return how many jobs of pileup's users there are in each state: one list for each of them."""
+        """Return how many jobs of pileup's users there are in each state: one list for each of them.
+
+        Of a private service all jobs, by its files. A list calls failed what was cancelled.
+        """
+        if self._control is not None:
+            return self._control.counts()
         found: Counter[JobState] = Counter()
-        inside: dict[str, list[str]] = {}
         for user in self._everybody():
             words = self.users.rest(user).states()
-            inside[user] = [each for each, word in words.items() if word == HANDED_OVER]
+            inside = [each for each, word in words.items() if word == HANDED_OVER]
+            waiting = sum(word in WAITS for word in self._told(user, inside).values())
             found.update(ASKED[word] for word in words.values() if word != HANDED_OVER)
-        total = sum(map(len, inside.values()))
-        waiting = min(total, self._waiting(inside))
-        found.update({JobState.RUNNING: total - waiting, JobState.QUEUED: waiting})
+            found.update({JobState.RUNNING: len(inside) - waiting, JobState.QUEUED: waiting})
         return dict(found)
 
     def act(self, action: str, ids: Iterable[str]) -> list[str]:
@@ -130,21 +132,6 @@ class Jobs:
             found |= self._told(user, missing)
         return found
 
-    def _waiting(self, inside: dict[str, list[str]]) -> int:
-        """Return how many jobs have not begun of those that the batch system has; what has ended there runs here."""
-        private = self.users.private
-        if private is None:
-            told = (self._told(user, ids).values() for user, ids in inside.items())
-            return sum(word in WAITS for words in told for word in words)
-        if not any(inside.values()):
-            return 0
-        command = [str(private.squeue), "-h", "-t", "PENDING,CONFIGURING", "-o", "%i"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_WITHIN, check=True)
-        except (OSError, subprocess.SubprocessError) as problem:
-            raise Failed(f"the batch system does not say what waits ({type(problem).__name__})") from problem
-        return len(done.stdout.split())
-
     def _job(self, job: str, state: JobState, user: str) -> Job:
         return Job(self.book.entry(job).name, job, state, user=user)
 
@@ -156,6 +143,9 @@ class Jobs:
         return [replace(job, submitted=times.get(job.id, 0)) for job in jobs]
 
     def _explained(self, job: Job) -> Job:
+        purged = self.book.purged(job.id)
+        if purged is not None:  # nobody else knows the reason
+            return replace(job, state=purged.state, reason=purged.reason)
         told = self.users.rest(job.user).failure(job.id)
         state = JobState.CANCELLED if CANCELLED in told else job.state
         return replace(job, state=state, reason=told or job.reason)

@@ -32,7 +32,9 @@ class Private:
     subjects: Path
     ca: Path
     ca_key: Path
+    control: Path
     squeue: Path
+    slurm_conf: Path
 
     @classmethod
     def beside(cls, certificate: str | None) -> Private | None:

@@ -13,6 +13,7 @@ from pileup.builtin.launchers.arc_identities import Authority
 from pileup.builtin.targets.arc import ArcTarget
 from pileup.builtin.targets.arc_accounting import Accounting
 from pileup.builtin.targets.arc_book import Book, Entry
+from pileup.builtin.targets.arc_control import Control
 from pileup.builtin.targets.arc_rest import Rest
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
@@ -92,6 +93,12 @@ def test_a_book_knows_names_and_owners() -> None:
     gone = Job("a", "2", JobState.COMPLETED)
     book.note_ended([gone])
     assert book.ended(["a", "b"]) == [gone]
+    assert book.purged("2") == gone
+    assert book.purged("1") is None
+    book.note([Entry("3", "", "")])  # the service has taken it, and does not tell its name yet
+    assert not book.known("3")
+    book.note([Entry("3", "c", "joe")])
+    assert book.entry("3") == Entry("3", "c", "joe")
 
 
 class Canned(Rest):
@@ -151,6 +158,9 @@ def accounting(tmp_path: Path) -> Iterator[Accounting]:
             INSERT INTO AAR SELECT 1, 'A', '7', 1, 1, 1, 1, 2, 3, 100, 160, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0;
             INSERT INTO AAR SELECT 2, 'B', '', 1, 1, 2, 1, 1, 0, 110, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0;
             INSERT INTO JobExtraInfo VALUES (1, 'jobname', 'first');
+            INSERT INTO AAR SELECT 3, 'C', '8', 1, 1, 2, 1, 2, 0, 120, 170, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0;
+            INSERT INTO JobExtraInfo VALUES (3, 'jobname', 'third');
+            INSERT INTO JobEvents VALUES (3, 'CANCELING', '1970-01-01 00:02:40');
             INSERT INTO JobEvents VALUES (1, 'ACCEPTED', '1970-01-01 00:01:40'), (2, 'ACCEPTED', '1970-01-01 00:01:50'),
               (1, 'FINISHED', '1970-01-01 00:02:40'), (1, 'LRMSSTART', '1970-01-01 00:02:00');
             """
@@ -161,10 +171,46 @@ def accounting(tmp_path: Path) -> Iterator[Accounting]:
 def test_the_accounting_tells_when_and_how_jobs_ended(accounting: Accounting) -> None:
     failed = Job("first", "A", JobState.FAILED, 100 * SECOND, 120 * SECOND, 160 * SECOND, "exit code 3", "user1")
     (found,) = accounting.ended_since(0, 10)
-    assert (found.job, found.number) == (failed, 3)
-    assert accounting.ended_since(3, 10) == []
+    assert (found.job, found.number) == (failed, 4)
+    assert accounting.ended_since(4, 10) == []
+    (third,) = accounting.ended(["third"])
+    assert (third.state, third.user) == (JobState.CANCELLED, "")
     assert accounting.ended(["first", "nobody"]) == [failed]
-    assert accounting.submitted(["A", "B", "C"]) == {"A": 100 * SECOND, "B": 110 * SECOND}
+    assert accounting.submitted(["A", "B", "X"]) == {"A": 100 * SECOND, "B": 110 * SECOND}
+
+
+def test_files_of_a_control_folder_are_counted(tmp_path: Path) -> None:
+    squeue = tmp_path / "squeue"
+    squeue.write_text('#!/bin/sh\n[ "$SLURM_CONF" = /conf ] && echo 17\n')
+    squeue.chmod(0o755)
+    control = Control(tmp_path, squeue, Path("/conf"))
+    assert sum(control.counts().values()) == 0
+    states = {
+        "accepting/job.a.status": "ACCEPTED",
+        "processing/job.b.status": "PENDING:PREPARING\n",
+        "processing/job.c.status": "INLRMS",
+        "processing/job.d.status": "INLRMS",
+        "processing/job.e.status": "FINISHING",
+        "processing/job.f.status": "FINISHING",  # seen twice, on its way
+        "finished/job.f.status": "FINISHED",
+        "finished/job.g.status": "FINISHED",
+        "finished/job.h.status": "FINISHED",
+        "job.g.failed": "LRMS error: (1) Job failed",
+        "job.h.failed": "Job is canceled by external request",
+    }
+    for name, text in states.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert control.counts() == {
+        JobState.QUEUED: 3,
+        JobState.RUNNING: 2,
+        JobState.COMPLETED: 1,
+        JobState.FAILED: 1,
+        JobState.CANCELLED: 1,
+    }
+    squeue.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(Failed, match="does not say what waits"):
+        control.counts()
 
 
 def test_an_accounting_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
