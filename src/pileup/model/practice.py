@@ -183,6 +183,5 @@ class BatchSettings(ServerSettings):
             self.common()
             | {name: getattr(self, name) for name in (*rules, "jobs")}
             | {name: getattr(self, name).to_native() for name in costs}
-            | {"faults": [fault.to_native() for fault in self.faults]}
-            | ({"users": list(self.users)} if self.users else {})
+            | {"faults": [fault.to_native() for fault in self.faults], "users": list(self.users)}
         )
