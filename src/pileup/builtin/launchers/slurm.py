@@ -74,7 +74,7 @@ MaxJobCount={max_jobs}
 MaxArraySize={array}
 MinJobAge={age}
 JobRequeue=0
-KillWait=5
+KillWait=2
 ReturnToService=2
 """
 DATABASE_DAEMON = f"""\

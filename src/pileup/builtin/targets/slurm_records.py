@@ -7,6 +7,7 @@ seconds.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,8 @@ MOST_ROWS = 100_000
 PATIENCE = 30 * 10**9
 BACK = "now-7days"
 """How far sacct looks back for a job by name."""
-LINE = 1 << 16
+LOOK = 5.0
+"""Seconds."""
 Queue = Callable[[], list[Job]]
 """Asks the controller for the jobs that run now, or for all that it knows."""
 
@@ -148,22 +150,30 @@ class DatabaseRecords:
 class CompletionRecords:
     """The completion log (jobcomp/filetxt): a line for each job that has ended. What runs the controller tells."""
 
-    def __init__(self, path: str, running: Queue) -> None:
+    def __init__(self, path: str, running: Queue, every: float = LOOK) -> None:
         self._path = Path(path)
         self._running = running
+        self._every = every
+        """Seconds between two looks at what runs: the controller tells all its jobs each time."""
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
-        """Read the lines since. The cursor is a place in the file and, between pages, an id among what runs."""
-        place, _, after = cursor.partition("/")
-        at = int(place or 0)
+        """Read the lines since, and now and then what runs.
+
+        The cursor is a place in the file, the time of the last look at what runs, and, between pages of that, an id.
+        """
+        place, looked, after = (*cursor.split("/"), "", "")[:3]
+        at, jobs = int(place or 0), list[Job]()
         if not after:
             jobs, at, more = self._lines(at, most)
             if more or len(jobs) == most:
-                return Changes(tuple(jobs), str(at), more=True)
-        else:
-            jobs = []
+                return Changes(tuple(jobs), f"{at}/{looked}", more=True)
+            if time.time() < int(looked or 0) / 1000 + self._every:
+                return Changes(tuple(jobs), f"{at}/{looked}")
+            looked = str(int(time.time() * 1000))
         page = _page(self._running(), after, most - len(jobs))
-        return Changes((*jobs, *page.jobs), f"{at}/{page.cursor}" if page.more else str(at), page.more)
+        return Changes(
+            (*jobs, *page.jobs), f"{at}/{looked}/{page.cursor}" if page.more else f"{at}/{looked}", page.more
+        )
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Look names up, in the whole file."""

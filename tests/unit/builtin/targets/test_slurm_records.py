@@ -45,7 +45,7 @@ def follow(records: CompletionRecords, cursor: str, most: int) -> tuple[list[str
 def test_pages_of_any_size_tell_each_once(tmp_path: Path, most: int) -> None:
     log = tmp_path / "completions"
     log.write_text(ended(1, 5))
-    records = CompletionRecords(str(log), running(12, 9, 10))
+    records = CompletionRecords(str(log), running(12, 9, 10), every=0)
     ids, cursor = follow(records, "", most)
     assert ids == ["1", "2", "3", "4", "5", "9", "10", "12"]
     late = ended(10, 10)
@@ -55,12 +55,23 @@ def test_pages_of_any_size_tell_each_once(tmp_path: Path, most: int) -> None:
         ids, cursor = follow(records, cursor, most)
         assert ids == ["9", "9", "10", "12"], "half a line waits for the rest"
         more.write(late[50:])
-    assert follow(CompletionRecords(str(log), running()), cursor, most)[0] == ["10"]
+    assert follow(CompletionRecords(str(log), running(), every=0), cursor, most)[0] == ["10"]
+
+
+def test_what_runs_is_asked_for_now_and_then_and_what_ended_each_time(tmp_path: Path) -> None:
+    log = tmp_path / "completions"
+    records = CompletionRecords(str(log), running(7), every=3600)
+    ids, cursor = follow(records, "", 5)
+    assert ids == ["7"]
+    log.write_text(ended(7, 7))
+    ids, cursor = follow(records, cursor, 5)
+    assert ids == ["7"]
+    assert follow(records, cursor, 5)[0] == []
 
 
 def test_another_log_is_read_from_its_beginning(tmp_path: Path) -> None:
     log = tmp_path / "completions"
-    records = CompletionRecords(str(log), running())
+    records = CompletionRecords(str(log), running(), every=0)
     assert follow(records, "", 10)[0] == []
     log.write_text(ended(1, 5))
     _, cursor = follow(records, "", 10)
@@ -72,7 +83,7 @@ def test_another_log_is_read_from_its_beginning(tmp_path: Path) -> None:
 
 def test_history_is_looked_up_by_name(tmp_path: Path) -> None:
     log = tmp_path / "completions"
-    records = CompletionRecords(str(log), running())
+    records = CompletionRecords(str(log), running(), every=0)
     assert records.history(["job-1"]) == []
     log.write_text(ended(1, 3) + "something else\n" + ended(2, 2))
     assert [job.id for job in records.history(["job-2", "job-9"])] == ["2", "2"]
