@@ -27,6 +27,8 @@ BEAT = 10**9
 """Interval of frames, ns."""
 SLICE = 0.1
 """Longest time, in seconds, that a wish to stop goes unnoticed."""
+AT_ONCE = 1000
+"""Claims that are written together: as rows they take much more memory than as they come."""
 GRACE = 2 * 10**9
 """What a case may take beyond its longest possible time, ns, before it is ended."""
 
@@ -125,4 +127,6 @@ class Live:
         if claims:
             case = self.plan.case(pressing.order.case)
             test, target = case.test.name, case.test.target or ""
-            self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in claims])
+            for at in range(0, len(claims), AT_ONCE):
+                some = claims[at : at + AT_ONCE]
+                self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in some])
