@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from pileup._core._native import VERSION, now
+from pileup.fleet import foreign
 from pileup.fleet.clock import Offset
 from pileup.fleet.launch import Start
 from pileup.fleet.wire import HELLO, LONGEST_BANNER, PROTOCOL, Message, WireError, encode, receive
@@ -200,7 +201,7 @@ class Connection:
         with contextlib.suppress(OSError, ValueError):
             self._pipe("stdin").close()
         try:
-            self._process.wait(2)
+            foreign.wait(self._process, 2)
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
@@ -261,7 +262,7 @@ class Connection:
     def _why(self) -> str:
         """Return how the process ended, with the last of what it wrote to its stderr."""
         try:
-            code = self._process.wait(2)
+            code = foreign.wait(self._process, 2)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"
         self._threads[0].join(1)

@@ -1,4 +1,4 @@
-"""CPU time of ended children that is not pileup's own work: of the servers that it launched.
+"""CPU time of ended children that is told elsewhere, or is not pileup's own: of places, and of servers it launched.
 
 The kernel counts every child that was waited for alike. What a server used would stand in pileup's account from the
 moment of its end, so whoever waits for one says what it was; both happen under one lock, or a sample in between would
@@ -7,23 +7,59 @@ show the difference.
 
 from __future__ import annotations
 
+import os
 import resource
+import subprocess
 import threading
-from collections.abc import Callable
+import time
+from contextlib import suppress
+
+import psutil
 
 _lock = threading.Lock()
 _foreign = 0
+NAP = 0.01
 
 
-def settle(wait: Callable[[], int]) -> None:
-    """Wait for an ended process by `wait`, which returns the CPU time (ns) that came into our account by that."""
+def poll(process: subprocess.Popen[bytes]) -> int | None:
+    """Do what `poll` of a process does; what it used counts no more among children. Only this may wait for it."""
     global _foreign  # noqa: PLW0603  the kernel's account is one for the process, too
     with _lock:
-        _foreign += wait()
+        if process.returncode is None:
+            spent = _spent(process.pid)
+            if process.poll() is not None:
+                _foreign += spent
+    return process.returncode
+
+
+def wait(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Do what `wait` of a process does, in the same way. Raises TimeoutExpired."""
+    until = time.monotonic() + seconds
+    while _runs(process.pid):
+        if time.monotonic() > until:
+            raise subprocess.TimeoutExpired(process.args, seconds)
+        time.sleep(NAP)
+    poll(process)
+    return process.wait(max(0.0, until - time.monotonic()))
 
 
 def children() -> int:
-    """Return the CPU time of ended children that were not servers, ns."""
+    """Return the CPU time of ended children but for those, ns."""
     with _lock:
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         return max(0, round((ended.ru_utime + ended.ru_stime) * 1e9) - _foreign)
+
+
+def _runs(pid: int) -> bool:
+    """Whether a child still runs; one that has ended stays to be waited for."""
+    with suppress(ChildProcessError):  # somebody has waited for it
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
+    return False
+
+
+def _spent(pid: int) -> int:
+    """Return the CPU time of a process and of what it has waited for, ns; an ended one tells until it is waited for."""
+    with suppress(psutil.Error):
+        times = psutil.Process(pid).cpu_times()
+        return round((times.user + times.system + times.children_user + times.children_system) * 1e9)
+    return 0

@@ -69,14 +69,7 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        if self.popen.returncode is None:
-            foreign.settle(self._poll)
-        return self.popen.returncode is None
-
-    def _poll(self) -> int:
-        """Wait for it if it has ended; return the CPU time (ns) that came into pileup's account by that."""
-        spent = processes.cpu_of(self.popen.pid)
-        return 0 if self.popen.poll() is None else spent
+        return foreign.poll(self.popen) is None
 
     @property
     def signal(self) -> int:

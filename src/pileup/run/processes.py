@@ -142,14 +142,6 @@ def kill(processes: list[psutil.Process]) -> None:
     wait_gone(processes, KILLED_WITHIN)
 
 
-def cpu_of(pid: int) -> int:
-    """Return the CPU time of a process and of what it has waited for, ns; an ended one tells until it is waited for."""
-    with suppress(psutil.Error):
-        times = psutil.Process(pid).cpu_times()
-        return round((times.user + times.system + times.children_user + times.children_system) * 1e9)
-    return 0
-
-
 def _running(pids: Iterable[int]) -> list[psutil.Process]:
     """Return those of some processes that run, this one left out."""
     found = []
