@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from pileup.builtin.launchers.database import database_launcher
 from pileup.builtin.launchers.database_settings import DatabaseSettings
 from pileup.builtin.sql_text import parse
 from pileup.builtin.targets.database_switch import Switch
+from pileup.model.errors import PileupError
 from pileup.model.suite import Credentials
 from pileup.plugin import ClientSpec, Duration, Launcher, PluginError, Target, TargetError, option
 
@@ -80,6 +81,9 @@ class DatabaseTarget(Target):
             self.url = f"sqlite:///{Path(url) / FILE}"
         self._engines: dict[int, Engine] = {}
         self._lock = threading.Lock()
+        if url:
+            with suppress(PileupError):  # told when it is asked; loading the driver is no part of a load
+                self.session(PROBE_WITHIN)
 
     @classmethod
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
