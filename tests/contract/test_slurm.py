@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 
 from pileup.model.errors import Ambiguous, Failed, Refused, TargetError
 from pileup.plugin.batch import Claim, Fate, JobSpec, JobState, tally
-from tests.contract.test_batch_systems import over, until
+from tests.contract.test_batch_systems import over
 from tests.servers.slurm import QUICK, RunningSlurm, slurm
 
 SECOND = 10**9
@@ -26,6 +26,14 @@ LONG = 3600 * SECOND
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningSlurm]:
     with slurm(tmp_path / "slurm", **{"slots": 4, **QUICK, **getattr(request, "param", {})}) as made:
         yield made
+
+
+def until(found: Callable[[], bool], within: float = 60.0) -> None:
+    """Ask until it is so."""
+    end = time.monotonic() + within
+    while not found():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.1)
 
 
 def names_of(count: int, stem: str = "job") -> list[str]:
