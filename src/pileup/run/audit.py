@@ -204,7 +204,7 @@ class Audits:
         target = str(entry["target"])
         if self._private(target):
             return "gone", {}
-        if entry["cleanup"] == "never":
+        if entry["cleanup"] == "never" or (what == "delegations" and not self._revokes(target)):
             return "kept", {}
         jobs = going.get((target, str(entry["case"])), 0)
         left = self._left_jobs(target, jobs) if what == "jobs" else self._left_delegations(target)
@@ -216,6 +216,11 @@ class Audits:
         if problem:
             return f"the audit is not complete: {problem}"
         return f"{going} jobs are still there" if going else ""
+
+    def _revokes(self, target: str) -> bool:
+        """Whether a system takes delegations back; elsewhere they stay until they expire."""
+        found = self._targets.get(target)
+        return found is None or getattr(type(found), "revoke", None) is not BatchTarget.revoke
 
     def _left_delegations(self, target: str) -> str:
         alive: set[str] = set()

@@ -5,6 +5,7 @@ import pytest
 from pileup.cli.app import run_app
 from pileup.cli.verify import findings
 from pileup.model.errors import RecordError
+from pileup.model.record import ClaimRow, FindingRow, Sample, SampleRow
 from pileup.record import RunFolder
 from pileup.record.merge import merge
 from pileup.run.finish import finish
@@ -102,6 +103,35 @@ def test_a_merged_run_is_a_run(merged, tmp_path, capsys):
     assert again.info()["repeat"] == 7
     assert len(again.operations().arrays("id")["id"]) == 14 * scans.N
     assert list(findings(again)) == []
+
+
+def audited(tmp_path, name, lost):
+    """A run with claims of its first case, of which so many were lost."""
+    told = {"number": 0, "target": "se", "fault": -1, "after": "", "load": "", "begin": 1, "end": 2, "gone": 0}
+    audits = [{**told, "claims": {"copy": 3}, "looked": 3, "problem": "no answer" if lost > 1 else ""}]
+    folder = made(tmp_path, name, audits=audits)
+    claims = [ClaimRow(1, 1, "copy", "se", f"{name}-{n}", str(n)) for n in range(3)]
+    folder.append_claims(claims)
+    folder.append_findings(
+        [FindingRow(0, 2, claim, "lost" if int(claim.id) < lost else "ran once") for claim in claims]
+    )
+    counts = Sample("jobs_lost", lost, "jobs", "visit=0")
+    folder.append_samples([SampleRow(scans.START, "copy", "h", counts)])
+    folder.close()
+    folder.convert()
+    return folder
+
+
+def test_audits_stand_apart_with_their_claims(tmp_path):
+    folder, info = merge([audited(tmp_path, "a", 1), audited(tmp_path, "b", 2)], tmp_path / "out")
+    finish(folder, info)
+    assert sorted({claim.case for claim in folder.claims()}) == [1, 5]
+    first, second = results(folder).audits
+    assert [(each.number, each.fates["lost"], each.looked) for each in (first, second)] == [(0, 1, 3), (1, 2, 3)]
+    assert results(folder).notes[0] == "What became of the submissions to se is not known: no answer"
+    lost = [row.sample for row in folder.samples() if row.sample.metric == "jobs_lost"]
+    assert [(sample.value, sample.labels) for sample in lost] == [(1, "visit=0"), (2, "visit=4")]
+    assert list(findings(folder)) == []
 
 
 def test_what_cannot_be_merged_is_refused(tmp_path, capsys):

@@ -10,7 +10,7 @@ import pytest
 
 from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
-from pileup.plugin.batch import BatchTarget, Job, JobState
+from pileup.plugin.batch import BatchTarget, Delegation, Job, JobState
 from pileup.record import RunFolder
 from pileup.run.audit import Audits, lost_share
 from pileup.run.book import Book
@@ -304,9 +304,21 @@ def test_jobs_that_nobody_could_ask_for_stay_open(make: Make) -> None:
     assert closed(stage) == ["gone", "left"]
 
 
-@pytest.mark.parametrize(("revoked", "ends"), [(True, "ended"), (False, "left")])
-def test_delegations_that_were_not_revoked_stay_open(make: Make, revoked: bool, ends: str) -> None:
-    stage = make(ce=Bank())
+class Office(Bank):
+    """A bank that takes delegations back."""
+
+    def revoke(self, delegation: Delegation) -> None:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("bank", "revoked", "ends"),
+    [(Office, True, "ended"), (Office, False, "left"), (Bank, False, "kept")],
+)
+def test_delegations_that_were_not_revoked_stay_open_where_they_can_be(
+    make: Make, bank: type[Bank], revoked: bool, ends: str
+) -> None:
+    stage = make(ce=bank())
     words = ["delegation", "revoked"] if revoked else ["delegation"]
     stage.folder.append_claims([ClaimRow(1, 1, "submit", "ce", "alice", "d1", what) for what in words])
     stage.folder.journal("delegations", "made", case="submit", target="ce", stamp="0123456789", cleanup="always")
