@@ -34,6 +34,13 @@ FIELD_WORDS = {
     "calls": "requests made",
     "missed": "due before the end of the load and never started; iterations only",
 }
+FAULT_NUMBERS = {
+    "recovery": "time from the fault to the first success; also `TEST.recovery`, all faults together",
+    "jobs_again": "time from the fault to the first job that began to run once it was mended",
+    "failed, refused, ambiguous, unfinished, lost": "iterations that ended so, until the next fault",
+    "forgotten": "acknowledged jobs that were lost between the audits before and after the fault",
+    "forgotten_share": "their share of what was acknowledged between those audits, %",
+}
 OUTCOME_WORDS = {
     "passed": "it did what it should",
     "failed": "the system did the wrong thing, or the test raised",
@@ -111,6 +118,13 @@ def checks_page() -> Page:
         Table(("function", "what"), tuple(_functions())),
         Heading("Fields of a test"),
         Table(("field", "what"), tuple((f"`{field}`", (FIELD_WORDS | OUTCOME_WORDS)[field]) for field in FIELDS)),
+        Heading("Numbers of faults"),
+        Words(
+            "What faults of the suite did to the loads under way, each time that they happened one value: "
+            "`max(fault.recovery[fault=NAME,test=TEST]) < 1 min`. NAME is the name of the fault, or its place in the "
+            "list from 1; a label may be left out where only one value of it is possible."
+        ),
+        Table(("number", "what"), tuple((f"`{name}`", what) for name, what in FAULT_NUMBERS.items())),
         Heading("Comparisons"),
         Words(" ".join(f"`{sign}`" for sign in COMPARISONS)),
     )
