@@ -9,9 +9,18 @@ from tests.support import EXAMPLES, pileup, run_folder
 
 ENDS = {"own-tests": 0, "practice-batch": 0, "faulty-storage": 4}
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
-ELSEWHERE = {"cream-acceptance", "find", "first-run", "hold", "installation-check", "purge", "tuning"} | STORAGE
+ELSEWHERE = {
+    "cream-acceptance",
+    "database",
+    "find",
+    "first-run",
+    "hold",
+    "installation-check",
+    "purge",
+    "tuning",
+} | STORAGE
 """Examples that have a file of tests of their own: test_computing.py, test_find.py, test_first_run.py, test_harness.py,
-test_hold.py, test_storage_check.py."""
+test_hold.py, test_storage_check.py, test_database_suite.py, …"""
 
 
 def test_every_example_is_run_here() -> None:

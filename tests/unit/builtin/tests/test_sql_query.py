@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pileup.builtin.launchers import mariadb
 from pileup.builtin.targets.database import DatabaseTarget
 from pileup.builtin.tests.sql_query import SqlQuery
 from pileup.model.errors import SuiteError
@@ -16,6 +18,7 @@ from pileup.model.record import Outcome, Sample
 from pileup.plugin import Context
 from pileup.plugin.testing import Iteration, run_once
 from pileup.suite import load
+from tests.support import ROOT
 
 TABLES = "CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT); INSERT INTO jobs VALUES (1, 'queued'), (2, 'done');"
 
@@ -214,9 +217,20 @@ FAULTS = """
 """
 
 
-def test_every_fault_of_a_suite_is_told_at_its_place(tmp_path: Path) -> None:
+def test_every_fault_of_a_suite_is_told_at_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mariadb.shutil, "which", lambda name, path: f"/usr/bin/{name}")
     path = tmp_path / "bad.yaml"
     path.write_text(SUITE)
     with pytest.raises(SuiteError) as told:
         load(path)
     assert [str(each).removeprefix(f"{path}:") for each in told.value.faults] == FAULTS.strip().splitlines()
+
+
+PAGE = (ROOT / "docs/database.md").read_text()
+
+
+@pytest.mark.parametrize("text", re.findall(r"^```yaml\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
+def test_the_examples_of_the_page_are_right(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mariadb.shutil, "which", lambda name, path: f"/usr/bin/{name}")
+    (tmp_path / "suite.yaml").write_text(text)
+    assert load(tmp_path / "suite.yaml").cases
