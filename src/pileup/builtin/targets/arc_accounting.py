@@ -29,6 +29,7 @@ STATES = {"completed": JobState.COMPLETED, "failed": JobState.FAILED}
 JOB = """
 SELECT AAR.JobID, Name.InfoValue AS name, Status.Name AS status, AAR.ExitCode, AAR.SubmitTime, AAR.EndTime,
     (SELECT EventTime FROM JobEvents WHERE RecordID = AAR.RecordID AND EventKey = 'LRMSSTART') AS started,
+    (SELECT EventTime FROM JobEvents WHERE RecordID = AAR.RecordID AND EventKey = 'LRMSEND') AS ended,
     EXISTS (SELECT 1 FROM JobEvents WHERE RecordID = AAR.RecordID AND EventKey = 'CANCELING') AS cancelled,
     Users.Name AS owner
 """
@@ -121,12 +122,14 @@ def _job(row: sqlite3.Row) -> Job:
     reason = ""
     if state is JobState.FAILED:
         state, reason = (JobState.CANCELLED, CANCELLED) if row["cancelled"] else (state, f"exit code {row['ExitCode']}")
+    # Slurm says of a job that was cancelled while it waited that it began when it ended.
+    never = state is JobState.CANCELLED and row["started"] == row["ended"]
     return Job(
         row["name"] or "",
         row["JobID"],
         state,
         row["SubmitTime"] * SECOND,
-        _moment(row["started"]),
+        0 if never else _moment(row["started"]),
         row["EndTime"] * SECOND,
         reason,
         user_of(row["owner"]),

@@ -160,7 +160,8 @@ def accounting(tmp_path: Path) -> Iterator[Accounting]:
             INSERT INTO JobExtraInfo VALUES (1, 'jobname', 'first');
             INSERT INTO AAR SELECT 3, 'C', '8', 1, 1, 2, 1, 2, 0, 120, 170, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0;
             INSERT INTO JobExtraInfo VALUES (3, 'jobname', 'third');
-            INSERT INTO JobEvents VALUES (3, 'CANCELING', '1970-01-01 00:02:40');
+            INSERT INTO JobEvents VALUES (3, 'CANCELING', '1970-01-01 00:02:40'),
+              (3, 'LRMSSTART', '1970-01-01 00:02:41'), (3, 'LRMSEND', '1970-01-01 00:02:41');
             INSERT INTO JobEvents VALUES (1, 'ACCEPTED', '1970-01-01 00:01:40'), (2, 'ACCEPTED', '1970-01-01 00:01:50'),
               (1, 'FINISHED', '1970-01-01 00:02:40'), (1, 'LRMSSTART', '1970-01-01 00:02:00');
             """
@@ -171,10 +172,11 @@ def accounting(tmp_path: Path) -> Iterator[Accounting]:
 def test_the_accounting_tells_when_and_how_jobs_ended(accounting: Accounting) -> None:
     failed = Job("first", "A", JobState.FAILED, 100 * SECOND, 120 * SECOND, 160 * SECOND, "exit code 3", "user1")
     (found,) = accounting.ended_since(0, 10)
-    assert (found.job, found.number) == (failed, 4)
-    assert accounting.ended_since(4, 10) == []
+    assert (found.job, found.number) == (failed, 6)
+    assert accounting.ended_since(6, 10) == []
     (third,) = accounting.ended(["third"])
     assert (third.state, third.user) == (JobState.CANCELLED, "")
+    assert third.started == 0, "it was cancelled while it waited"
     assert accounting.ended(["first", "nobody"]) == [failed]
     assert accounting.submitted(["A", "B", "X"]) == {"A": 100 * SECOND, "B": 110 * SECOND}
 
