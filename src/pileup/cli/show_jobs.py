@@ -37,7 +37,8 @@ def words(results: RunResults) -> Iterator[tuple[str, str]]:
             for fate, names in named.items():
                 count = audit.ghosts if fate == "ghost" else audit.fates.get(fate, 0)
                 more = ", …" if count > MOST_NAMES else ""
-                yield audit.test, f"{format_count(count)} {fate}: {', '.join(names[:MOST_NAMES])}{more}"
+                word = f"{fate}s" if fate == "ghost" and count != 1 else fate
+                yield audit.test, f"{format_count(count)} {word}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
 def _jobs(found: Iterable[JobsResult]) -> Table:

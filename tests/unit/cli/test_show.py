@@ -136,5 +136,5 @@ def test_jobs_and_what_became_of_submissions_are_shown(width):
     assert "and 4 more reasons: see the report" in words
     assert "70 of 90" in words
     assert "submit: 30 lost: job-0, job-1, job-2, job-3, job-4, …" in words
-    assert "submit: 2 ghost: phantom" in words
+    assert "submit: 2 ghosts: phantom" in words
     assert "only <one> user" in shown(submitted.submitted(), 250)
