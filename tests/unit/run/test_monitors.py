@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pileup.model.record import Sample
+from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.plugin import Monitor, PluginError
 from pileup.record import RunFolder
 from pileup.run.monitors import MonitorClock, Watch
@@ -85,3 +85,46 @@ def test_a_monitor_that_cannot_measure_here_is_told(folder: RunFolder) -> None:
         threading.Event().wait(0.02)
     clock.stop()
     assert [event["text"] for event in folder.events()] == ["monitor absent cannot measure here: no such sensor"]
+
+
+class Telling(Counting):
+    """Tells of two acts of its server with each sample."""
+
+    def operations(self) -> Iterator[ServerOperation]:
+        yield ServerOperation("ask ?", 1000 + self.left, 3000, key="me@db", first_byte=2000, bytes=7, calls=9)
+        yield ServerOperation("fail", 1000, 900, outcome=Outcome.FAILED, error="no room")
+
+
+def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder) -> None:
+    folder.save({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]})
+    watched, alone = Telling(3), Telling(3)
+    watches = [Watch("slow", watched, 10 * MS, target="db"), Watch("free", alone, 10 * MS)]
+    clock = MonitorClock(watches, folder, place=3, index=["other", "db"].index)
+    clock.start()
+    assert watched.done.wait(10)
+    assert alone.done.wait(10)
+    clock.stop()
+    for state in ("raw", "converted"):
+        found = folder.operations().arrays()
+        assert len(set(found["id"])) == len(found["id"]) >= 12, state
+        assert set(found["target"]) == {"db", ""}
+        assert (set(found["side"]), set(found["case"]), set(found["parent"])) == ({"server"}, {""}, {0})
+        assert (set(found["place"]), set(found["phase"])) == ({3}, {"measure"})
+        asked = folder.operations().arrays(
+            "start", "first_byte", "end", "bytes", "calls", "key", where="operation = 'ask ?'"
+        )
+        assert {name: array[0] for name, array in asked.items() if name != "start"} == {
+            "first_byte": 2000,
+            "end": 3000,
+            "bytes": 7,
+            "calls": 9,
+            "key": "me@db",
+        }
+        failed = folder.operations().arrays("start", "end", "error", "outcome", where="operation = 'fail'")
+        assert {name: array[0] for name, array in failed.items()} == {
+            "start": 1000,
+            "end": 1000,
+            "error": "no room",
+            "outcome": "failed",
+        }
+        folder.convert()

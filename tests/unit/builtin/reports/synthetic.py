@@ -21,6 +21,7 @@ from pileup.model.results import (
     PointVerdict,
     RunResults,
     Series,
+    Served,
     Timeline,
 )
 from pileup.stats.points import comparisons, points
@@ -419,6 +420,20 @@ def rich() -> RunResults:
         "failed",
         "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
         ("The generator's clock stepped by 3 ms at 31 s.",),
+        served=(
+            Served(
+                "db",
+                "SELECT * FROM job WHERE id IN (?, …)",
+                42,
+                180 * SECOND,
+                9 * SECOND,
+                1_500_000,
+                2_100_000,
+                50_000,
+                9000,
+            ),
+            Served("", "UPDATE job SET state = ? WHERE name = '<b>'", 1, 12_000_000, 12_000_000, 0, 3, 3, 11),
+        ),
     )
 
 
@@ -440,6 +455,7 @@ def simple() -> RunResults:
         cases=full.cases[2:3],
         criteria=full.criteria[:1],
         errors=(),
+        served=(),
         verdict="passed",
         exit_code=ExitCode.PASSED,
         notes=(),

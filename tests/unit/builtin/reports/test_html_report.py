@@ -16,7 +16,7 @@ from pileup.plugin import registry
 from tests.unit.builtin.reports import synthetic
 
 MIB = 1 << 20
-SECTIONS = ["acceptance", "cases", "load", "times", "monitors", "errors", "details", "environment"]
+SECTIONS = ["acceptance", "cases", "load", "times", "monitors", "served", "errors", "details", "environment"]
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -130,6 +130,14 @@ def test_hostile_text_stays_text() -> None:
     )
     assert synthetic.HOSTILE in found.text.replace("  ", " ")
     assert any(synthetic.HOSTILE in str(table) or "alert" in str(table) for table in found.data["tables"].values())
+
+
+def test_what_servers_did_is_a_table() -> None:
+    text = page("rich").text
+    row = text[text.index("What servers did") : text.index("Errors equal ones")]
+    for part in ("db SELECT * FROM job WHERE id IN (?, …) 42 3 min 4.29 s 9 s 1.5 ms 2 100 000", "WHERE name = '<b>'"):
+        assert part in row
+    assert "What servers did" not in page("simple").text
 
 
 def test_the_environment_names_the_suite_and_what_was_set() -> None:
