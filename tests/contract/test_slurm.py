@@ -132,6 +132,11 @@ def test_the_data_base_tells_no_lost_job_from_another_by_its_id(server: RunningS
     over(target, names_of(10, "short"))
     claims = [Claim(each.name, each.id) for each in (*taken, *short)]
     assert tally(target.audit(claims)) == {Fate.ONCE: 11}
+    site = type(target)("", driver="sbatch", config=target.place.conf, user=target._me)  # which has but sacct
+    names = ["before", *names_of(10, "short")]
+    told, known = ({job.name: job for job in each.history([*names, "lost-0"])} for each in (site, target))
+    assert told == known
+    assert set(told) == set(names)
     late = f"{2**40}/0/{2**40}/{2**40}/1"  # as if the last look had been behind all rows, and the last by name long ago
     news = target.changes(late, lambda: ["before", "short-3", "lost-0"])
     assert {job.name for job in news.jobs} == {"before", "short-3"}

@@ -30,7 +30,7 @@ READER = "pileup"
 TOLD = "etc/pileup.json"
 """What a target needs to know of it, below {short}."""
 ENVIRONMENT = {"SLURM_CONF": CONF}
-FOLDERS = {"etc": 0o755, "bin": 0o755, "run": 0o755, "state": 0o700, "spool": 0o755}
+FOLDERS = {"etc": 0o755, "bin": 0o755, "run": 0o755, "state": 0o700, "spool": 0o755, "log": 0o700}
 GRACE = 20 * SECOND
 PLUGINS = ("/usr/lib/*/slurm-wlm", "/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm")
 INSTALL = {
@@ -273,7 +273,7 @@ def _told(wanted: SlurmSettings) -> str:
         "user": "{user}",
         "conf": CONF,
         "database": f"mariadb://{READER}@/{DATABASE}?unix_socket={DATABASE_SOCKET}" if wanted.accounting else "",
-        "completions": "" if wanted.accounting else "{short}/state/completions",
+        "completions": "" if wanted.accounting else "{short}/log/completions",
         "slow_log": "" if wanted.slow_queries is None else SLOW_LOG,
         "port": "{port:rest}" if wanted.tokens else "",
     }
@@ -308,7 +308,7 @@ def _keeping(wanted: SlurmSettings) -> Iterator[str]:
     else:
         yield "AccountingStorageType=accounting_storage/none"
         yield "JobCompType=jobcomp/filetxt"
-        yield "JobCompLoc={short}/state/completions"
+        yield "JobCompLoc={short}/log/completions"
     if wanted.tokens:
         yield "AuthAltTypes=auth/jwt"
         yield "AuthAltParameters=jwt_key={short}/state/jwt.key"

@@ -1,6 +1,8 @@
 """The REST client, against servers that answer in every way a socket lets them."""
 
+import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ import pytest
 
 from pileup.builtin.targets.slurm_rest import Endpoint, Rest, endpoint_of
 from pileup.model.errors import Ambiguous, Failed, TargetError
+from tests.servers.certificates import make_certificate
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 Serve = Callable[[socket.socket, int], None]
@@ -182,3 +185,31 @@ def test_urls() -> None:
             endpoint_of(url)
     with pytest.raises(TargetError, match="holds a user name"):
         endpoint_of("http://me:secret@host")
+
+
+def test_tls_is_spoken_with_a_server_that_can_prove_who_it_is(tmp_path: Path) -> None:
+    certificate, key = make_certificate()
+    (tmp_path / "ca.pem").write_text(certificate)
+    (tmp_path / "key.pem").write_text(key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "ca.pem", tmp_path / "key.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def run() -> None:
+            for _ in range(2):
+                connection, _ = listening.accept()
+                with connection, contextlib.suppress(OSError), context.wrap_socket(connection, True) as secret:
+                    while asked(secret):
+                        secret.sendall(OK)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        endpoint = endpoint_of(f"https://127.0.0.1:{listening.getsockname()[1]}")
+        trusting = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
+        rest = Rest(endpoint, 5, trusting)
+        for _ in range(3):
+            assert rest.ask("POST", "/job", b"{}").status == 200
+        rest.close()
+        with pytest.raises(Failed, match="certificate verify failed"):
+            Rest(endpoint, 5).ask("GET", "/")
+        thread.join()
