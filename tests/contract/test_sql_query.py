@@ -31,7 +31,7 @@ QUICK = {
     "mariadb": {"buffer_pool": "16 MiB", "variables": {"innodb_log_file_size": "8M"}},
     "postgresql": {"server": "postgresql", "buffer_pool": "16 MiB"},
 }
-SETTINGS = {"flush": "second", "slow_queries": "300 ms", "lock_wait_timeout": "3 s"}
+SETTINGS = {"flush": "second", "slow_queries": "300 ms", "lock_wait_timeout": "2 s"}
 INDEX = {
     "mariadb": ("CREATE INDEX IF NOT EXISTS i ON jobs (state)", "DROP INDEX IF EXISTS i ON jobs"),
     "postgresql": ("CREATE INDEX IF NOT EXISTS i ON jobs (state)", "DROP INDEX IF EXISTS i"),

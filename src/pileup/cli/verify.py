@@ -62,15 +62,19 @@ def _kept(entry: dict[str, Any]) -> bool:
 
 
 def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
-    """Yield the criteria whose verdict in results.json is not the one made anew."""
+    """Yield the criteria and groups of equal answers whose verdict in results.json is not the one made anew."""
     path = folder.path / "results.json"
     try:
-        told = {each["id"]: each["verdict"] for each in json.loads(path.read_bytes())["criteria"]}
+        results = json.loads(path.read_bytes())
+        told = {each["id"]: each["verdict"] for each in results["criteria"]}
+        told |= {", ".join(each["tests"]): each["verdict"] for each in results.get("equivalences", ())}
     except FileNotFoundError:
         return
     except (ValueError, KeyError, TypeError, OSError) as problem:
         yield path.name, f"it cannot be read ({type(problem).__name__}): `pileup report --to json` makes it anew"
         return
-    for each in made.criteria:
-        if told.get(each.id, each.verdict) != each.verdict:
-            yield path.name, f"{each.id} was {told[each.id]}, made anew from the record it is {each.verdict}"
+    anew = [(each.id, each.verdict) for each in made.criteria]
+    anew += [(", ".join(each.tests), each.verdict) for each in made.equivalences]
+    for name, verdict in anew:
+        if told.get(name, verdict) != verdict:
+            yield path.name, f"{name} was {told[name]}, made anew from the record it is {verdict}"

@@ -154,6 +154,12 @@ def test_criteria_are_judged_anew(tmp_path):
     folder = made(tmp_path, criteria=[criterion])
     folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "failed"}]}).encode())
     assert "results.json: C1 was failed, made anew from the record it is passed" in told(folder)
+    info = folder.info()
+    folder.save({**info, "equivalent": [["a", "b"]]})
+    alike = {"tests": ["a", "b"], "verdict": "passed"}
+    folder.write_report("results.json", json.dumps({"criteria": [], "equivalences": [alike]}).encode())
+    assert "results.json: a, b was passed, made anew from the record it is unknown" in told(folder)
+    folder.save(info)
     folder.write_report("results.json", b"[]")
     assert "results.json: it cannot be read" in told(folder)
 
