@@ -64,7 +64,10 @@ def _ids(connection: DuckDBPyConnection) -> Iterator[Found]:
             AND NOT EXISTS (SELECT 1 FROM operations p WHERE p.id = o.parent)""",
         ),
         ("rows end before they start", 'SELECT count(*) FROM operations WHERE "end" < start'),
-        ("rows belong to no case of run.json", """SELECT count(*) FROM operations WHERE "case" = '' AND side = 'client'"""),
+        (
+            "rows belong to no case of run.json",
+            """SELECT count(*) FROM operations WHERE "case" = '' AND side = 'client'""",
+        ),
         ("rows have a word for phase or outcome that is unknown", _UNKNOWN),
     ):
         (number,) = connection.execute(query).fetchone() or (0,)
