@@ -149,7 +149,8 @@ def exit_code(
     cannot pass.
     """
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
-    codes += [OF_CRITERION[each.verdict] for each in (*judged, *equal) if each.verdict in OF_CRITERION]
+    verdicts = [*(each.verdict for each in judged), *(each.verdict for each in equal)]
+    codes += [OF_CRITERION[verdict] for verdict in verdicts if verdict in OF_CRITERION]
     stopped = str(info.get("stopped") or "")
     if stopped:
         codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
