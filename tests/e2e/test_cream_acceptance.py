@@ -8,7 +8,7 @@ from tests.servers.slurm import PROGRAMS, WITH_ACCOUNTING
 from tests.support import EXAMPLES, pileup, require_program, run_folder
 
 SMALL = {"jobs": 60, "slots": 20, "limit": 300, "normal": "3 s", "rate": "5 /s", "unit": "200 ms", "room": "1 s"}
-SURE = {"D-ii", "J", "L-lost", "M-lost", "M-short", "O", "O-self"}
+SURE = {"D-ii", "J", "L-lost", "M-lost", "X-lost", "O", "O-self"}
 """Criteria that a Slurm meets however busy the machine is. In a second it has no room again."""
 COVERED = {"K": "none", "L": "partial", "M": "partial", "M-back": "partial"}
 

@@ -44,9 +44,9 @@ def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
 def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, dict[str, Any]]) -> Outages:
     """Return what each fault has done, by its place and then by case.
 
-    The system is back with the first iteration that passed and was begun after the first that did not pass had ended:
-    what was begun between the fault and its effect may still have passed. Where all passed it is the first one that was
-    begun after the fault: it may have had to wait.
+    The system is back with the first iteration that passed and was begun after the first that did not (after the end
+    of that one, if it was under way when the fault came): what was begun between the fault and its effect may still
+    have passed. Where all passed it is the first one that was begun after the fault: it may have had to wait.
     """
     ends = [after.begin for _, after in pairwise(faults.values())] + [FOREVER]
     spans = ", ".join(
@@ -60,7 +60,8 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
             JOIN (VALUES {spans}) f(number, begin, mended, until) ON o."end" >= f.begin AND o.start < f.until
             WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')),
         broken AS (
-            SELECT *, min("end") FILTER (outcome != 'passed') OVER (PARTITION BY number, case_id) AS first FROM seen)
+            SELECT *, min(CASE WHEN start >= begin THEN start ELSE "end" END) FILTER (outcome != 'passed')
+                OVER (PARTITION BY number, case_id) AS first FROM seen)
         SELECT number, case_id, {counts}, max("end") FILTER (outcome != 'passed') - any_value(begin),
             min("end") FILTER (outcome = 'passed' AND start >= coalesce(first, begin)) - any_value(begin)
         FROM broken GROUP BY number, case_id ORDER BY number, case_id"""  # noqa: S608  numbers

@@ -51,6 +51,12 @@ def test_a_success_between_the_fault_and_its_effect_is_no_recovery() -> None:
     assert event.outages == (Outage("read", failed=1, lasted=10, recovery=30),)
 
 
+def test_what_never_gets_an_answer_does_not_hide_that_the_system_is_back() -> None:
+    rows = [row(102, 900, "ambiguous"), row(110, 111, "failed"), row(150, 152), row(160, 162)]
+    (event,) = told(rows, 100)
+    assert event.outages == (Outage("read", failed=1, ambiguous=1, lasted=800, recovery=52),)
+
+
 def test_each_load_is_told_by_itself_and_operations_inside_do_not_count() -> None:
     rows = [row(101, 110, "failed", case=2), row(101, 109, "failed", case=2, parent=7), row(115, 120, case=2)]
     (event,) = told([row(90, 120), row(125, 130), *rows], 100)
