@@ -77,7 +77,7 @@ impl Delegations {
         name(&user)?;
         self.check_user(&user)?;
         self.last += 1;
-        if self.last % TIDY == 0 {
+        if self.last.is_multiple_of(TIDY) {
             self.all.retain(|_, delegation| delegation.expires > now);
         }
         let answer = tell::delegation(self.last, expires, &user);
