@@ -65,11 +65,11 @@ def test_jobs_and_statistics_by_rest_and_data_base(busy: SlurmTarget, server: Ru
         return (found["jobs[state=running]"], found["jobs[state=queued]"]) == (SLOTS, JOBS - SLOTS)
 
     until(filled)
-    before = found["submitted"]
+    before = found["total[of=submitted]"]
     busy.submit([JobSpec("one-more", duration=600 * 10**9)])
-    until(lambda: values(list(monitor.sample()))["submitted"] == before + 1)
+    until(lambda: values(list(monitor.sample()))["total[of=submitted]"] == before + 1)
     assert "request_rate[type=REQUEST_SUBMIT_BATCH_JOB]" in found
-    assert {"threads", "agent_queue", "cycle[of=last]", "requests_rate"} <= set(found)
+    assert {"threads[of=server]", "waiting[for=node]", "cycle[of=last]", "requests_rate"} <= set(found)
 
 
 def test_a_sample_is_cheap(busy: SlurmTarget, server: RunningSlurm) -> None:
@@ -124,9 +124,9 @@ def test_a_computing_element_and_the_batch_system_behind_it(tmp_path: Path) -> N
         list(first.sample())
         for number in range(3):
             target.submit([JobSpec(f"watched-{number}", duration=1 if number == 0 else 600 * 10**9)])
-        until(lambda: values(list(first.sample()))["finished"] == 1)
+        until(lambda: values(list(first.sample()))["total[of=finished]"] == 1)
         until(lambda: values(list(first.sample()))["jobs[state=inlrms]"] == 2)
         found = values(list(first.sample()))
-        assert (found["accepted"], found["failed"], found["jobs[state=submit]"]) == (3, 0, 0)
+        assert (found["total[of=accepted]"], found["total[of=failed]"], found["jobs[state=submit]"]) == (3, 0, 0)
         until(lambda: values(list(behind.sample())).get("jobs[state=running]") == 2)
         assert values(list(events.sample()))["events[state=FINISHED]"] == 1

@@ -30,8 +30,8 @@ class ArcMonitor(Monitor):
     | metric | unit | what |
     |---|---|---|
     | `jobs[state=accepted]` `preparing` `submit` `inlrms` `finishing` `canceling` | | jobs there are |
-    | `accepted_rate` `preparing_rate` … `finished_rate` | /s | jobs that came into a state since the sample before |
-    | `accepted` `finished` `failed` | | jobs since the first sample that were taken in, were over, and had failed |
+    | `rate[state=accepted]` `preparing` … `finished` | /s | jobs that came into a state since the sample before |
+    | `total[of=accepted]` `finished` `failed` | | jobs since the first sample: taken in, over, and failed of these |
 
     `submit` is being handed to the batch system, `inlrms` is there, waiting or running: monitor `slurm` with the same
     target tells these two apart. Only what is new in the accounting is read: a sample costs less than a millisecond,
@@ -79,10 +79,10 @@ class ArcMonitor(Monitor):
             return
         for name in self._sums:
             self._sums[name] += grown[name]
-            yield Sample(name, self._sums[name])
+            yield Sample("total", self._sums[name], "", f"of={name}")
         if (passed := self._moment - before) > 0:
             for state in (*STATES, FINISHED):
-                yield Sample(f"{state}_rate", grown[state] / passed, "/s")
+                yield Sample("rate", grown[state] / passed, "/s", f"state={state}")
 
     def _read(self, accounting: Accounting) -> Counter[str]:
         """Take in what is new; return how many jobs came into each state, and how many have failed."""

@@ -21,20 +21,22 @@ JOBS = {
 }
 """What has happened to jobs, by the controller's counters."""
 NOW = {
-    "threads": "server_thread_count",
-    "agents": "agent_count",
-    "agent_queue": "agent_queue_size",
-    "agent_threads": "agent_thread_count",
-    "database_queue": "dbd_agent_queue_size",
-    "cycle_depth": "schedule_cycle_mean_depth",
-    "cycle_queue": "schedule_queue_length",
+    ("threads", "of=server"): "server_thread_count",
+    ("threads", "of=agent"): "agent_thread_count",
+    ("agents", ""): "agent_count",
+    ("waiting", "for=node"): "agent_queue_size",
+    ("waiting", "for=database"): "dbd_agent_queue_size",
+    ("cycle_jobs", "of=depth"): "schedule_cycle_mean_depth",
+    ("cycle_jobs", "of=queue"): "schedule_queue_length",
 }
 """What is so many now."""
-CYCLES = {("cycle", "last"): "schedule_cycle_last", ("cycle", "mean"): "schedule_cycle_mean"} | {
-    ("backfill_cycle", "last"): "bf_cycle_last",
-    ("backfill_cycle", "mean"): "bf_cycle_mean",
+CYCLES = {
+    ("cycle", "of=last"): "schedule_cycle_last",
+    ("cycle", "of=mean"): "schedule_cycle_mean",
+    ("backfill_cycle", "of=last"): "bf_cycle_last",
+    ("backfill_cycle", "of=mean"): "bf_cycle_mean",
 }
-COUNTED = {"cycles": "schedule_cycle_total", "backfill_cycles": "bf_cycle_counter"}
+COUNTED = {"schedule": "schedule_cycle_total", "backfill": "bf_cycle_counter"}
 MICROSECOND = 1e-6
 QUEUE = (JobState.QUEUED, JobState.RUNNING)
 NONE = Requests(0, 0)
@@ -54,14 +56,16 @@ class SlurmMonitor(Monitor):
     | metric | unit | what |
     |---|---|---|
     | `jobs[state=queued]` `running` | | jobs there are, all users together |
-    | `submitted` `started` `completed` `failed` `cancelled` `backfilled` | | jobs since the first sample |
-    | `submitted_rate` … | /s | the same since the sample before |
+    | `total[of=submitted]` `started` `completed` `failed` `cancelled` `backfilled` | | jobs since the first sample |
+    | `rate[of=submitted]` … | /s | the same since the sample before |
     | `cycle[of=last]` `mean` | s | a cycle of the scheduler: the last, and the mean since the counters began |
-    | `cycle_rate` `cycle_depth` `cycle_queue` | /s, | cycles; jobs looked at in one on average; queue at the last |
-    | `backfill_cycle[of=last]` `mean`, `backfill_cycle_rate` | s, /s | the same of backfilling |
-    | `requests_rate` `requests_time` | /s, s | requests that the controller answered (RPC), and their mean time |
-    | `threads` `agents` `agent_queue` `agent_threads` | | threads that answer; agents that tell nodes; their queue |
-    | `database_queue` | | messages that wait for slurmdbd |
+    | `backfill_cycle[of=last]` `mean` | s | the same of backfilling |
+    | `cycle_rate[of=schedule]` `backfill` | /s | cycles |
+    | `cycle_jobs[of=depth]` `queue` | | jobs looked at in a cycle on average; jobs that waited at the last |
+    | `requests_rate` | /s | requests that the controller answered (RPC) |
+    | `requests_time` | s | their mean time |
+    | `waiting[for=node]` `database` | | messages that wait to be told to nodes, and to slurmdbd |
+    | `threads[of=server]` `agent`, `agents` | | threads that answer and that tell nodes; who tells them |
 
     With `each` also `request_rate[type=…]` and `request_time[type=…]` of every kind of request. Counters that begin
     anew (at midnight, with the controller) go on here.
@@ -97,10 +101,12 @@ class SlurmMonitor(Monitor):
         before, passed = self._before, moment - self._moment
         self._before, self._moment = found, moment
         figures = found.figures
-        yield from (Sample(name, figures[word]) for name, word in NOW.items() if word in figures)
-        for (name, of), word in CYCLES.items():
+        for (name, labels), word in NOW.items():
             if word in figures:
-                yield Sample(name, figures[word] * MICROSECOND, "s", f"of={of}")
+                yield Sample(name, figures[word], "", labels)
+        for (name, labels), word in CYCLES.items():
+            if word in figures:
+                yield Sample(name, figures[word] * MICROSECOND, "s", labels)
         if before is not None and passed > 0:
             yield from self._grown(before, found, passed)
 
@@ -133,11 +139,11 @@ class SlurmMonitor(Monitor):
         for name, word in JOBS.items():
             growth = _growth(before.figures.get(word, 0), found.figures.get(word, 0))
             self._sums[name] += growth
-            yield Sample(name, self._sums[name])
-            yield Sample(f"{name}_rate", growth / passed, "/s")
+            yield Sample("total", self._sums[name], "", f"of={name}")
+            yield Sample("rate", growth / passed, "/s", f"of={name}")
         for name, word in COUNTED.items():
             growth = _growth(before.figures.get(word, 0), found.figures.get(word, 0))
-            yield Sample(f"{name.removesuffix('s')}_rate", growth / passed, "/s")
+            yield Sample("cycle_rate", growth / passed, "/s", f"of={name}")
         grown = {kind: _more(before.requests.get(kind, NONE), told) for kind, told in found.requests.items()}
         whole = Requests(sum(each.count for each in grown.values()), sum(each.time for each in grown.values()))
         yield from _requests("requests", whole, passed, "")

@@ -76,18 +76,18 @@ def test_jobs_go_from_state_to_state(book: Book, clock: list[float]) -> None:
     monitor = watching(book.path)
     first = values(monitor)
     assert (first["jobs[state=inlrms]"], first["jobs[state=preparing]"], first["jobs[state=accepted]"]) == (1, 1, 0)
-    assert "accepted" not in first
+    assert "total[of=accepted]" not in first
     clock[0] += 2
     book.event(2, "SUBMIT")
     book.event(3, "ACCEPTED")
     book.event(1, "FINISHING", "LRMSSTART", "LRMSEND", "FINISHED", status=3)
     found = values(monitor)
     assert (found["jobs[state=inlrms]"], found["jobs[state=submit]"], found["jobs[state=accepted]"]) == (0, 1, 1)
-    assert (found["accepted"], found["finished"], found["failed"]) == (1, 1, 1)
-    assert (found["finished_rate"], found["submit_rate"], found["inlrms_rate"]) == (0.5, 0.5, 0)
+    assert (found["total[of=accepted]"], found["total[of=finished]"], found["total[of=failed]"]) == (1, 1, 1)
+    assert (found["rate[state=finished]"], found["rate[state=submit]"], found["rate[state=inlrms]"]) == (0.5, 0.5, 0)
     clock[0] += 2
     found = values(monitor)
-    assert (found["finished"], found["finished_rate"]) == (1, 0)
+    assert (found["total[of=finished]"], found["rate[state=finished]"]) == (1, 0)
 
 
 def test_a_long_accounting_is_read_in_pieces(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,11 +52,16 @@ def test_counters_become_sums_and_rates(clock: list[float]) -> None:
     first = values(monitor)
     assert first["cycle[of=last]"] == pytest.approx(0.0015)
     assert (first["jobs[state=queued]"], first["jobs[state=running]"]) == (7, 0)
-    assert "submitted" not in first
+    assert "total[of=submitted]" not in first
     clock[0] += 2
     target.statistics_now = replace(FIRST, figures=FIRST.figures | {"jobs_submitted": 110, "schedule_cycle_total": 54})
     found = values(monitor)
-    assert (found["submitted"], found["submitted_rate"], found["completed_rate"], found["cycle_rate"]) == (10, 5, 0, 2)
+    assert (
+        found["total[of=submitted]"],
+        found["rate[of=submitted]"],
+        found["rate[of=completed]"],
+        found["cycle_rate[of=schedule]"],
+    ) == (10, 5, 0, 2)
 
 
 def test_counters_that_begin_anew_go_on(clock: list[float]) -> None:
@@ -66,7 +71,7 @@ def test_counters_that_begin_anew_go_on(clock: list[float]) -> None:
     clock[0] += 2
     target.statistics_now = Statistics({"jobs_submitted": 3}, {"REQUEST_PING": Requests(4, 200)})
     found = values(monitor)
-    assert (found["submitted"], found["submitted_rate"]) == (3, 1.5)
+    assert (found["total[of=submitted]"], found["rate[of=submitted]"]) == (3, 1.5)
     assert (found["requests_rate"], found["requests_time"]) == (2, pytest.approx(50e-6))
     assert found["request_rate[type=REQUEST_PING]"] == 2
 
