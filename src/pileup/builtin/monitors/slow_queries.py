@@ -113,8 +113,8 @@ def _path(target: Target) -> Path:
 
 
 def _summary(metric: str, values: Sequence[float], unit: str) -> Iterator[Sample]:
-    """Yield the sum, and mean and largest where there are any."""
+    """Yield the sum, the largest (0 of none: a limit is kept then), and the mean where there are any."""
     yield Sample(metric, sum(values), unit, "of=all")
+    yield Sample(metric, max(values, default=0), unit, "of=largest")
     if values:
         yield Sample(metric, sum(values) / len(values), unit, "of=mean")
-        yield Sample(metric, max(values), unit, "of=largest")
