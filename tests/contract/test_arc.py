@@ -122,8 +122,9 @@ def test_what_is_cancelled_is_told_so_also_when_it_is_purged(element: RunningArc
     ids, names = [answer.id for answer in answers], [answer.name for answer in answers]
     assert target.purge(ids[:1]).busy == (ids[0],)
     assert target.cancel(ids) == []
-    over = ended(target, *names)
+    over = ended(target, *names)  # those that were not taken up yet are in no accounting
     assert {job.state for job in over.values()} == {JobState.CANCELLED}
+    assert all(job.ended for job in over.values())
     assert {job.reason for job in over.values()} == {"Job is canceled by external request"}
     assert target.counts()[JobState.CANCELLED] == before.get(JobState.CANCELLED, 0) + 3
     assert site.counts()[JobState.FAILED] == sum(

@@ -129,7 +129,10 @@ def test_what_waits_and_runs_is_cancelled_and_told_so(target: BatchTarget, stem:
     assert target.cancel([*ids, "999999"]) == ["999999"]
     told = over(target, names)
     assert {job.state for job in told.values()} == {JobState.CANCELLED}
-    assert sum(bool(job.started) for job in told.values()) == 8
+    begun = sum(bool(job.started) for job in told.values())
+    assert begun == 8 or (begun > 8 and target.kind in LATE), (
+        "an ARC CE cancels one by one: what waits may begin meanwhile"
+    )
     until(lambda: target.cancel(ids[:2]) == ids[:2], WITHIN[target.kind])
 
 

@@ -158,8 +158,10 @@ class ArcTarget(BatchTarget):
         """Return what has ended, by the accounting; without one, what has begun or ended of the jobs still open."""
         if self.accounting is not None:
             ended = self.accounting.ended_since(int(cursor or 0), most)
-            jobs = self.jobs.explained(each.job for each in ended)
-            return Changes(tuple(jobs), str(ended[-1].number) if ended else cursor, len(ended) == most)
+            more = len(ended) == most
+            others = [] if more else self.jobs.unaccounted(still_open())[: most - len(ended)]
+            jobs = self.jobs.explained([*(each.job for each in ended), *others])
+            return Changes(tuple(jobs), str(ended[-1].number) if ended else cursor, more)
         book = self.jobs.book
         names = still_open()
         now = self.jobs.look_up(each for name in names for each in book.ids(name))
@@ -190,9 +192,12 @@ class ArcTarget(BatchTarget):
 
     def history(self, names: Sequence[str]) -> list[Job]:
         """Return what the accounting knows of jobs that have ended; without one, of those that were purged here."""
+        purged = self.jobs.book.ended(names)
         if self.accounting is None:
-            return self.jobs.book.ended(names)
-        return self.jobs.explained(self.accounting.ended(names))
+            return purged
+        told = self.accounting.ended(names)
+        known = {job.id for job in told}
+        return self.jobs.explained([*told, *(job for job in purged if job.id not in known)])
 
     def delegate(self, lifetime: int, user: str = "") -> Delegation:
         """Hand over a proxy of somebody's credentials for so many ns: the service makes the key, pileup signs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from pileup.builtin.targets.arc_words import CANCELLED
@@ -43,6 +44,17 @@ class Control:
         queued = sum(word in QUEUED for word in going) + waiting
         return {**Counter(self._ends.values()), JobState.QUEUED: queued, JobState.RUNNING: len(going) - queued}
 
+    def ended(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return id -> time in ns since the epoch of those jobs that have ended and were not purged."""
+        try:
+            over = set(ids).intersection(self._jobs(ENDED))
+            return {job: self._path(ENDED, job).stat().st_mtime_ns for job in over}
+        except OSError as problem:
+            raise Failed(f"{problem.filename} cannot be read: {problem.strerror}") from problem
+
+    def _path(self, place: str, job: str) -> Path:
+        return self._folder / place / f"{PREFIX}{job}{SUFFIX}"
+
     def _jobs(self, place: str) -> list[str]:
         """Return the ids of the jobs in one folder."""
         folder = self._folder / place
@@ -52,7 +64,7 @@ class Control:
     def _word(self, place: str, job: str) -> str:
         """Return the state of a job; "" when it is in the next folder by now."""
         try:
-            return (self._folder / place / f"{PREFIX}{job}{SUFFIX}").read_text().strip().rpartition(":")[2]
+            return self._path(place, job).read_text().strip().rpartition(":")[2]
         except FileNotFoundError:
             return ""
 

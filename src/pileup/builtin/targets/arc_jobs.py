@@ -95,6 +95,18 @@ class Jobs:
             done += [str(one["id"]) for one in told if _code(one) == HTTPStatus.ACCEPTED]
         return done
 
+    def unaccounted(self, names: Iterable[str]) -> list[Job]:
+        """Return jobs that have ended without an entry in the accounting of a private service.
+
+        A-REX writes none for a job that is cancelled before it was taken up.
+        """
+        if self._control is None or self._accounting is None:
+            return []
+        ended = self._control.ended(each for name in names for each in self.book.ids(name))
+        known = self._accounting.submitted(list(ended)) if ended else {}
+        missing = [each for each in ended if each not in known]
+        return [replace(job, ended=ended[job.id]) for job in self.look_up(missing) if job.state.final]
+
     def explained(self, jobs: Iterable[Job]) -> list[Job]:
         """Return jobs with the reasons of those that failed, each asked for by itself; one that was killed is so."""
         return [self._explained(job) if job.state is JobState.FAILED else job for job in jobs]

@@ -210,6 +210,8 @@ def test_files_of_a_control_folder_are_counted(tmp_path: Path) -> None:
         JobState.FAILED: 1,
         JobState.CANCELLED: 1,
     }
+    when = control.ended(["g", "b", "nobody"])
+    assert when == {"g": (tmp_path / "finished/job.g.status").stat().st_mtime_ns}
     squeue.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(Failed, match="does not say what waits"):
         control.counts()
