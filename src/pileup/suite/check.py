@@ -72,6 +72,9 @@ def _check_monitor_names(draft: Draft, faults: Faults) -> None:
     _unique("monitor", names, faults, "give each a `name`")
     tests = set(draft.names("tests"))
     for name, at in names:
+        if name == own.MONITOR:
+            told = f"{shown(name)} is what pileup's samples of itself are called"
+            faults.add(at, told, "another name", "give the monitor a `name`")
         if name in tests:
             faults.add(
                 at,

@@ -77,3 +77,8 @@ def test_what_pileup_takes_itself_can_be_checked(tmp_path: Path) -> None:
     assert faults(tmp_path, "target: se", SUITE + check) == []
     (fault,) = faults(tmp_path, "target: se", SUITE + check.replace("pileup.", "pilup."))
     assert "there is no test or monitor 'pilup'; expected pileup" in fault
+
+
+def test_no_monitor_is_called_as_pileup_itself(tmp_path: Path) -> None:
+    (fault,) = faults(tmp_path, "target: se, name: pileup")
+    assert "'pileup' is what pileup's samples of itself are called; expected another name" in fault
