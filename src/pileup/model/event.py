@@ -21,8 +21,8 @@ class Outage:
     lasted: int = 0
     """From the fault to the end of the last iteration that did not pass."""
     recovery: int | None = None
-    """From the fault to the first success: the end of the first iteration that passed and was begun after the first that
-    did not; None when there was none. Where all passed: the first one that was begun after the fault."""
+    """From the fault to the first success: the end of the first iteration that passed and was begun after the first one
+    that did not; None when there was none. Where all passed: the first one that was begun after the fault."""
     jobs_again: int | None = None
     """From the fault to the first job that began to run once it was mended; None where there was none."""
 
