@@ -97,6 +97,7 @@ def refused(path: Path, *, cpu: int = 2, memory: int = 500 << 20) -> str:
     return done.stderr
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["alias-bomb", "depth-never-closed", "variable-bomb", "too-many-faults"])
 def test_a_bomb_takes_little_time_and_memory(name: str) -> None:
     refused(next(path for path in CORPUS if path.stem == name))
@@ -109,6 +110,7 @@ def test_a_file_of_50_mb_is_refused_by_its_size(tmp_path: Path) -> None:
     assert "too large" in refused(path)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -128,6 +130,7 @@ def test_the_largest_files_take_little_time_and_memory(tmp_path: Path, text: str
     assert told in refused(path)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("text", "told"),
     [

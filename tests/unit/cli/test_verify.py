@@ -93,6 +93,15 @@ def test_a_flipped_bit_of_a_parquet_file_is_named_wherever_it_is(tmp_path, share
     assert "SHA256SUMS" not in told(folder), "records of before have none"
 
 
+def test_columns_that_are_not_those_of_a_record_are_told(tmp_path):
+    folder = made(tmp_path)
+    folder.convert()
+    path = folder.path / "operations" / "operations.parquet"
+    path.write_bytes(path.read_bytes().replace(b"intended", b"intendee"))
+    (folder.path / "SHA256SUMS").unlink()
+    assert "operations: they cannot be read: " in told(folder)
+
+
 def test_a_parquet_file_that_is_gone_is_named(tmp_path):
     folder = made(tmp_path)
     folder.convert()

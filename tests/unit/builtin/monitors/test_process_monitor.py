@@ -122,10 +122,8 @@ def test_processes_come_and_go(spawn: Spawn) -> None:
 
 
 def test_pileup_itself_is_not_chosen_by_match() -> None:
-    found = values(Process(match=".", children=False).sample())
     own = values(Process(pid=os.getpid(), children=False).sample())
     assert own["number"] == 1
-    assert found["number"] < len(psutil.pids()) + 1
     monitor = Process(match=".", children=False)
     assert os.getpid() not in monitor._choose(monitor._processes.look(), set())
 
