@@ -38,7 +38,7 @@ class Process(Monitor):
     are not its children any more.
 
     A sum that would lack the processes that this user may not look into is left out of the sample rather than told
-    too small. Zombies count in `number` and `cpu` alone. A sample costs about 10 us for each process of the machine;
+    too small. Zombies count in `number` and `cpu` alone. A sample costs about 20 us for each process of the machine;
     monitors that sample at the same moment share that.
     """
 
