@@ -11,6 +11,9 @@ ENDS = {"own-tests": 0, "practice-batch": 0, "faulty-storage": 4}
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
     "cream-acceptance",
+    "cream-arc",
+    "cream-slurm-ci",
+    "cream-slurm-full",
     "database",
     "find",
     "first-run",
@@ -19,8 +22,8 @@ ELSEWHERE = {
     "purge",
     "tuning",
 } | STORAGE
-"""Examples that have a file of tests of their own: test_computing.py, test_find.py, test_first_run.py, test_harness.py,
-test_hold.py, test_storage_check.py, test_database_suite.py, …"""
+"""Examples that have a file of tests of their own: test_computing.py, test_cream.py, test_find.py, test_first_run.py,
+test_harness.py, test_hold.py, test_storage_check.py, test_database_suite.py, …"""
 
 
 def test_every_example_is_run_here() -> None:

@@ -75,6 +75,13 @@ class Shape:
         """The shape of the items of a list."""
         return shape_of(self.inside) if self.kind == "list" else ANY
 
+    @property
+    def words(self) -> Shape:
+        """The shape of a mapping in its place: of a list that of its items, where these are no lists too."""
+        if self.kind != "list":
+            return self
+        return self.item if self.item.kind != "list" else ANY
+
     def ordered(self, words: Iterable[str]) -> list[str]:
         """Return words of a mapping in the order of the schema, those that it does not know last."""
         known = list(_fields(self.model))

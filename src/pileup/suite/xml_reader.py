@@ -54,7 +54,7 @@ class _Element:
     @property
     def inner(self) -> Shape:
         """What the words in it belong to: of one item of a list's word, the item."""
-        return self.shape.item if self.shape.kind == "list" else self.shape
+        return self.shape.words
 
 
 def read_xml(data: bytes, faults: Faults) -> Node | None:
@@ -172,7 +172,7 @@ class _Reader:
         elif self._is_item(around, name):
             self._turn(around, "list", at)
             shape, put = around.shape.item, self._item
-        elif NAME in values and name in (around.inner.element, ENTRY) and around.inner.kind != "list":
+        elif NAME in values and name in (around.inner.element, ENTRY):
             self._turn(around, "mapping", at)
             shape = around.inner.part(values[NAME])
             put = self._entry(around.node, shape, given, values)

@@ -130,14 +130,14 @@ class _Writer:
             item = shape.item
             inside = [self._element(ITEM, [], each, item, depth + 1) for each in node.items]
             return self._closed(name, head, inside, depth)
-        inner = shape.item if shape.kind == "list" else shape
+        inner = shape.words
         own, below = self._split(node, inner, tuple(word for word, _ in attributes))
         inside = [text for word, at, value in below for text in self._word(inner, word, at, value, depth + 1)]
         return self._closed(name, [*head, *own], inside, depth)
 
     def _kind(self, node: Node, shape: Shape) -> str:
         """Return what `is` must say, empty when the element shows it."""
-        inner = shape.item if shape.kind == "list" else shape
+        inner = shape.words
         listed = shape.kind == "list"
         match node:
             case Scalar() if node.empty:

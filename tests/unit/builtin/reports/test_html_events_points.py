@@ -6,6 +6,7 @@ import pytest
 
 from pileup.builtin.reports.html import HtmlReport, marks, points, tables
 from pileup.builtin.reports.html.charts import charts
+from pileup.model.event import Event
 from tests.unit.builtin.reports import synthetic
 from tests.unit.builtin.reports.test_html_report import Page, page, rendered
 
@@ -141,3 +142,14 @@ def test_what_monitors_saw_is_a_table_with_a_column_for_each_point() -> None:
     assert [cell.tone for cell in found[1].lines[0].cells] == ["none", *["some"] * 5], "more may be good or bad"
     groups, _ = points.groups(replace(full, comparisons=(*full.comparisons, seen)))
     assert [group.test for group in groups] == ["copy"]
+
+
+def test_a_crowd_of_one_kind_is_shaded_and_told_in_one_line() -> None:
+    one = Event("generator", "the generator was the limit", 10**9, 3 * 10**9)
+    results = replace(synthetic.eventful(), events=(*synthetic.eventful().events, *[one] * (marks.CROWD + 1)))
+    assert set(marks.numbers(results)) == {"1", "2", "3", "4", "5", ""}
+    assert marks.numbers(results).count("") == marks.CROWD + 1
+    (crowd,) = marks.crowds(results, 0)
+    assert crowd.summary == f"{marks.CROWD + 1} times: generator was the limit, {2 * (marks.CROWD + 1)} s added up"
+    assert [told.kind for told in marks.listed(results, 0)].count("generator was the limit") == 0
+    assert len(crowd.rows) == marks.CROWD + 1

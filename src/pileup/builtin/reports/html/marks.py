@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,8 @@ MOST = 200
 """Events that charts show, at most."""
 LISTED = 500
 """Rows of the table of events, at most."""
+CROWD = 12
+"""Events of one kind, more than which are shaded on charts alone, without lines and numbers, and listed apart."""
 KINDS = {
     "fault": ("fault", "var(--bad)"),
     "place": ("place lost", "var(--warn)"),
@@ -49,20 +53,55 @@ def drawn(results: RunResults) -> list[Event]:
     return [event for event in results.events if event.kind in KINDS][:MOST]
 
 
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Many events of one kind, told apart from the others."""
+
+    summary: str
+    rows: tuple[Told, ...]
+
+
+def crowded(results: RunResults) -> list[str]:
+    """Return the kinds of which there are too many for lines and numbers."""
+    counted = Counter(event.kind for event in drawn(results))
+    return [kind for kind in KINDS if counted[kind] > CROWD]
+
+
+def numbers(results: RunResults) -> list[str]:
+    """Return the number of each event that is drawn, empty for those of a crowd."""
+    apart = crowded(results)
+    count = itertools.count(1)
+    return ["" if event.kind in apart else str(next(count)) for event in drawn(results)]
+
+
 def listed(results: RunResults, begin: int) -> list[Told]:
-    """Return the rows of the table of events, in the order of time."""
-    numbers = {id(event): str(number) for number, event in enumerate(drawn(results), 1)}
-    return [
-        Told(
-            numbers.get(id(event), ""),
-            text.offset(event.begin, begin),
-            KINDS[event.kind][0] if event.kind in KINDS else event.kind,
-            KINDS[event.kind][1] if event.kind in KINDS else "var(--none)",
-            event.text,
-            format_time(event.end - event.begin) if event.end > event.begin else "",
-        )
-        for event in results.events[:LISTED]
-    ]
+    """Return the rows of the table of events, in the order of time, without those of crowds."""
+    apart = crowded(results)
+    named = {id(event): number for event, number in zip(drawn(results), numbers(results), strict=True)}
+    found = [event for event in results.events[:LISTED] if event.kind not in apart]
+    return [_told(event, named.get(id(event), ""), begin) for event in found]
+
+
+def crowds(results: RunResults, begin: int) -> list[Crowd]:
+    """Return the crowds with what they come to."""
+    found = []
+    for kind in crowded(results):
+        mine = [event for event in results.events[:LISTED] if event.kind == kind]
+        lasted = format_time(sum(event.end - event.begin for event in mine))
+        summary = f"{len(mine)} times: {KINDS[kind][0]}, {lasted} added up"
+        found.append(Crowd(summary, tuple(_told(event, "", begin) for event in mine)))
+    return found
+
+
+def _told(event: Event, number: str, begin: int) -> Told:
+    return Told(
+        number,
+        text.offset(event.begin, begin),
+        KINDS[event.kind][0] if event.kind in KINDS else event.kind,
+        KINDS[event.kind][1] if event.kind in KINDS else "var(--none)",
+        event.text,
+        format_time(event.end - event.begin) if event.end > event.begin else "",
+    )
 
 
 def legend(results: RunResults) -> tuple[Mark, ...]:
@@ -78,7 +117,7 @@ def table(results: RunResults, axis: tables.Clock) -> Columns:
     return {
         "a": starts,
         "b": ends,
-        "n": [str(number) for number, _ in enumerate(found, 1)],
+        "n": numbers(results),
         "kind": [KINDS[event.kind][0] for event in found],
         "text": [event.text for event in found],
         "when": [tables.when(a, b) for a, b in zip(starts, ends, strict=True)],
@@ -96,7 +135,8 @@ def layers(results: RunResults) -> tuple[list[dict[str, Any]], list[dict[str, An
         mine = in_window("events").transform_filter(f"datum.kind === '{word}'")
         bands = mine.transform_filter("datum.b > datum.a").mark_rect(clip=True, opacity=0.16, fill=shade)
         behind.append(layer_of(bands.encode(x=time_axis("a"), x2="b:Q")))
-        before += [layer_of(each) for each in _rules(mine.transform_filter("datum.a >= first"), shade)]
+        numbered = mine.transform_filter("datum.a >= first && datum.n !== ''")
+        before += [layer_of(each) for each in _rules(numbered, shade)]
     return behind, before
 
 

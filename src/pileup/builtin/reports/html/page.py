@@ -77,6 +77,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "fold_cases": _fold(results),
         "struck": struck(results),
         "events": marks.listed(results, drawn.axis.begin),
+        "crowds": marks.crowds(results, drawn.axis.begin),
         "more_events": max(0, len(results.events) - marks.LISTED),
         "details": cases.details(results, outputs, drawn.axis.begin),
         "charts": drawn,
