@@ -58,7 +58,7 @@ def until(holds: Callable[[], bool], said: Path) -> None:
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline, said.read_text()
-        time.sleep(0.05)
+        time.sleep(0.3)  # each look reads the environment of every process
 
 
 def entries(here: Path) -> list[dict[str, Any]]:
