@@ -8,9 +8,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from pileup.builtin.launchers.arc_identities import Authority, Pair
 from pileup.builtin.targets.arc import ArcTarget
+from pileup.builtin.targets.arc_proxy import Signer, sign
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
 from pileup.plugin.batch import Claim, Delegation, Fate, Job, JobSpec, JobState, Submission
@@ -19,6 +24,7 @@ from tests.servers.arc import QUICK, RunningArc, arc, processes_of
 SECOND = 10**9
 HOUR = 3600 * SECOND
 WITHIN = 120.0
+END = "-----END CERTIFICATE-----\n"
 
 
 def until(found: Callable[[], bool], within: float = WITHIN) -> None:
@@ -177,6 +183,25 @@ def test_credentials_are_handed_over_renewed_and_taken_back(element: RunningArc)
     for _ in range(2):
         target.revoke(made[0])
     assert made[0].id not in target.users.rest("").delegations()
+
+
+def test_a_proxy_is_as_good_as_its_owner(element: RunningArc, tmp_path: Path) -> None:
+    owner = element.home / "identities" / "user2.pem"
+    key = rsa.generate_private_key(65537, 2048)
+    request = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, SHA256())
+    pem = request.public_bytes(Encoding.PEM).decode()
+    certificate, chain = sign(pem, Signer.read(owner, owner), HOUR).text.split(END, 1)
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
+    proxy = tmp_path / "x509up_u1000"
+    proxy.write_text(certificate + END + secret + chain)  # as arcproxy writes it
+    ca = str(element.home / "ca")
+    target = ArcTarget(element.target().url, Credentials(proxy=str(proxy), ca=ca))
+    assert target.probe() == "ARC CE, REST 1.0"
+    delegation = target.delegate(24 * HOUR)
+    assert delegation.expires < time.time_ns() + HOUR  # no longer than the proxy
+    (answer,) = target.submit([JobSpec("x-1", delegation=delegation.id)])
+    (theirs,) = element.target().status(names=["x-1"])
+    assert (theirs.id, theirs.user) == (answer.id, "user2")
 
 
 def test_somebody_new_is_let_in_by_a_private_element_alone(element: RunningArc, tmp_path: Path) -> None:
