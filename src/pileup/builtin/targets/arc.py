@@ -48,8 +48,9 @@ class ArcTarget(BatchTarget):
 
     With `launch` pileup starts an A-REX and its REST service over a Slurm of its own on this machine, all as one
     ordinary user, at 127.0.0.1, for example `launch: {slots: 50, users: 5}`, with a CA of its own; `user1` … are its
-    users and `introduce` makes more. Its accounting tells exact times (whole seconds) and knows purged jobs. Of a
-    site's CE times are those at which pileup hears, and only jobs that this process has purged are known afterwards.
+    users and `introduce` makes more. Its accounting tells times (whole seconds) and knows purged jobs. Of a site's CE
+    the times of each job that has ended are asked for by two small requests, and only jobs that this process has purged
+    are known afterwards.
 
     A job is queued until the batch system behind has started it, as far as the CE tells. A purge is
     accepted at once and done within seconds. One request submits for one user.
@@ -165,7 +166,8 @@ class ArcTarget(BatchTarget):
         book = self.jobs.book
         names = still_open()
         now = self.jobs.look_up(each for name in names for each in book.ids(name))
-        found = [*self.jobs.explained(job for job in now if job.state is not JobState.QUEUED), *book.ended(names)]
+        begun = self.jobs.timed(self.jobs.explained(job for job in now if job.state is not JobState.QUEUED))
+        found = [*begun, *book.ended(names)]
         return Changes(tuple({job.id: job for job in found}.values()), cursor)
 
     def cancel(self, ids: Sequence[str]) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,7 @@ from pileup.builtin.targets.arc_users import Users
 from pileup.builtin.targets.arc_words import ASKED, CANCELLED, HANDED_OVER, WAITS
 from pileup.plugin.batch import Job, JobState
 
+SECOND = 10**9
 FRESH = 2.0
 """For how long what was learned of other clients' jobs need not be learned again, s."""
 AGAIN = 0.2
@@ -111,6 +113,15 @@ class Jobs:
         """Return jobs with the reasons of those that failed, each asked for by itself; one that was killed is so."""
         return [self._explained(job) if job.state is JobState.FAILED else job for job in jobs]
 
+    def timed(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return jobs with the times of those that have ended, by what the service has written down of each."""
+        return [self._timed(job) if job.state.final else job for job in jobs]
+
+    def _timed(self, job: Job) -> Job:
+        rest = self.users.rest(job.user)
+        local, diagnosis = rest.facts(job.id, "local"), rest.facts(job.id, "diag")
+        return replace(job, **times_of(job.state, local, diagnosis))
+
     def _everybody(self) -> list[str]:
         return sorted(self.users.names() | self.book.users())
 
@@ -161,6 +172,31 @@ class Jobs:
         told = self.users.rest(job.user).failure(job.id)
         state = JobState.CANCELLED if CANCELLED in told else job.state
         return replace(job, state=state, reason=told or job.reason)
+
+
+def times_of(state: JobState, local: Mapping[str, str], diagnosis: Mapping[str, str]) -> dict[str, int]:
+    """Return when a job that has ended was submitted, started and ended, in ns since the epoch, 0 where nobody says so.
+
+    What shall be cleaned up a lifetime after its end has ended a lifetime before that.
+    """
+    begun, over = (diagnosis.get(f"lrms{word}time", "") for word in ("start", "end"))
+    never = state is JobState.CANCELLED and begun == over  # what was cancelled while it waited
+    clean, lifetime = _moment(local.get("cleanuptime", "")), local.get("lifetime", "")
+    ended = clean - int(lifetime) * SECOND if clean and lifetime.isdigit() else 0
+    return {
+        "submitted": _moment(local.get("starttime", "")),
+        "started": 0 if never else _moment(begun),
+        "ended": max(ended, 0),
+    }
+
+
+def _moment(text: str) -> int:
+    """Return a time as A-REX writes it, such as 20261121181943Z, in ns since the epoch; 0 for what is none."""
+    try:
+        read = datetime.datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=datetime.UTC)
+    except ValueError:
+        return 0
+    return int(read.timestamp()) * SECOND
 
 
 def _code(one: dict[str, Any]) -> int:

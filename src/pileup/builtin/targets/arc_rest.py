@@ -59,12 +59,23 @@ class Rest:
 
     def failure(self, job: str) -> str:
         """Return why a job failed, "" when it did not or nobody knows it."""
-        path = f"{BASE}jobs/{quote(job, safe='')}/diagnose/failed"
+        return " ".join(self._diagnosis(job, "failed").split())
+
+    def facts(self, job: str, what: str) -> dict[str, str]:
+        """Return what the service has written down of a job, names in small letters; {} when nobody knows it.
+
+        `local` has how it was taken in and when it shall be cleaned up, `diag` what the batch system said at its end.
+        """
+        lines = (line.partition("=") for line in self._diagnosis(job, what).splitlines())
+        return {name.strip().lower(): value.strip() for name, sign, value in lines if sign}
+
+    def _diagnosis(self, job: str, what: str) -> str:
+        path = f"{BASE}jobs/{quote(job, safe='')}/diagnose/{what}"
         answer = self._connections.send("GET", path)
         if answer.status == HTTPStatus.NOT_FOUND:
             return ""
         judge(answer.head, "GET", path)
-        return " ".join(answer.body.decode("utf-8", "replace").split())
+        return answer.body.decode("utf-8", "replace")
 
     def ask_to_sign(self) -> tuple[str, str]:
         """Begin a delegation; return its id and the request to be signed."""

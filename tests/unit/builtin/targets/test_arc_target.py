@@ -14,6 +14,7 @@ from pileup.builtin.targets.arc import ArcTarget
 from pileup.builtin.targets.arc_accounting import Accounting
 from pileup.builtin.targets.arc_book import Book, Entry
 from pileup.builtin.targets.arc_control import Control
+from pileup.builtin.targets.arc_jobs import times_of
 from pileup.builtin.targets.arc_rest import Rest
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
@@ -142,6 +143,22 @@ def test_an_error_is_told_from_a_no() -> None:
         Canned(200, "OK", b"[]").ids()
     place = {"Location": "/arex/rest/1.0/delegations?action=new/abc"}  # as 6.17 writes it
     assert Canned(201, "Created", b"text", place).ask_to_sign() == ("abc", "text")
+
+
+def test_times_are_what_the_service_has_written_down() -> None:
+    local = {"starttime": "19700101000140Z", "cleanuptime": "19700108000240Z", "lifetime": "604800"}
+    ran = {"lrmsstarttime": "19700101000200Z", "lrmsendtime": "19700101000210Z"}
+    full = {"submitted": 100 * SECOND, "started": 120 * SECOND, "ended": 160 * SECOND}
+    assert times_of(JobState.COMPLETED, local, ran) == full
+    at_once = {"lrmsstarttime": "19700101000200Z", "lrmsendtime": "19700101000200Z"}
+    assert times_of(JobState.COMPLETED, local, at_once) == full
+    assert times_of(JobState.CANCELLED, local, at_once) == {**full, "started": 0}
+    nothing = {"submitted": 0, "started": 0, "ended": 0}
+    assert times_of(JobState.FAILED, {}, {}) == nothing
+    assert times_of(JobState.FAILED, {"cleanuptime": "soon", "lifetime": "x", "starttime": ""}, {}) == nothing
+    facts = Canned(200, "OK", b"LRMSStartTime=20261121181943Z\nno sign\nargs=a=b\n").facts("1", "diag")
+    assert facts == {"lrmsstarttime": "20261121181943Z", "args": "a=b"}
+    assert Canned(404, "Not found", b"").facts("1", "diag") == {}
 
 
 @pytest.fixture
