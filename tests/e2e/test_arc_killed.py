@@ -30,7 +30,7 @@ SUITE: dict[str, Any] = {
     ],
     "faults": [
         {"name": "manager", "at": "2 s", "do": "kill", "target": "ce.arex", "for": "500 ms"},
-        {"name": "service", "at": "5 s", "do": "kill", "target": "ce.arex-ws", "for": "500 ms"},
+        {"name": "service", "at": "5200 ms", "do": "kill", "target": "ce.arex-ws", "for": "500 ms"},
     ],
     "criteria": [
         {"id": "kept", "says": "A crash forgets nothing", "check": "max(submit.jobs_lost) == 0"},

@@ -17,7 +17,7 @@ from pileup.builtin.launchers.arc_settings import ArcSettings
 from pileup.builtin.launchers.slurm import SlurmParts, slurm_parts
 from pileup.builtin.launchers.slurm_settings import SECOND
 from pileup.builtin.targets.arc_accounting import OWN
-from pileup.plugin import Accepts, Daemon, Exists, File, Launcher, Task
+from pileup.plugin import Answer, Daemon, Exists, File, Launcher, Task
 from pileup.plugin.launcher import Ready
 
 URL = "https://localhost:{port}/arex"
@@ -98,7 +98,7 @@ def _daemons(slurm: SlurmParts) -> Iterator[Daemon]:
         "HOME": texts.HOME,
         "TZ": "UTC",
     }
-    ready: dict[str, Ready] = {"arex": Exists(f"{texts.CONTROL}/gm.fifo"), "arex-ws": Accepts("{port}")}
+    ready: dict[str, Ready] = {"arex": Exists(f"{texts.CONTROL}/gm.fifo"), "arex-ws": Answer((texts.READY, "{port}"))}
     for name, sign in ready.items():
         words = (_program("arched"), "-f", "-c", f"{texts.HOME}/{name}.xml")
         yield Daemon(words, sign, name=name, environment=environment, folder=f"{texts.HOME}/log", grace=GRACE)
@@ -110,6 +110,7 @@ def _files(wanted: ArcSettings, slurm: SlurmParts) -> Iterator[File]:
     for name in texts.COMMANDS:
         text = texts.WRAPPER.format(conf=slurm.conf, program=shutil.which(name) or _program("sbatch"))
         yield File(f"{texts.HOME}/bin/{name}", text, mode=0o755)
+    yield File(texts.READY, texts.READY_SCRIPT.format(openssl=_program("openssl"), ca=texts.CA_FOLDER), mode=0o755)
     modules = str(Path(_program("arcconfig-parser")).parent)
     yield File(f"{texts.CONTROL}/accounting", mode=0o700)
     yield File(ACCOUNTING, _accounting(), keep=True)

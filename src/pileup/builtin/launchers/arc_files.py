@@ -132,6 +132,14 @@ WRAPPER = """\
 #!/bin/sh
 SLURM_CONF={conf} exec {program} "$@"
 """
+READY = f"{HOME}/bin/rest-ready"
+READY_SCRIPT = """\
+#!/bin/sh
+# It accepts connections a while before it answers.
+printf 'GET /arex/rest HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' |
+    {openssl} s_client -quiet -connect "127.0.0.1:$1" -CAfile {ca}/ca.pem -verify_return_error 2>/dev/null |
+    grep -q '^HTTP/1.1 200'
+"""
 COMMANDS = ("sbatch", "squeue", "scontrol", "sinfo", "sacct", "scancel")
 """What the scripts call of Slurm."""
 
