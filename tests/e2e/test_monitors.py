@@ -15,7 +15,7 @@ SUITE = """
 pileup: 1
 title: Beside
 variables: {word: "PASSWORD"}
-tests: [{name: press, use: noop, load: {rate: 10, for: 3 s}}]
+tests: [{name: press, use: noop, load: {rate: 10, for: 5 s}}]
 monitors:
   - {use: prometheus, name: here, every: 200 ms, url: "METRICS", metrics: [queue], rates: ["*_total"]}
   - {use: prometheus, name: there, every: 200 ms, url: "METRICS", metrics: [queue], host: "ssh://HOST"}
