@@ -13,8 +13,6 @@ import pytest
 
 from tests.support import EXAMPLES, pileup, run_folder
 
-pytestmark = pytest.mark.timed
-
 CAPACITY = 4 / 0.020
 """Requests per second that 4 threads of 20 ms each serve: the settings of the example."""
 QUICK = ("--quiet", "--set", "length=2 s", "--set", "trial=1 s", "--set", "settle=300 ms")
@@ -37,6 +35,7 @@ def _read_case(folder: Path) -> dict[str, Any]:
     return next(case for case in results["cases"] if case["name"] == "read")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("fleet", "within", "far"), [("local", "15 %", 0.2), ("processes:2", "30 %", 0.3)])
 def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: float, tmp_path: Path) -> None:
     done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path)
@@ -54,6 +53,7 @@ def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: 
     assert "trials_0" in (tmp_path / run_folder(done) / "report.html").read_text()
 
 
+@pytest.mark.timed
 def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None:
     """Four threads of 20 ms: a fifth client waits for 5 ms in the mean, so a mean of 23 ms bears four."""
     (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "mean(read.response) < 23 ms"))
@@ -63,6 +63,7 @@ def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None
     assert found["measured"] in (3, 4)
 
 
+@pytest.mark.timed
 def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "p50(read.response) < 10 ms"))
     done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
@@ -73,6 +74,7 @@ def test_a_criterion_that_never_holds_fails_the_case(tmp_path: Path) -> None:
     assert case["found"]["beyond"] == "below"
 
 
+@pytest.mark.timed
 def test_a_search_whose_trials_tell_nothing_is_unknown(tmp_path: Path) -> None:
     """Of a p99.9 a trial of a second tells too little at any level."""
     suite = SUITE.replace("CHECK", "p99.9(read.response) < 50 ms").replace("[1, 32]", "[1, 2]")

@@ -17,8 +17,6 @@ from pileup.record import RunFolder
 from pileup.run import info
 from tests.support import pileup, run_folder
 
-pytestmark = pytest.mark.timed
-
 TESTS = '''
 import asyncio
 import time
@@ -109,6 +107,7 @@ def test_an_event_loop_that_is_kept_is_told(tmp_path: Path) -> None:
 WAITING = 'tests:\n  - {name: wait, use: "own.py:Waits", load: {rate: 20 /s, for: 7 s}}\n'
 
 
+@pytest.mark.timed
 def test_a_process_that_is_stopped_for_two_seconds_names_the_time_within_one(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pileup", "run", str(suite(tmp_path, WAITING)), "--quiet"]
     environment = os.environ | {"PILEUP_RUNS": str(tmp_path / "runs")}
@@ -138,6 +137,7 @@ def _until_measuring(runs: Path) -> None:
     pytest.fail("the load did not begin within a minute")
 
 
+@pytest.mark.timed
 def test_a_generator_that_keeps_up_is_not_blamed(tmp_path: Path) -> None:
     body = "tests:\n  - {name: wait, use: noop, options: {cost: 200 ms}, load: {rate: 20 /s, for: 3 s}}\n"
     done = pileup("run", str(suite(tmp_path, body)), "--quiet", cwd=tmp_path)
