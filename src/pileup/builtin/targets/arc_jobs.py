@@ -22,8 +22,10 @@ SECOND = 10**9
 FRESH = 2.0
 """For how long what was learned of other clients' jobs need not be learned again, s."""
 AGAIN = 0.2
-"""A job whose state is being written is for a moment nowhere: who must not be missed is looked for again after so long,
-s."""
+"""A job whose state is being written is for a moment in no list: who must not be missed is looked for again after so
+long, s."""
+TRIES = (0.0, AGAIN, 5 * AGAIN)
+"""Pauses before further looks, s."""
 
 
 class Jobs:
@@ -147,12 +149,20 @@ class Jobs:
         return {str(one["id"]): str(one["state"]) if _code(one) == HTTPStatus.OK else "" for one in told}
 
     def _found_again(self, user: str, ids: Sequence[str]) -> dict[str, str]:
-        """Return what the service says of jobs that were in no list."""
-        found = self._told(user, ids)
-        missing = [each for each in ids if not found.get(each)]
-        if missing:
-            time.sleep(AGAIN)
-            found |= self._told(user, missing)
+        """Return the states of jobs that were in no list, without those that are in none.
+
+        A job whose daemon was killed between two states has none any more: it never runs, is in no list, and is
+        called ACCEPTED all the same when it is asked for. Nobody knows of it but its first file.
+        """
+        if not any(self._told(user, ids).values()):
+            return {}
+        found: dict[str, str] = {}
+        for pause in TRIES:
+            time.sleep(pause)
+            words = self.users.rest(user).states()
+            found |= {each: words[each] for each in ids if each in words}
+            if len(found) == len(ids):
+                break
         return found
 
     def _job(self, job: str, state: JobState, user: str) -> Job:
