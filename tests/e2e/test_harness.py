@@ -50,7 +50,8 @@ def truth(values: dict[str, str]) -> float:
 @pytest.fixture(scope="module")
 def tuning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("tuning")
-    done = pileup("run", str(EXAMPLES / "tuning.yaml"), "--quiet", cwd=folder, timeout=400)
+    short = ("--set", "warm_up=300 ms", "--set", "length=1 s")
+    done = pileup("run", str(EXAMPLES / "tuning.yaml"), "--quiet", *short, cwd=folder, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads((run_folder(done) / "results.json").read_text())
     return found
