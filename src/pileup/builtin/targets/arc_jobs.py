@@ -154,14 +154,14 @@ class Jobs:
         A job whose daemon was killed between two states has none any more: it never runs, is in no list, and is
         called ACCEPTED all the same when it is asked for. Nobody knows of it but its first file.
         """
-        if not any(self._told(user, ids).values()):
-            return {}
         found: dict[str, str] = {}
-        for pause in TRIES:
+        missing = list(ids)
+        for pause in TRIES if missing else ():
             time.sleep(pause)
             words = self.users.rest(user).states()
-            found |= {each: words[each] for each in ids if each in words}
-            if len(found) == len(ids):
+            found |= {each: words[each] for each in missing if each in words}
+            missing = [each for each in missing if each not in words]
+            if not missing or (pause and not any(self._told(user, missing).values())):
                 break
         return found
 
