@@ -1,4 +1,7 @@
-"""A real ARC whose daemons are killed under load: it forgets nothing that it has acknowledged, unlike its Slurm."""
+"""A real ARC whose daemons are killed under load: it forgets one acknowledged job at most, unlike its Slurm.
+
+A-REX removes a job's old state before it writes the new one; what it is killed in between stays without a state.
+"""
 
 import json
 from pathlib import Path
@@ -29,17 +32,17 @@ SUITE: dict[str, Any] = {
         }
     ],
     "faults": [
-        {"name": "manager", "at": "2 s", "do": "kill", "target": "ce.arex", "for": "500 ms"},
+        {"name": "manager", "at": "2200 ms", "do": "kill", "target": "ce.arex", "for": "500 ms"},
         {"name": "service", "at": "5200 ms", "do": "kill", "target": "ce.arex-ws", "for": "500 ms"},
     ],
     "criteria": [
-        {"id": "kept", "says": "A crash forgets nothing", "check": "max(submit.jobs_lost) == 0"},
+        {"id": "kept", "says": "A crash forgets one job at most", "check": "max(submit.jobs_lost) <= 1"},
         {"id": "back", "says": "It is back at once", "check": "max(fault.recovery[fault=service]) < 30 s"},
     ],
 }
 
 
-def test_a_computing_element_that_is_killed_forgets_nothing(tmp_path: Path) -> None:
+def test_a_computing_element_that_is_killed_forgets_one_job_at_most(tmp_path: Path) -> None:
     for program, package in PROGRAMS.items():
         require_program(program, f"apt-get install {package}")
     (tmp_path / "suite.yaml").write_text(json.dumps(SUITE))
@@ -54,9 +57,11 @@ def test_a_computing_element_that_is_killed_forgets_nothing(tmp_path: Path) -> N
     manager, service = results["faults"]
     assert manager["failed"]["value"] == manager["ambiguous"]["value"] == 0, "jobs are taken in by the REST service"
     assert service["failed"]["value"] + service["ambiguous"]["value"] > 0
-    assert (manager["jobs_lost"]["value"], service["jobs_lost"]["value"]) == (0, 0)
+    assert manager["jobs_lost"]["value"] <= 1
+    assert service["jobs_lost"]["value"] <= 1, "what the first kill lost is lost here too"
     at_end = results["audits"][-1]
     assert (at_end["fault"], at_end["problem"]) == (-1, "")
-    assert at_end["fates"]["lost"] + at_end["fates"]["id used again"] == 0
+    assert at_end["fates"]["lost"] <= 1
+    assert at_end["fates"]["id used again"] == 0
     assert at_end["acknowledged"] == counts["passed"]
     assert sum(at_end["fates"].values()) == at_end["claims"] == counts["passed"] + counts["ambiguous"]
