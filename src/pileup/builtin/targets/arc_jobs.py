@@ -122,7 +122,8 @@ class Jobs:
     def _timed(self, job: Job) -> Job:
         rest = self.users.rest(job.user)
         local, diagnosis = rest.facts(job.id, "local"), rest.facts(job.id, "diag")
-        return replace(job, **times_of(job.state, local, diagnosis))
+        times = times_of(job.state, local, diagnosis)
+        return replace(job, submitted=times["submitted"], started=times["started"], ended=times["ended"])
 
     def _everybody(self) -> list[str]:
         return sorted(self.users.names() | self.book.users())
