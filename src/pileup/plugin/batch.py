@@ -97,7 +97,10 @@ class Job:
         """Outcome and message of a job that has ended."""
         if self.state is JobState.COMPLETED:
             return Outcome.PASSED, ""
-        return Outcome.FAILED, self.reason or self.state.value
+        said = self.reason or self.state.value
+        if self.state is JobState.CANCELLED and not said.lower().startswith(self.state.value):
+            said = f"{self.state.value}: {said}"  # whatever the system says: reports count these apart
+        return Outcome.FAILED, said
 
 
 @dataclass(frozen=True, slots=True)

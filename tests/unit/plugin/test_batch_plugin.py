@@ -8,6 +8,7 @@ import pytest
 
 from pileup.model.errors import Refused
 from pileup.model.program import ClientSpec
+from pileup.model.record import Outcome
 from pileup.plugin.batch import (
     BatchTarget,
     Changes,
@@ -101,3 +102,12 @@ def test_what_a_system_cannot_do_is_refused() -> None:
         target.revoke(Delegation("7", 0))
     with pytest.raises(Refused, match=r"user 'eve' cannot be made known.*; expected"):
         target.introduce("eve")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("", "cancelled"), ("CANCELLED by 0", "CANCELLED by 0"), ("ended on request", "cancelled: ended on request")],
+)
+def test_what_is_told_of_a_cancelled_job_begins_with_that_word_whatever_the_system_says(reason: str, told: str) -> None:
+    job = Job("a", "1", JobState.CANCELLED, reason=reason)
+    assert job.verdict == (Outcome.FAILED, told)
