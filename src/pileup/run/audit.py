@@ -173,8 +173,9 @@ class Audits:
             numbers = {metric: counts[str(fate)] for fate, metric in METRICS.items()} | {"jobs_ghosts": counts[GHOSTS]}
             for metric, count in numbers.items():
                 self._monitors.add(name, moment, Sample(metric, count, "jobs", labels))
-            if (share := lost_share(counts)) is not None:
-                self._monitors.add(name, moment, Sample("lost_share", 100 * share, "%", labels))
+            for metric, share in (("lost_share", lost_share(counts)), ("failed_share", failed_share(counts))):
+                if share is not None:
+                    self._monitors.add(name, moment, Sample(metric, 100 * share, "%", labels))
 
     def _fault_name(self, number: int) -> str:
         return self._plan.suite.faults[number].name or str(number + 1)
@@ -237,3 +238,9 @@ def lost_share(counts: Counter[str]) -> float | None:
     """
     acknowledged = sum(counts[str(fate)] for fate in METRICS) - counts[str(Fate.NEVER)] - counts[GHOSTS]
     return (counts[str(Fate.LOST)] + counts[str(Fate.REUSED)]) / acknowledged if acknowledged > 0 else None
+
+
+def failed_share(counts: Counter[str]) -> float | None:
+    """Return which share of the jobs that ended by themselves failed; None when none did."""
+    ended = counts["completed"] + counts["failed"]
+    return counts["failed"] / ended if ended else None

@@ -11,7 +11,7 @@ from itertools import islice
 
 from pileup._core._native import now
 from pileup.model.record import ClaimRow, FindingRow
-from pileup.plugin.batch import BatchTarget, Claim, Fate, Finding
+from pileup.plugin.batch import BatchTarget, Claim, Fate, Finding, JobState
 from pileup.plugin.verdict import verdict_on
 from pileup.record import RunFolder
 
@@ -22,8 +22,10 @@ DOUBTED = frozenset({Fate.LOST, Fate.REUSED, Fate.NEVER})
 MOST_DOUBTED = 50_000
 """Findings that wait in memory for the second look; more are taken as they are."""
 Tally = dict[tuple[str, int], Counter[str]]
-"""(test, case) -> how many have each fate; `GHOSTS` counts those without an id that were found."""
+"""(test, case) -> how many have each fate; `GHOSTS` those without an id that were found; `ENDED` how they ended."""
 GHOSTS = "ghosts"
+ENDED = {JobState.COMPLETED: "completed", JobState.FAILED: "failed"}
+"""Final states that are counted beside the fates: one that was cancelled says nothing of the system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,8 @@ class Lookup:
             counts = self.tally.setdefault((claim.test, claim.case), Counter())
             counts[str(finding.fate)] += 1
             counts[GHOSTS] += is_ghost(claim.id, str(finding.fate))
+            if finding.jobs and finding.jobs[-1].state in ENDED:
+                counts[ENDED[finding.jobs[-1].state]] += 1
         self.folder.append_findings(rows)
         self.looked += len(rows)
 

@@ -12,7 +12,7 @@ from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
 from pileup.plugin.batch import BatchTarget, Delegation, Job, JobState
 from pileup.record import RunFolder
-from pileup.run.audit import Audits, lost_share
+from pileup.run.audit import Audits, failed_share, lost_share
 from pileup.run.book import Book
 from pileup.run.info import first_info
 from pileup.run.intents import open_intents
@@ -151,6 +151,7 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
         "jobs_never": 1,
         "jobs_ghosts": 1,
         "lost_share": pytest.approx(100 / 3),
+        "failed_share": pytest.approx(100 / 3),
     }
     assert {labels for _, _, labels in stage.numbers.found} == {"visit=0"}
 
@@ -330,3 +331,8 @@ def test_the_lost_share_is_of_what_was_acknowledged() -> None:
     counts = Counter({"ran once": 6, "never": 4, "lost": 1, "id used again": 1, "ghosts": 2})
     assert lost_share(counts) == 2 / 6
     assert lost_share(Counter({"never": 3})) is None
+
+
+def test_the_failed_share_is_of_what_ended_by_itself() -> None:
+    assert failed_share(Counter({"ran once": 9, "completed": 6, "failed": 2, "cancelled": 1})) == 2 / 8
+    assert failed_share(Counter({"cancelled": 3})) is None
