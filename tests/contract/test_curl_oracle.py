@@ -92,10 +92,16 @@ PROGRAMS = {
 }
 
 
+CLOSED = "connection closed before the answer"
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_operation(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
     both, program = Both(tmp_path, settings), Program((PROGRAMS[name],))
-    assert both.engine(program) == both.oracle(program)
+    found = both.engine(program)
+    if any(row["error"] == CLOSED for row in found):  # XRootD 5.5 on a busy machine, once in many runs; never twice
+        found = both.engine(program)
+    assert found == both.oracle(program)
 
 
 WAYS = {

@@ -75,22 +75,24 @@ DISTURBED = f"in {ATTEMPTS} attempts other programs held up generator and server
 
 Times = NDArray[np.int64]
 Served = dict[int, dict[str, int]]
+Rows = dict[str, NDArray[Any]]
 Far = dict[str, tuple[float, float]]
 """What was measured and what was true (ns), by name, where they are too far apart."""
+NOT_CALM: Far = {"calm": (0.0, 0.0)}
+"""Other programs kept the machine busy for most of the time: nothing can be said."""
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> None:
     service, (low, high), length = LAWS[law]
     words = {"LAW": service, "LOW": str(low), "HIGH": str(high), "LENGTH": str(length)}
-    wrong: dict[str, Far] = {"low": {}, "high": {}}
+    wrong: dict[str, Far] = {}
     for _ in range(ATTEMPTS):
         folder = press(tmp_path, LOADS, words)
         served = log(folder)
         assert sum(len(rows(folder, case)["id"]) for case in ("low", "high")) >= 100_000
-        wrong = {case: quantiles(folder, case, served) for case in wrong}
-        wrong = {case: far for case, far in wrong.items() if far}
-        if not all(disturbed(folder, case) for case in wrong) or not wrong:
+        wrong = {case: far for case in ("low", "high") if (far := quantiles(folder, case, served))}
+        if not any(far is NOT_CALM for far in wrong.values()):
             break
     else:
         give_up(DISTURBED)
@@ -98,7 +100,11 @@ def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> 
 
 
 def quantiles(folder: Path, case: str, served: Served) -> Far:
-    """Return reported quantiles that are not those of the log; assert that the same requests were sent and answered."""
+    """Return quantiles that are not those of the log; assert that the same requests were sent and answered.
+
+    Reported ones are compared with the log. Where other work has held this machine up, and they differ, those of the
+    rows in its calm time are, and what is reported must be what is in the rows. NOT_CALM: there is too little of it.
+    """
     ours = rows(folder, case)
     ids = ours["id"].tolist()
     assert set(ids) <= set(served), "what was sent here was answered there"
@@ -113,12 +119,44 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     arrived = np.array([served[number]["arrived"] for number in ids])
     # A response time counts from the instant of the schedule: how late this machine let it begin belongs to it.
     true = {"service": ended - arrived, "response": ended - ours["intended"]}
+    reported = {kind: [told[kind]["quantiles"][str(share)]["value"] for share in SHARES] for kind in true}
+    wrong = far(reported, at(true))
+    if not wrong:
+        return wrong
+    measured = {"service": ours["end"] - ours["start"], "response": ours["end"] - ours["intended"]}
+    for kind, values in at(measured).items():
+        assert reported[kind] == pytest.approx(values, rel=0.002), "what is reported is what is in the rows"
+    calm = in_calm(ours)
+    if calm.mean() < 0.5:
+        return NOT_CALM
+    return far(at({kind: values[calm] for kind, values in measured.items()}), at({k: v[calm] for k, v in true.items()}))
+
+
+def at(values: dict[str, Times]) -> dict[str, list[float]]:
+    """Return the quantiles of each kind of times."""
+    return {kind: [float(each) for each in np.quantile(times, SHARES)] for kind, times in values.items()}
+
+
+def far(measured: dict[str, list[float]], true: dict[str, list[float]]) -> Far:
+    """Return what differs by more than 2 % or 1 ms, whichever is larger."""
     pairs = {
-        f"{kind} {share}": (told[kind]["quantiles"][str(share)]["value"], float(np.quantile(did, share)))
-        for kind, did in true.items()
-        for share in SHARES
+        f"{kind} {share}": pair
+        for kind, values in measured.items()
+        for share, *pair in zip(SHARES, values, true[kind], strict=True)
     }
-    return {name: pair for name, pair in pairs.items() if abs(pair[0] - pair[1]) > max(0.02 * pair[1], MS)}
+    return {name: (a, b) for name, (a, b) in pairs.items() if abs(a - b) > max(0.02 * b, MS)}
+
+
+def in_calm(ours: Rows) -> NDArray[np.bool_]:
+    """Return which requests were due in calm time: a tenth of a second, and those beside it, without a late start.
+
+    Starts are every 0.3 to 1 ms: what keeps this machine's CPUs from generator and server keeps some of them too.
+    """
+    place = (ours["intended"] - ours["intended"].min()) // (100 * MS)
+    late = np.zeros(place.max() + 3, dtype=bool)
+    late[place[ours["start"] - ours["intended"] > MS // 2] + 1] = True
+    beside = late | np.roll(late, 1) | np.roll(late, -1)
+    return np.asarray(~beside[place + 1])
 
 
 def test_an_open_load_shows_what_each_request_waited_behind_a_stall(tmp_path: Path) -> None:
@@ -127,15 +165,14 @@ def test_an_open_load_shows_what_each_request_waited_behind_a_stall(tmp_path: Pa
         folder = press(tmp_path, STALL, words)
         true, measured = waits(folder, tmp_path / "suite.yaml")
         assert (true > 10**9).sum() > 300, "half of what was due in the stall waits for more than a second"
-        far = {f"{share}": (np.quantile(measured, share), np.quantile(true, share)) for share in SHARES}
-        far = {name: pair for name, pair in far.items() if abs(pair[0] - pair[1]) > max(0.02 * pair[1], MS)}
+        wrong = far(at({"wait": measured}), at({"wait": true}))
         each = np.abs(measured - true)
-        if (np.quantile(each, 0.99) > 5 * MS or far) and disturbed(folder, "stat"):
+        if (np.quantile(each, 0.99) > 5 * MS or wrong) and disturbed(folder, "stat"):
             continue
         break
     else:
         give_up(DISTURBED)
-    assert not far, f"(ns measured, ns by the queue simulation): {far}"
+    assert not wrong, f"(ns measured, ns by the queue simulation): {wrong}"
     assert (measured > 10**9).sum() == pytest.approx((true > 10**9).sum(), rel=0.02)
     assert np.quantile(each, 0.99) < 5 * MS, "each request's own wait, not only their law"
     assert "coordinated omission" not in pileup("show", str(folder), cwd=tmp_path).stdout
@@ -224,10 +261,10 @@ def disturbed(folder: Path, name: str) -> bool:
     return float(np.mean(np.array(late) > MS)) > 0.05  # of the seconds; their p99 is 0.1 to 0.2 ms otherwise
 
 
-def rows(folder: Path, case: str = "") -> dict[str, NDArray[Any]]:
+def rows(folder: Path, case: str = "") -> Rows:
     """Return the requests of a case, or all that storage has seen, in the record."""
     where = f"\"case\" = '{case}'" if case else "operation = 'stat'"
-    return RunFolder.open(folder).operations().arrays("id", "intended", "end", "outcome", where=where)
+    return RunFolder.open(folder).operations().arrays("id", "intended", "start", "end", "outcome", where=where)
 
 
 def log(folder: Path) -> Served:
