@@ -127,7 +127,7 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     for kind, values in at(measured).items():
         assert reported[kind] == pytest.approx(values, rel=0.002), "what is reported is what is in the rows"
     calm = in_calm(ours)
-    if calm.mean() < 0.5:
+    if calm.mean() < 0.25:
         return NOT_CALM
     return far(at({kind: values[calm] for kind, values in measured.items()}), at({k: v[calm] for k, v in true.items()}))
 
