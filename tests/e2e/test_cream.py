@@ -9,6 +9,8 @@ import pytest
 from tests.servers import arc, slurm
 from tests.support import EXAMPLES, pileup, require_program, run_folder
 
+pytestmark = pytest.mark.timed
+
 SLURM = {"held": "30 s", "settle": "15 s", "minute": "5 s"}
 ARC = {"held": "20 s", "settle": "10 s", "slots": "6", "each": "4", "queue": "14", "duration": "8 s", "minute": "4 s"}
 
