@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -28,6 +29,12 @@ def require_program(name: str, install: str) -> str:
     if found is None:
         give_up(f"{name} is not installed; as root: {install}")
     return found
+
+
+def require_programs(packages: Mapping[str, str]) -> None:
+    """Go on only with all these programs; each is given with the Debian package that has it."""
+    for program, package in packages.items():
+        require_program(program, f"apt-get install {package}")
 
 
 def require_bindings() -> None:

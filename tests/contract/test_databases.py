@@ -11,7 +11,8 @@ import psutil
 import pytest
 from sqlalchemy import create_engine, make_url
 
-from pileup.builtin.databases import DRIVERS, Database
+from pileup.builtin.database_source import DRIVERS
+from pileup.builtin.databases import Database
 from pileup.builtin.monitors.sql import SqlMonitor
 from pileup.model.record import Sample
 from pileup.plugin import PluginError

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pileup.builtin.databases import Database, Login
+from pileup.builtin.database_source import Login
+from pileup.builtin.databases import Database
 from pileup.builtin.monitors.slow_queries import SlowQueries
 from pileup.builtin.sql_text import parse
 from pileup.builtin.targets.database import DatabaseTarget

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers.arc import PROGRAMS
-from tests.support import pileup, require_program, run_folder
+from tests.support import pileup, require_programs, run_folder
 
 RATE, SECONDS = 3, 10
 SUITE: dict[str, Any] = {
@@ -43,8 +43,7 @@ SUITE: dict[str, Any] = {
 
 
 def test_a_computing_element_that_is_killed_forgets_one_job_at_most(tmp_path: Path) -> None:
-    for program, package in PROGRAMS.items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS)
     (tmp_path / "suite.yaml").write_text(json.dumps(SUITE))
     done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())

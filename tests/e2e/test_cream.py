@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.servers import arc, slurm
-from tests.support import EXAMPLES, pileup, require_program, run_folder
+from tests.support import EXAMPLES, pileup, require_programs, run_folder
 
 pytestmark = pytest.mark.timed
 
@@ -41,15 +41,13 @@ def submitted(results: dict[str, Any], test: str) -> int:
 
 @pytest.fixture(scope="module")
 def slurm_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    for program, package in slurm.PROGRAMS.items():
-        require_program(program, package)
+    require_programs(slurm.PROGRAMS)
     return results_of("cream-slurm-ci", SLURM, tmp_path_factory.mktemp("cream-slurm"))
 
 
 @pytest.fixture(scope="module")
 def arc_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    for program, package in arc.PROGRAMS.items():
-        require_program(program, package)
+    require_programs(arc.PROGRAMS)
     return results_of("cream-arc", ARC, tmp_path_factory.mktemp("cream-arc"))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers.slurm import PROGRAMS, WITH_ACCOUNTING
-from tests.support import EXAMPLES, pileup, require_program, run_folder
+from tests.support import EXAMPLES, pileup, require_programs, run_folder
 
 SMALL = {
     "jobs": 40,
@@ -26,8 +26,7 @@ COVERED = {"K": "none", "L": "partial", "M": "partial", "M-back": "partial"}
 
 
 def test_the_table_of_criteria_tells_what_was_found(tmp_path: Path) -> None:
-    for program, package in (PROGRAMS | WITH_ACCOUNTING).items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS | WITH_ACCOUNTING)
     given = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     done = pileup("run", str(EXAMPLES / "cream-acceptance.yaml"), "--quiet", *given, cwd=tmp_path, timeout=400)
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())

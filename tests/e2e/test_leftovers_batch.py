@@ -18,7 +18,7 @@ from pileup.record import RunFolder
 from pileup.run import processes
 from tests.servers.arc import PROGRAMS as ARC
 from tests.servers.slurm import PROGRAMS as SLURM
-from tests.support import pileup, require_program
+from tests.support import pileup, require_programs
 
 SUITE: dict[str, Any] = {
     "pileup": 1,
@@ -46,8 +46,7 @@ def kind() -> str:
 
 @pytest.fixture
 def here(tmp_path: Path, kind: str) -> Path:
-    for program, package in KINDS[kind].items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(KINDS[kind])
     suite = SUITE | {"targets": {"ce": {"kind": kind, "launch": LAUNCH}}}
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     (tmp_path / "other.yaml").write_text(json.dumps(OTHER))

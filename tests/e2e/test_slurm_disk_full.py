@@ -9,7 +9,7 @@ import pytest
 
 from pileup.record import RunFolder
 from tests.servers.slurm import PROGRAMS
-from tests.support import pileup, require_program, run_folder
+from tests.support import pileup, require_programs, run_folder
 
 RATE, SECONDS = 8, 10
 SUITE: dict[str, Any] = {
@@ -43,8 +43,7 @@ SUITE: dict[str, Any] = {
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_full_disk_is_felt_and_over_when_there_is_room_again(tmp_path: Path) -> None:
-    for program, package in PROGRAMS.items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS)
     (tmp_path / "suite.yaml").write_text(json.dumps(SUITE))
     done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
     said = done.stdout + done.stderr

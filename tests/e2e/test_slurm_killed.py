@@ -8,7 +8,7 @@ import pytest
 
 from pileup.record import RunFolder
 from tests.servers.slurm import PROGRAMS
-from tests.support import pileup, require_program, run_folder
+from tests.support import pileup, require_programs, run_folder
 
 QUICK = {"slots": 4, "cycle": "0 s", "defer": False}
 """Jobs of 60 s on four slots: nearly all that is submitted is queued, and only the controller knows of it."""
@@ -43,8 +43,7 @@ def suite(seconds: int, options: dict[str, Any], *faults: dict[str, Any], **laun
 
 def run(tmp_path: Path, suite: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return results.json and what was printed."""
-    for program, package in PROGRAMS.items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS)
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)
     record = tmp_path / run_folder(done)

@@ -13,17 +13,14 @@ from pileup.builtin.targets.arc import ArcTarget
 from pileup.model.suite import Credentials
 from pileup.run.servers import Supervisor
 from tests.servers.launched import NAME, supervised
-from tests.support import require_program
+from tests.servers.slurm import PROGRAMS as BATCH_SYSTEM
+from tests.support import require_programs
 
 PROGRAMS = {
     "arched": "nordugrid-arc-arex",
     "/usr/lib/arc/arcconfig-parser": "nordugrid-arc-arex",
     "openssl": "openssl",
-    "munged": "munge",
-    "slurmctld": "slurm-wlm",
-    "slurmd": "slurm-wlm",
-    "sbatch": "slurm-wlm",
-    "slurmrestd": "slurmrestd",
+    **BATCH_SYSTEM,
 }
 QUICK = {"cycle": 0, "defer": False, "information": "5 s"}
 """Settings of one that starts jobs at once."""
@@ -86,8 +83,7 @@ def processes_of(home: str) -> list[psutil.Process]:
 @contextlib.contextmanager
 def arc(folder: Path, /, **settings: Any) -> Iterator[RunningArc]:
     """Yield a computing element with these settings (of a suite's `launch`); its logs are folder/arex.log and so on."""
-    for program, package in PROGRAMS.items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS)
     with supervised(arc_launcher(settings, folder), folder) as supervisor:
         running = RunningArc(supervisor)
         try:

@@ -13,7 +13,7 @@ from pileup.builtin.targets.slurm import SlurmTarget
 from pileup.run.processes import marked
 from pileup.run.servers import Supervisor
 from tests.servers.launched import NAME, supervised
-from tests.support import require_program
+from tests.support import require_program, require_programs
 
 PROGRAMS = {
     "munged": "munge",
@@ -73,9 +73,7 @@ class RunningSlurm:
 @contextlib.contextmanager
 def slurm(folder: Path, /, **settings: Any) -> Iterator[RunningSlurm]:
     """Yield a Slurm with these settings (of a suite's `launch`); its logs are folder/slurmctld.log and so on."""
-    needed = PROGRAMS | (WITH_ACCOUNTING if settings.get("accounting") else {})
-    for program, package in needed.items():
-        require_program(program, f"apt-get install {package}")
+    require_programs(PROGRAMS | (WITH_ACCOUNTING if settings.get("accounting") else {}))
     if settings.get("tokens"):
         found = sorted(Path("/usr/lib").glob("*/slurm-wlm/auth_jwt.so"))
         require_program(str(found[0] if found else "auth_jwt.so"), "apt-get install slurm-wlm-jwt-plugin")

@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pileup.builtin.database_source import (
-    DRIVERS,
-    EXAMPLES,
-    PLAIN,
-    Login,
-    Source,
-    bound_time,
-    check_url,
-    watch_clock,
-    words_of,
-)
+from pileup.builtin.database_source import Login, Source, bound_time, watch_clock, words_of
 from pileup.plugin import PluginError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
-
-__all__ = ["DRIVERS", "EXAMPLES", "PLAIN", "Database", "Login", "check_url"]
 
 
 class Database(Source):

@@ -14,7 +14,6 @@ from pileup.record.tables import BLOCK_MAGIC, TableReader
 
 TABLES = ("operations", "frames", "samples", "audit")
 LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
-NEEDED = ("operations", "frames")
 READ_AT_ONCE = 1 << 20
 
 

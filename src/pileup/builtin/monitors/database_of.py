@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pileup.builtin.databases import Database, Login, check_url
+from pileup.builtin.database_source import Login, check_url
+from pileup.builtin.databases import Database
 from pileup.builtin.targets.database import DatabaseTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import PluginError, Target

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import SecretStr
 
-from pileup.builtin.databases import Database, Login, check_url
+from pileup.builtin.database_source import Login, check_url
+from pileup.builtin.databases import Database
 from pileup.builtin.monitors.database_of import database_of
 from pileup.builtin.monitors.sql_rows import Shape, samples_of
 from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, option

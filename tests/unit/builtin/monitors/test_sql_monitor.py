@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.databases import PLAIN, Database, Login
+from pileup.builtin.database_source import PLAIN, Login
+from pileup.builtin.databases import Database
 from pileup.builtin.monitors.sql import SqlMonitor
 from pileup.model.record import Sample
 from pileup.plugin import PluginError
