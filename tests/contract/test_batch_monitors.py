@@ -40,7 +40,7 @@ def busy(server: RunningSlurm) -> SlurmTarget:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for something that must come, not for a time."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.2)

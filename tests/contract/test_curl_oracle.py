@@ -47,15 +47,16 @@ def settings(server: Xrootd, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 class Both:
     """The two clients."""
 
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, settings: dict[str, Any], load: Load = TWICE) -> None:
         self.folder = folder
         self.settings = settings
+        self.load = load
 
     def engine(self, program: Program, timeout: int = 5 * SECOND) -> list[Row]:
-        return by_engine(self.folder, program, ClientSpec("http", self.settings), TWICE, timeout)
+        return by_engine(self.folder, program, ClientSpec("http", self.settings), self.load, timeout)
 
     def oracle(self, program: Program, timeout: int = 5 * SECOND) -> list[Row]:
-        return by_python(self.folder, program, Curl(self.settings, 0), TWICE, timeout)
+        return by_python(self.folder, program, Curl(self.settings, 0), self.load, timeout)
 
 
 PROGRAMS = {
@@ -92,16 +93,14 @@ PROGRAMS = {
 }
 
 
-CLOSED = "connection closed before the answer"
+CLOSES = "delete nothing"
+"""XRootD 5.5 closes the connection a moment after it, without a word: who asks again over it may get no answer."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_operation(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
-    both, program = Both(tmp_path, settings), Program((PROGRAMS[name],))
-    found = both.engine(program)
-    if any(row["error"] == CLOSED for row in found):  # XRootD 5.5 on a busy machine, once in many runs; never twice
-        found = both.engine(program)
-    assert found == both.oracle(program)
+    both, program = Both(tmp_path, settings, Load() if name == CLOSES else TWICE), Program((PROGRAMS[name],))
+    assert both.engine(program) == both.oracle(program)
 
 
 WAYS = {

@@ -61,7 +61,7 @@ LONG = """
 pileup: 1
 title: Long
 tests:
-  - {name: press, use: "./press.py:Press", load: {clients: 8, for: 6 s, think: {fixed: 5 ms}}}
+  - {name: press, use: "./press.py:Press", load: {clients: 8, for: 6 s}}
 """
 OPEN = """
 pileup: 1
