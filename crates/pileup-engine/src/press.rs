@@ -170,7 +170,7 @@ impl Press {
         self.turnstile().spawn()
     }
 
-    /// Ask for the next start of a client without waiting.
+    /// Ask for the next start of a client without waiting; what it gets begins now.
     pub fn try_next(&self, client: u32) -> Next {
         self.turnstile().try_next(client)
     }

@@ -191,6 +191,31 @@ impl Shard {
         }
     }
 
+    /// Ask for all that may begin now: each start goes to `give`, but that of the client that asks, which it gets in hand.
+    pub fn pull_all(&self, asks: Option<u32>, mut give: impl FnMut(Start)) -> (Option<Start>, Pull) {
+        let mut state = self.state();
+        let now = clock::now();
+        let (mut mine, mut given) = (None, false);
+        let pull = loop {
+            match state.puller.next(now) {
+                Step::Start(begin) => {
+                    let start = self.begin(&mut state, &begin, now);
+                    if asks == Some(start.client) {
+                        mine = Some(start);
+                    } else {
+                        given = true;
+                        give(start);
+                    }
+                }
+                Step::Wait(until) => break Pull::Wait(until),
+                Step::Idle => break Pull::Idle,
+                Step::Done => break Pull::Done,
+            }
+        };
+        let now = if given { clock::now() } else { now }; // serving the others took its time
+        (mine.map(|start| self.in_hand(&mut state, start, now)), pull)
+    }
+
     fn begin(&self, state: &mut State, begin: &Begin, now: i64) -> Start {
         let start = Start {
             id: state.local.next_id(),
@@ -214,7 +239,10 @@ impl Shard {
     #[must_use]
     pub fn picked(&self, start: Start) -> Start {
         let mut state = self.state();
-        let now = clock::now();
+        self.in_hand(&mut state, start, clock::now())
+    }
+
+    fn in_hand(&self, state: &mut State, start: Start, now: i64) -> Start {
         let intended = if self.untimed { now } else { start.intended };
         let start = Start { start: now, intended, ..start };
         let measured = if self.load.trial { Phase::WarmUp } else { Phase::Measure };

@@ -12,7 +12,7 @@ use crate::shard::{Pull, Shard, Start};
 /// What comes of asking without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Begin this.
+    /// Begin this: its client has it in hand.
     Start(Start),
     /// Nothing now.
     Wait,
@@ -78,24 +78,17 @@ impl Turnstile {
 
     /// The same for a client that asks: its own start is not laid down for it.
     fn hand_out_but(&self, desk: &mut Desk, client: Option<u32>) -> (Option<Start>, Pull) {
-        let mut mine = None;
-        loop {
-            match self.shard.pull() {
-                Pull::Start(start) if Some(start.client) == client => mine = Some(start),
-                Pull::Start(start) => Self::give(desk, start),
-                Pull::Done => {
-                    if !desk.done {
-                        desk.done = true;
-                        desk.waiting.values().for_each(|who| who.notify_one());
-                    }
-                    if self.shard.over() {
-                        self.over.notify_all();
-                    }
-                    return (mine, Pull::Done);
-                }
-                other => return (mine, other),
+        let (mine, pull) = self.shard.pull_all(client, |start| Self::give(desk, start));
+        if pull == Pull::Done {
+            if !desk.done {
+                desk.done = true;
+                desk.waiting.values().for_each(|who| who.notify_one());
+            }
+            if self.shard.over() {
+                self.over.notify_all();
             }
         }
+        (mine, pull)
     }
 
     fn give(desk: &mut Desk, start: Start) {
@@ -120,7 +113,7 @@ impl Turnstile {
     fn look(&self, desk: &mut Desk, client: u32) -> Next {
         let given = if desk.given.is_empty() { None } else { desk.given.remove(&client) };
         if let Some(start) = given {
-            return Next::Start(start);
+            return Next::Start(self.shard.picked(start));
         }
         let (mine, pull) = self.hand_out_but(desk, Some(client));
         Self::inform(desk, pull);

@@ -58,11 +58,9 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// An iteration that starts now: what passed since the engine gave it out (waking this thread, getting the GIL) is the generator's
-    /// lateness, not the system's service.
+    /// An iteration that its client has in hand.
     #[must_use]
-    pub fn new(press: Arc<Press>, given: Start) -> Arc<Self> {
-        let start = press.picked(given);
+    pub fn new(press: Arc<Press>, start: Start) -> Arc<Self> {
         let (single, finished) = (Mutex::new(None), AtomicBool::new(false));
         Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), single, finished })
     }

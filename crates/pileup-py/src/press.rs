@@ -51,7 +51,7 @@ impl Press {
     }
 
     fn ready(&self) -> Vec<(u32, Op)> {
-        let op = |start| Op(Iteration::new(Arc::clone(&self.0), start));
+        let op = |start| Op(Iteration::new(Arc::clone(&self.0), self.0.picked(start)));
         self.0.ready().into_iter().map(|start| (start.client, op(start))).collect()
     }
 
@@ -136,11 +136,12 @@ impl Seat {
         }
         // Letting the GIL go and taking it again costs more than a short iteration: only who has to wait does.
         let start = match self.press.try_next(self.client) {
-            Next::Start(start) => Some(start),
-            Next::Over => None,
-            Next::Wait => py.detach(|| self.press.next(self.client)),
+            Next::Start(start) => start,
+            Next::Over => return None,
+            // waking this thread and getting the GIL is the generator's lateness, not the system's service
+            Next::Wait => self.press.picked(py.detach(|| self.press.next(self.client))?),
         };
-        let iteration = Iteration::new(Arc::clone(&self.press), start?);
+        let iteration = Iteration::new(Arc::clone(&self.press), start);
         self.keep(Some(&iteration));
         Some(Op(iteration))
     }

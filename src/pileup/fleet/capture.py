@@ -15,27 +15,24 @@ LARGEST = 1 << 20
 class Buffer:
     """The text that one iteration printed, cut at LARGEST."""
 
-    __slots__ = ("_cut", "_parts", "_room")
+    __slots__ = ("_cut", "_room", "parts")
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self.parts: list[str] = []
+        """What was written, piece by piece; empty when nothing was."""
         self._room = LARGEST
         self._cut = 0
 
     def write(self, text: str) -> None:
         """Keep the text, as far as there is room."""
-        self._parts.append(text[: self._room])
+        self.parts.append(text[: self._room])
         self._cut += max(0, len(text) - self._room)
         self._room = max(0, self._room - len(text))
 
     def text(self) -> str:
         """Return what was kept, with a line that says how much was cut."""
         cut = f"\n[{self._cut} more characters cut]\n" if self._cut else ""
-        return "".join(self._parts) + cut
-
-    def __bool__(self) -> bool:
-        """Whether anything was written."""
-        return bool(self._parts)
+        return "".join(self.parts) + cut
 
 
 _current: dict[str, ContextVar[Capture | None]] = {
@@ -89,11 +86,11 @@ class Capture:
 
     def take(self) -> tuple[tuple[str, str], ...]:
         """Return (stream, text) of what was printed since the last call, and begin anew."""
-        if not (self.stdout or self.stderr):
+        if not (self.stdout.parts or self.stderr.parts):
             return ()
         taken = ("stdout", self.stdout), ("stderr", self.stderr)
         self._renew()
-        return tuple((stream, buffer.text()) for stream, buffer in taken if buffer)
+        return tuple((stream, buffer.text()) for stream, buffer in taken if buffer.parts)
 
     def end(self) -> None:
         """Let the streams go."""
