@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pileup.model.event import FAULT, Event, Outage
@@ -18,7 +18,7 @@ from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.monitors import VISIT, Whole
 from pileup.stats.outages import WORDS, Outages
-from pileup.stats.paired import Values, mean
+from pileup.stats.paired import Values, amount
 from pileup.stats.points import name_of
 
 RECOVERY = "recovery"
@@ -116,11 +116,8 @@ def _result(group: Sequence[Strike]) -> FaultResult:
 
 
 def _mean(values: Values, dimension: str) -> Figure:
-    """Return a mean over times with its interval: none of what is told here is below nothing. Counts come in ones."""
-    found = mean(values, dimension, 1.0 if dimension == "count" else 0.0)
-    if found.interval is None:
-        return found
-    return replace(found, interval=replace(found.interval, low=max(0.0, found.interval.low)))
+    """Return a mean over times; counts come in ones."""
+    return amount(values, dimension, 1.0 if dimension == "count" else 0.0)
 
 
 def series(struck: Sequence[Strike]) -> list[Whole]:

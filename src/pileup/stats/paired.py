@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ def mean(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
         return Figure(middle, dimension, None, len(found), f"{TOO_FEW}: 1 repeat carries no interval")
     half = student.quantile(len(found) - 1) * _error(found, step)
     return Figure(middle, dimension, Interval(middle - half, middle + half, LEVEL), len(found))
+
+
+def amount(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
+    """Return the mean of what is never below nothing (a rate, a time, a count): its interval is not either."""
+    found = mean(values, dimension, step)
+    if found.interval is None:
+        return found
+    return replace(found, interval=replace(found.interval, low=max(0.0, found.interval.low)))
 
 
 def compare(values: Values, baseline: Values, dimension: str = "", steps: tuple[float, float] = (0.0, 0.0)) -> Paired:

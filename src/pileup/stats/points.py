@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pileup.model.results import CaseResult, Comparison, Difference, Effect, OperationResult, Point, PointFigure
+from pileup.model.results import CaseResult, Comparison, Difference, Effect, Figure, OperationResult, Point, PointFigure
 from pileup.stats import paired
 from pileup.stats.distribution import TOO_FEW
 
@@ -109,23 +109,22 @@ def compared(
     notes: tuple[str, ...] = (),
 ) -> Comparison:
     """Return rows, one per point, compared. `unit` is given for samples alone: theirs where it is no known one."""
+    mean = paired.amount if unit is None else paired.mean  # a sample may be below nothing
     return Comparison(
         test=head.test,
         operation=head.operation,
         metric=head.metric,
         dimension=head.dimension,
         repeats=tuple(f"{repeat}~{loop}" if loop > 1 else f"{repeat}" for loop, repeat in blocks),
-        points=tuple(_figure(place, each, head.dimension) for place, each in enumerate(rows)),
+        points=tuple(
+            PointFigure(place, mean(row.values, head.dimension, row.step), row.values) for place, row in enumerate(rows)
+        ),
         differences=tuple(differences(rows, head.dimension)),
-        effects=tuple(effects(found, rows, head.dimension)),
+        effects=tuple(effects(found, rows, head.dimension, mean)),
         notes=notes,
         monitor=unit is not None,
         unit=unit or "",
     )
-
-
-def _figure(place: int, found: Row, dimension: str) -> PointFigure:
-    return PointFigure(place, paired.mean(found.values, dimension, found.step), found.values)
 
 
 def _cells(group: Sequence[tuple[int, CaseResult]], operation: str, metric: Metric) -> Cells:
@@ -196,7 +195,9 @@ def _verdict(found: paired.Paired, adjusted: float | None) -> str:
     return "larger" if found.difference.value > 0 else "smaller"
 
 
-def effects(found: Sequence[Point], rows: Sequence[Row], dimension: str) -> Iterable[Effect]:
+def effects(
+    found: Sequence[Point], rows: Sequence[Row], dimension: str, mean: Callable[..., Figure]
+) -> Iterable[Effect]:
     """Yield the main effects of all axes with several values; nothing where less than two axes have them.
 
     A repeat counts only where it has every point: means over different combinations are not alike.
@@ -211,7 +212,7 @@ def effects(found: Sequence[Point], rows: Sequence[Row], dimension: str) -> Iter
         levels = [_averaged(rows, numbers) for numbers in mine]
         gaps: list[Difference | None] = [None, *differences(levels, dimension)]
         for value, level, gap in zip(values, levels, gaps, strict=True):
-            yield Effect(axis, value, paired.mean(level.values, dimension, level.step), gap)
+            yield Effect(axis, value, mean(level.values, dimension, level.step), gap)
 
 
 def _averaged(rows: Sequence[Row], numbers: Sequence[int]) -> Row:

@@ -35,6 +35,14 @@ def test_differences_and_ratios_cover_the_truth_whatever_both_share(repeats):
     assert 0.93 < ratio / RUNS < 0.975
 
 
+def test_what_is_never_below_nothing_has_no_interval_there():
+    assert paired.mean([34.0, 100.0]).interval.low < 0
+    found = paired.amount([34.0, 100.0], "rate")
+    assert (found.value, found.dimension, found.interval.low) == (67, "rate", 0)
+    assert found.interval.high == paired.mean([34.0, 100.0]).interval.high
+    assert paired.amount([1.0]).interval is None
+
+
 def test_pairs_see_what_a_shared_drift_would_hide():
     base = [10.0, 14.0, 9.0, 17.0]
     other = [value + 1 + small for value, small in zip(base, (0.05, -0.04, 0.02, -0.01), strict=True)]

@@ -89,6 +89,11 @@ def test_what_did_not_pass_is_compared_too(tmp_path):
     assert wrong.differences[1].relative.value is None
 
 
+def test_no_point_and_no_value_of_an_axis_takes_less_than_no_time(tmp_path):
+    p50 = comparison(results(scans.scan(tmp_path, lambda _, repeat: (1 if repeat == 1 else 80) * MS, repeats=2)), "p50")
+    assert {each.figure.interval.low for each in (*p50.points, *p50.effects)} == {0}
+
+
 def test_a_case_that_was_not_run_leaves_its_pair_out(tmp_path):
     folder = scans.scan(tmp_path, duration)
     told = folder.info()
