@@ -1,18 +1,19 @@
 """What is under way stays readable for who did not write it."""
 
 import tempfile
+from pathlib import Path
 
 from pileup.fleet.board import SLOTS, Board, BoardFile, Underway
 
 
-def both() -> tuple[Board, BoardFile]:
-    descriptor, path = tempfile.mkstemp()
+def both(folder: Path) -> tuple[Board, BoardFile]:
+    descriptor, path = tempfile.mkstemp(dir=folder)
     reader = BoardFile(descriptor)
     return Board(path), reader
 
 
-def test_what_has_begun_and_not_ended_is_seen() -> None:
-    board, reader = both()
+def test_what_has_begun_and_not_ended_is_seen(tmp_path: Path) -> None:
+    board, reader = both(tmp_path)
     first, second = Underway(0, 5, 6, 1, 0), Underway(2**40, 10**18, 10**18 + 1, 2, 77)
     slots = [board.begin(first), board.begin(second)]
     assert sorted(reader.underway(), key=lambda each: each.number) == [first, second]
@@ -23,8 +24,8 @@ def test_what_has_begun_and_not_ended_is_seen() -> None:
     reader.close()
 
 
-def test_more_than_there_are_slots_are_not_noted_and_do_no_harm() -> None:
-    board, reader = both()
+def test_more_than_there_are_slots_are_not_noted_and_do_no_harm(tmp_path: Path) -> None:
+    board, reader = both(tmp_path)
     each = Underway(1, 1, 1, 1, 1)
     slots = [board.begin(each) for _ in range(SLOTS + 1)]
     assert slots[-1] == -1

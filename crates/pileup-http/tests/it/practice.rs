@@ -9,17 +9,26 @@ use serde_json::{Value, json};
 
 use crate::kit::{act, client, numbered, run, step};
 
+/// A file that is gone with its owner.
+struct Log(PathBuf);
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 /// A practice storage with a log.
 pub struct Storage {
     pub server: Server,
-    log: PathBuf,
+    log: Log,
 }
 
 impl Storage {
     pub fn new(name: &str, mut settings: Value) -> Self {
         let log = std::env::temp_dir().join(format!("pileup-http-{name}-{}.csv", std::process::id()));
         settings["log"] = json!(log);
-        Self { server: Server::start(&settings.to_string()).unwrap(), log }
+        Self { server: Server::start(&settings.to_string()).unwrap(), log: Log(log) }
     }
 
     pub fn url(&self, scheme: &str) -> String {
@@ -29,8 +38,7 @@ impl Storage {
     /// Stop it and give the lines of its log.
     pub fn lines(self) -> Vec<HashMap<String, String>> {
         self.server.stop().unwrap();
-        let text = std::fs::read_to_string(&self.log).unwrap();
-        std::fs::remove_file(&self.log).unwrap();
+        let text = std::fs::read_to_string(&self.log.0).unwrap();
         let mut lines = text.lines();
         let names: Vec<_> = lines.next().unwrap().split(',').map(str::to_owned).collect();
         lines.map(|line| names.iter().cloned().zip(line.split(',').map(str::to_owned)).collect()).collect()
