@@ -97,7 +97,7 @@ class Controller:
 
     def _tried(self, value: float) -> float:
         """Return one of two levels in turn, each time for longer and higher, to see what the system does to them."""
-        if self.sign * (value - (self.set_point + self.sign * self.band) / self._scale) > 0:
+        if self.sign * (value - self.set_point / self._scale) > 0:  # nobody knows yet whether anything leads back
             return self.level / RAISE
         self._left -= 1
         if self._left <= 0:

@@ -20,7 +20,8 @@ STEPS = 10
 class Queue:
     """Jobs wait for one of the slots and hold it for a time; the scheduler starts jobs once in a cycle (s; 0: at once).
 
-    Its length is seen so many seconds late (`dead`). One iteration of the load brings `each` jobs.
+    Its length is seen so many seconds late (`dead`). One iteration of the load brings `each` jobs. No more than
+    `starts` jobs are started in a second.
     """
 
     slots: int
@@ -29,7 +30,9 @@ class Queue:
     cycle: float = 0.0
     each: int = 1
     waiting: int = 0
+    starts: float = math.inf
     _time: int = 0
+    _may: float = 0.0
     _made: float = 0.0
     _ends: list[float] = field(default_factory=list)
     _seen: deque[int] = field(default_factory=deque)
@@ -52,7 +55,9 @@ class Queue:
             heapq.heappop(self._ends)
         if self.cycle and self._time % round(self.cycle * STEPS):
             return
-        while self.waiting and len(self._ends) < self.slots:
+        self._may = min(self._may, 1.0) + self.starts / STEPS
+        while self.waiting and len(self._ends) < self.slots and self._may >= 1:
+            self._may -= 1
             self.waiting -= 1
             heapq.heappush(self._ends, now + self.service(random))
 

@@ -52,6 +52,15 @@ def test_a_queue_with_dead_time_is_held_in_its_band_over_fifty_seeds() -> None:
     assert len(poor) <= 3, poor
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_queue_that_nothing_leaves_for_minutes_is_not_filled_meanwhile(seed: int) -> None:
+    """Jobs of one length end together, as they began: 520 slots, 600 s, 2.6 started in a second, a look in 10 s."""
+    plant = Queue(520, lambda random: 60 + float(random.uniform(0, 7.5)), 0, waiting=5500, starts=26.0)
+    steering = Controller(5000.0, 250.0, Bounds(0.0, 41.67, 4.167), 8.33)
+    values = np.array(held(plant, steering, seed, 30, 400))
+    assert np.mean(np.abs(values - 5000) <= 250) >= 0.95
+
+
 @pytest.mark.parametrize("dead", [0, 2, 5, 9])
 @pytest.mark.parametrize(("gain", "lag"), [(0.2, 0.0), (1.0, 3.0), (30.0, 10.0)])
 def test_a_quantity_that_follows_the_level_is_held_whatever_its_gain(gain: float, lag: float, dead: int) -> None:
