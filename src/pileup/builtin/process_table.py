@@ -1,7 +1,8 @@
 """The kernel's table of processes, read at once: who there is, whose child, and what each has used.
 
 One look costs about 20 us a process (one file each), so that monitors may look at a thousand of them each second; those
-that look at the same moment share one look. Fields of /proc/PID/stat: proc(5).
+that look at the same moment share one look. Who knows its processes, and wants no children, looks at these alone.
+Fields of /proc/PID/stat: proc(5).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All processes at one moment: `moment` by the monotonic clock (s), `boot` in ticks since the boot."""
+    """Processes, all or some, at one moment: `moment` by the monotonic clock (s), `boot` in ticks since the boot."""
 
     moment: float
     boot: int
@@ -91,8 +92,12 @@ class Processes:
         with self._lock:
             last = self._last
             if last is None or time.monotonic() - last.moment > SHARED_FOR or (after or 0.0) >= last.moment:
-                last = self._last = self._read()
+                last = self._last = self._read(filter(str.isdigit, os.listdir(self._root)))  # noqa: PTH208
             return last
+
+    def look_at(self, pids: Iterable[int]) -> Table:
+        """Return a table of these processes alone, as they are now: one file for each."""
+        return self._read(map(str, pids))
 
     def command_line(self, pid: int) -> list[str]:
         """Return the words that a process was started with; none of a zombie. Raises OSError."""
@@ -111,18 +116,17 @@ class Processes:
         """Return how many file descriptors a process has open. Raises OSError."""
         return len(os.listdir(f"{self._root}/{pid}/fd"))  # noqa: PTH208  a Path for each would cost more than the look
 
-    def _read(self) -> Table:
+    def _read(self, names: Iterable[str]) -> Table:
         moment, boot = time.monotonic(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
         processes: dict[int, Seen] = {}
         hidden = set()
-        for name in os.listdir(self._root):  # noqa: PTH208
-            if name.isdigit():
-                try:
-                    processes[int(name)] = seen_in(self._content(f"{name}/stat", 4096))
-                except PermissionError:
-                    hidden.add(int(name))
-                except (OSError, ValueError, IndexError):  # it has just ended
-                    continue
+        for name in names:
+            try:
+                processes[int(name)] = seen_in(self._content(f"{name}/stat", 4096))
+            except PermissionError:
+                hidden.add(int(name))
+            except (OSError, ValueError, IndexError):  # it has just ended
+                continue
         return Table(moment, boot, processes, frozenset(hidden))
 
     def _content(self, path: str, most: int) -> bytes:

@@ -39,7 +39,7 @@ class Process(Monitor):
 
     A sum that would lack the processes that this user may not look into is left out of the sample rather than told
     too small. Zombies count in `number` and `cpu` alone. A sample costs about 20 us for each process of the machine;
-    monitors that sample at the same moment share that.
+    monitors that sample at the same moment share that, and daemons of a `target` without `children` cost nothing of it.
     """
 
     name = "process"
@@ -85,15 +85,21 @@ class Process(Monitor):
 
     def _measure_cpu(self, refused: set[int]) -> tuple[list[Seen], list[Share] | None]:
         """Return the chosen processes, and what they used since the last call; None at the first."""
-        table = self._processes.look(after=self._spending.moment)
-        pids = self._choose(table, refused)
+        known = self._known()
+        if known is not None and not self.children:
+            table = self._processes.look_at(known)
+        else:
+            table = self._processes.look(after=self._spending.moment)
+        pids = self._choose(table, refused) if known is None else [pid for pid in known if pid in table.processes]
         chosen = table.with_offspring(pids) if self.children else {pid: table.processes[pid] for pid in pids}
         return list(chosen.values()), self._spending.since(table, chosen)
 
+    def _known(self) -> list[int] | None:
+        """Return the numbers of a server's daemons; None where processes are chosen by what they are."""
+        return None if self.target is None else list(self.daemons().values())
+
     def _choose(self, table: Table, refused: set[int]) -> list[int]:
         """Return the numbers of the processes that are asked for."""
-        if self.target is not None:
-            return [pid for pid in self.daemons().values() if pid in table.processes]
         asked = [self.pid] if self.pid is not None else [pid for pid in table.processes if pid != os.getpid()]
         refused.update(table.hidden if self.pid is None else table.hidden & {self.pid})
         return [pid for pid in asked if pid in table.processes and self._fits(table.processes[pid], refused)]

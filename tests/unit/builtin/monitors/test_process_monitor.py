@@ -346,6 +346,19 @@ def test_daemons_of_a_target_come_and_go(proc: Proc) -> None:
     assert (values(found)["number"], cpu(found)["all"]) == (1, 50.0)
 
 
+def test_daemons_without_children_are_looked_at_alone(proc: Proc) -> None:
+    monitor = proc.watch(target="ce", children=False)
+    monitor.attach(lambda: pytest.fail("not asked"), lambda: {"slurmctld": 11, "gone": 14})
+    for pid, parent in ((11, 1), (12, 11), (13, 1)):
+        proc.put(pid, 100.0, 5.0, parent=parent)
+    monitor.open()
+    proc.now += 1
+    proc.put(11, 100.0, 5.25, reaped=3.0)
+    found = list(monitor.sample())
+    assert (values(found)["number"], cpu(found)["all"]) == (1, 25.0)
+    assert monitor._processes._last is None, "nobody looked at all of them"
+
+
 def test_without_a_suite_there_are_no_daemons(proc: Proc) -> None:
     with pytest.raises(PluginError, match="the daemons of `target` are not known here"):
         proc.watch(target="ce").open()
