@@ -1,6 +1,7 @@
 """Charts as pictures: complete, drawn in plain colours, with title and legend, nothing from the network."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from xml.etree import ElementTree
 
@@ -45,6 +46,16 @@ def test_title_unit_legend_and_what_happened_are_there() -> None:
     for word in ("Iterations", "per second", "not passed", "fault", "place lost", "cooldown", "Started above passed"):
         assert word in found
     assert "copy.buffer=1 MiB" in texts(pictures("scanned")["points0_p50-copy-p50.svg"])
+
+
+def test_starts_in_time_leave_room_on_the_axis_for_those_that_were_late() -> None:
+    run = synthetic.simple()
+    late = [(each, each.timeline) for each in run.cases if each.timeline and any(each.timeline.late)]
+    exact = {each.id: replace(line, late=(0.0, *line.late[1:])) for each, line in late}
+    cases = tuple(replace(each, timeline=exact.get(each.id, each.timeline)) for each in run.cases)
+    svg = dict(HtmlReport().charts(replace(run, cases=cases), "svg"))["late-start-error-of-pileup.svg"]
+    assert exact
+    assert len(re.findall(r"[\d.]+ (?:µs|ms)", texts(svg))) >= 3, texts(svg)
 
 
 def test_text_of_users_stays_text() -> None:

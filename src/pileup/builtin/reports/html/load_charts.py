@@ -118,7 +118,7 @@ def quantiles(table: Columns, length: float) -> Chart | None:
     if not values:
         return None
     how = Scaled(*free_log_time(values), points=_sparse(table))
-    lines = [_line(name, color, how) for name, color in QUANTILES.items()]
+    lines = [_log_line(name, color, how) for name, color in QUANTILES.items()]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in QUANTILES]
     legend = tuple(Mark(name, color) for name, color in QUANTILES.items())
     spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170)
@@ -134,7 +134,7 @@ def start_errors(table: Columns, length: float) -> Chart | None:
         return None
     how = Scaled(*free_log_time(values), points=_sparse(table))
     tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="p99, ms", format=",.3~r")]
-    spec = timed([_line("late", "var(--c5)", how), hits("timeline", tips)], length, 110)
+    spec = timed([_log_line("late", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began iterations, 99 of 100: what it adds to response times at most."
     columns = _read({"late": "p99, ms"})
     return Chart("late", "Start error of pileup", "p99, log scale", spec, "timeline", (), about, columns=columns)
@@ -171,6 +171,12 @@ def _line(column: str, color: str, how: Scaled, *, dash: bool = False) -> Any:
     style: dict[str, Any] = {"strokeDash": [3, 2], "strokeWidth": 1.3} if dash else {}
     mark = within("timeline").mark_line(stroke=color, point=how.points and POINT | {"fill": color}, **style)
     return mark.encode(x=time_axis(), y=_y(column, how), detail="case:N")
+
+
+def _log_line(column: str, color: str, how: Scaled) -> Any:
+    """Draw a line with gaps where there is nothing: a zero would take the whole of a logarithmic axis."""
+    above = f"datum.{column} > 0 ? datum.{column} : null"
+    return _line(column, color, how).transform_calculate(**{column: above})
 
 
 def _tips(columns: dict[str, str]) -> list[alt.Tooltip]:
