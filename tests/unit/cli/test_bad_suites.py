@@ -74,11 +74,8 @@ def test_both_formats_have_the_same_faults(path: Path, fake_plugins: None) -> No
         assert faults(path) == faults(path.with_suffix(".yaml"))
 
 
-def refused(path: Path, *, cpu: int = 8, memory: int = 500 << 20) -> str:
-    """Validate in a process of its own; check exit code and memory, return stderr.
-
-    Its CPU time is bounded, far above the two seconds that it may take on a machine of its own.
-    """
+def refused(path: Path, *, cpu: int = 2, memory: int = 500 << 20) -> str:
+    """Validate in a process of its own under a limit of CPU time; check exit code and memory, return stderr."""
     code = (
         "import resource, sys\n"
         "from pileup.cli import main\n"
