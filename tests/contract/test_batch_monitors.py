@@ -113,7 +113,7 @@ def test_its_daemons_one_by_one(busy: SlurmTarget, server: RunningSlurm) -> None
 
 
 def test_a_computing_element_and_the_batch_system_behind_it(tmp_path: Path) -> None:
-    """A-REX takes jobs on by scripts of half a second each: there are few."""
+    """A-REX hands jobs on by scripts of half a second each, in no order: the short one goes before the long ones."""
     query = "SELECT EventKey AS state, count(*) AS events FROM JobEvents GROUP BY EventKey"
     with arc(tmp_path, slots=2, **ARC_QUICK) as running:
         target = running.target()
@@ -122,9 +122,10 @@ def test_a_computing_element_and_the_batch_system_behind_it(tmp_path: Path) -> N
             each.attach(lambda: target)
         first, behind, events = monitors
         list(first.sample())
-        for number in range(3):
-            target.submit([JobSpec(f"watched-{number}", duration=1 if number == 0 else 600 * 10**9)])
+        target.submit([JobSpec("short", duration=1)])
         until(lambda: values(list(first.sample()))["total[of=finished]"] == 1)
+        for number in range(2):
+            target.submit([JobSpec(f"long-{number}", duration=600 * 10**9)])
         until(lambda: values(list(first.sample()))["jobs[state=inlrms]"] == 2)
         found = values(list(first.sample()))
         assert (found["total[of=accepted]"], found["total[of=failed]"], found["jobs[state=submit]"]) == (3, 0, 0)
