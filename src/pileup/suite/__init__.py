@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+from collections.abc import Iterator
 from collections.abc import Mapping as Values
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pileup.model.plan import Plan
@@ -31,14 +34,24 @@ def load(path: Path, values: Values[str, str] | None = None, records: bool = Tru
     Without `records` those that it replays are not looked at: such a plan is not to be pressed.
     Raises SuiteError with every fault found.
     """
-    faults = Faults(str(path))
-    try:
+    faults, plan = Faults(str(path)), None
+    with _uncollected(), suppress(TooManyFaultsError):
         plan = _load(path, values or {}, faults, records)
-    except TooManyFaultsError:
-        plan = None
     if faults or plan is None:
         raise faults.error()
     return plan
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let the garbage collector rest: a large tree lives on, and looking through it time and again is half the work."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -> Plan | None:

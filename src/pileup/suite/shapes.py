@@ -31,6 +31,7 @@ SINGULARS = {
     "scan": "axis",
 }
 """Word -> element for one part of what it holds, in XML."""
+PLURALS = {element: word for word, element in SINGULARS.items()}
 ENTRY = "entry"
 """Element for a word of any mapping that is no XML name."""
 ITEM = "value"
@@ -90,9 +91,8 @@ class Shape:
     def plural(self, element: str) -> str | None:
         """Return the word of which `element` is one part, None when there is none, or the element is itself a word."""
         fields = _fields(self.model)
-        if element in fields:
-            return None
-        return next((word for word in fields if SINGULARS.get(word) == element and self.part(word) != ANY), None)
+        word = PLURALS.get(element, "")
+        return word if element not in fields and word in fields and self.part(word) != ANY else None
 
 
 @cache

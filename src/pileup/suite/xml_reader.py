@@ -135,7 +135,7 @@ class _Reader:
             self._fail(at, f"nested deeper than {DEEPEST} levels", "a flatter suite")
 
     def _start(self, name: str, values: dict[str, str]) -> None:
-        at = self._places.mark(self._parser.CurrentByteIndex)
+        at = self._places.position(self._parser.CurrentByteIndex)
         self._count(at, 1 + len(values))
         found, content = attributes_at(self._data, self._parser.CurrentByteIndex)
         given = [each for each in found if self._plain(each)]

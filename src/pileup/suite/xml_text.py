@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from pileup.suite.faults import Position
@@ -16,6 +18,11 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ATTRIBUTE = re.compile(rb"""\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')""")
 _TAG = re.compile(rb"<[^\s/>]+")
 _END = re.compile(rb"\s*/?>")
+_LINE = re.compile(rb"\n")
+_INNER = bytes(range(0x80, 0xC0))
+"""Bytes of UTF-8 that begin no character."""
+BLOCK = 256
+"""Bytes that are looked through for one place."""
 
 
 class Attribute(NamedTuple):
@@ -43,44 +50,32 @@ def attributes_at(data: bytes, index: int) -> tuple[list[Attribute], int]:
 
 
 class Places:
-    """Byte indices to positions. Indices grow, or go back as far as the last mark: each byte is read few times."""
+    """Byte indices of UTF-8 to positions, each by itself."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._lines = [0, *(match.end() for match in _LINE.finditer(data))]
         self._plain = data.isascii()
-        self._now = self._mark = (0, 1, 0, 0)
-        """Byte, line, characters in the line, characters in the file: all before the index."""
-
-    def mark(self, index: int) -> Position:
-        """Return the position of an index that those asked for later are not before."""
-        found = self.position(index)
-        self._mark = self._now
-        return found
+        begins = range(0, 0 if self._plain else len(data), BLOCK)
+        self._characters = [0, *accumulate(_characters(data[begin : begin + BLOCK]) for begin in begins)]
+        """How many characters stand before each block, where a character can be more than one byte."""
 
     def position(self, index: int) -> Position:
         """Return line and column, in characters from 1."""
-        self._go(index)
-        return Position(0, self._now[1], self._now[2] + 1)
+        line = bisect_right(self._lines, index)
+        return Position(0, line, self.character(index) - self.character(self._lines[line - 1]) + 1)
 
     def character(self, index: int) -> int:
         """Return the number of characters before."""
-        self._go(index)
-        return self._now[3]
+        if self._plain:
+            return index
+        block = index // BLOCK
+        return self._characters[block] + _characters(self._data[block * BLOCK : index])
 
-    def _go(self, index: int) -> None:
-        now = self._now
-        if index < now[0]:
-            now = self._mark if index >= self._mark[0] else (0, 1, 0, 0)
-        byte, line, column, character = now
-        part = self._data[byte:index]
-        number = len(part) if self._plain else len(part.decode("utf-8", "replace"))
-        end = part.rfind(b"\n")
-        if end >= 0:
-            line += part.count(b"\n")
-            column = number - (end + 1 if self._plain else len(part[: end + 1].decode("utf-8", "replace")))
-        else:
-            column += number
-        self._now = (byte + len(part), line, column, character + number)
+
+def _characters(data: bytes) -> int:
+    """Return how many characters of UTF-8 begin in some bytes."""
+    return len(data.translate(None, _INNER))
 
 
 def fold(text: str) -> str:
