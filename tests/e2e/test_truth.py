@@ -3,6 +3,7 @@
 import csv
 import heapq
 import json
+import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ SHARES = (0.5, 0.9, 0.99, 0.999)
 THREADS = 16
 STALLED = 2 * 10**9
 MS = 10**6
-ATTEMPTS = 3
+ATTEMPTS = 6
 DISTURBED = f"in {ATTEMPTS} attempts other programs held up generator and server, by the generator's own start errors"
 
 Times = NDArray[np.int64]
@@ -102,8 +103,8 @@ def test_quantiles_and_counts_are_those_of_the_log(tmp_path: Path, law: str) -> 
 def quantiles(folder: Path, case: str, served: Served) -> Far:
     """Return quantiles that are not those of the log; assert that the same requests were sent and answered.
 
-    Reported ones are compared with the log. Where other work has held this machine up, and they differ, those of the
-    rows in its calm time are, and what is reported must be what is in the rows. NOT_CALM: there is too little of it.
+    What is reported must be what is in the rows. It is compared with the log; where other work has held this machine
+    up, and they differ, the rows in its calm time are. NOT_CALM: there is too little of it.
     """
     ours = rows(folder, case)
     ids = ours["id"].tolist()
@@ -120,12 +121,13 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
     # A response time counts from the instant of the schedule: how late this machine let it begin belongs to it.
     true = {"service": ended - arrived, "response": ended - ours["intended"]}
     reported = {kind: [told[kind]["quantiles"][str(share)]["value"] for share in SHARES] for kind in true}
+    measured = {"service": ours["end"] - ours["start"], "response": ours["end"] - ours["intended"]}
+    for kind, values in at(measured).items():
+        for said, exact in zip(reported[kind], values, strict=True):
+            assert 0 <= said - exact <= exact / 1000, "what is reported is what is in the rows, to three digits"
     wrong = far(reported, at(true))
     if not wrong:
         return wrong
-    measured = {"service": ours["end"] - ours["start"], "response": ours["end"] - ours["intended"]}
-    for kind, values in at(measured).items():
-        assert reported[kind] == pytest.approx(values, rel=0.002), "what is reported is what is in the rows"
     calm = in_calm(ours)
     if calm.mean() < 0.25:
         return NOT_CALM
@@ -133,8 +135,13 @@ def quantiles(folder: Path, case: str, served: Served) -> Far:
 
 
 def at(values: dict[str, Times]) -> dict[str, list[float]]:
-    """Return the quantiles of each kind of times."""
-    return {kind: [float(each) for each in np.quantile(times, SHARES)] for kind, times in values.items()}
+    """Return the quantiles of each kind of times: the smallest that the share does not exceed, as pileup reports."""
+
+    def of(times: Times) -> list[float]:
+        ranks = [math.ceil(round(share * len(times), 6)) for share in SHARES]
+        return [float(each) for each in np.sort(times)[np.array(ranks) - 1]]
+
+    return {kind: of(times) for kind, times in values.items()}
 
 
 def far(measured: dict[str, list[float]], true: dict[str, list[float]]) -> Far:
