@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -150,7 +149,6 @@ def main() -> None:
     """Press what is asked for, and print."""
     order = json.loads(sys.argv[1])
     cpu = time.process_time()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with tempfile.TemporaryDirectory(prefix="pileup-bench-") as name:
         path = Path(name) / "operations.table"
         if "python" in order:

@@ -14,6 +14,7 @@ pub mod posix;
 pub mod press;
 pub mod program;
 pub mod puller;
+mod room;
 pub mod shard;
 pub mod turnstile;
 mod worker;

@@ -13,6 +13,8 @@ pub use crate::turnstile::Next;
 
 use crate::client::Factory;
 use crate::program::Program;
+use crate::puller::DEFAULT_CLIENTS;
+use crate::room::Room;
 use crate::shard::{Shard, phase_of};
 use crate::turnstile::Turnstile;
 use crate::{blocking, worker};
@@ -42,6 +44,7 @@ pub struct Frame {
 /// One load under way. Exactly one executor pulls from it.
 pub struct Press {
     load: Arc<Load>,
+    _room: Room,
     recorder: Arc<Recorder>,
     turnstile: OnceLock<Turnstile>,
     /// Shards of native workers; empty for threads and event loops.
@@ -72,6 +75,7 @@ impl Press {
         load.check()?;
         worker::pacing(&load.pacing)?;
         Ok(Arc::new(Self {
+            _room: Room::of(u64::from(load.most_clients().unwrap_or(DEFAULT_CLIENTS)).div_ceil(load.shards.max(1))),
             load: Arc::new(load),
             recorder,
             turnstile: OnceLock::new(),

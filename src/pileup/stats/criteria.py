@@ -6,7 +6,7 @@ one: counts and histograms are added, rates are of the whole time measured.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +46,14 @@ class Judged:
 class Criteria:
     """Judges the criteria of a run.
 
-    `limited` names the cases of which the generator was the limit, `monitors` those of the suite, with samples or not,
-    `points` those of the scan.
+    `limited` names the cases of which the generator was the limit, and says whether their failures are its own;
+    `monitors` are those of the suite, with samples or not, `points` those of the scan.
     """
 
     cases: list[CaseData]
     series: list[Whole]
     connection: DuckDBPyConnection
-    limited: frozenset[str] = frozenset()
+    limited: Mapping[str, bool] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
     rows: RowValues = field(init=False)
@@ -133,7 +133,7 @@ class Criteria:
         parts = [replace(data.part, rows=self.rows.of(data.info)) for data in group.cases]
         judged = _against(check, evaluate.of_test(check, selected, parts), group.name)
         slow = [name for data in group.cases if (name := data.info["name"]) in self.limited]
-        if judged.verdict == FAILED and slow and _of_time(selected):
+        if judged.verdict == FAILED and (any(self.limited[name] for name in slow) or (slow and _of_time(selected))):
             reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
             return Judged(UNKNOWN, judged.figure, reason, group.name)
         return judged
@@ -214,7 +214,7 @@ def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
 
 
 def _of_time(selected: Selected) -> bool:
-    """Return whether a slow generator can be to blame for a figure: for times and rates, never for wrong answers."""
+    """Return whether a slow generator can be to blame for a figure: for times and rates, not for wrong answers."""
     return selected.dimension in ("time", "rate", "bandwidth") or selected.field in ("missed", "unfinished")
 
 

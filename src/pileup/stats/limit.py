@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pileup.model import own
 from pileup.model.event import Event
 from pileup.model.record import Phase
+from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
 from pileup.stats import generator, rates
 from pileup.stats.cases import CaseData
@@ -28,6 +29,12 @@ MOST_TOLD = 3
 WHOLE = 0.9
 """Share of the measured time that is as good as all of it."""
 _WAS = "the generator was the limit"
+OUT_OF = {
+    "too many open files": "open files (ulimit -n)",
+    "open: Too many open files (os error 24)": "open files (ulimit -n)",
+    "no local port left for a new connection": "local ports (net.ipv4.ip_local_port_range)",
+}
+"""Failures for which pileup's own machine is to blame, by their messages: what it has run out of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +48,14 @@ class Limit:
     share: float = 0.0
     what: str = ""
     """`words` without what follows from it."""
+    failures: bool = False
+    """Whether failures, too, are the generator's own."""
 
 
-def limits(cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> list[Limit]:
-    """Return what limited each sustained load that was measured. `series` are all samples of the run."""
+def limits(cases: Sequence[CaseData], series: Sequence[Whole] = (), errors: Sequence[ErrorGroup] = ()) -> list[Limit]:
+    """Return what limited each sustained load that was measured. `series` and `errors` are those of the whole run."""
     watched = [each for each in series if each.monitor == own.MONITOR]
-    return [_of_case(data, watched) for data in cases if not data.is_check and data.measured.iterations()]
+    return [_of_case(data, watched, errors) for data in cases if not data.is_check and data.measured.iterations()]
 
 
 def events(found: Sequence[Limit]) -> tuple[Event, ...]:
@@ -68,8 +77,14 @@ def one_line(found: Sequence[Limit]) -> str:
     return "; ".join(told + more)
 
 
-def _of_case(data: CaseData, watched: Sequence[Whole]) -> Limit:
+def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
     name = data.info["name"]
+    for each in errors:
+        if each.case == name and each.message in OUT_OF:
+            what = f"{_WAS} ({format_count(each.count)} failed: pileup had no more {OUT_OF[each.message]})"
+            return Limit(
+                name, True, f"{what}: these failures are not the system's", share=1.0, what=what, failures=True
+            )
     interpreted = data.info.get("engine") == "python"
     starved = _all_clients_busy(data)
     found = tuple(generator.stretches(data.frames, watched, _median(data), starved, interpreted))

@@ -74,8 +74,8 @@ def results(folder: RunFolder) -> RunResults:
             each.remark = remarks.get(each.info["id"], "")
             each.held = held(each.info, each.window, series)
             each.settled = settled(each.info, each.frames, each.window, happened)
-        found_limits = limit.limits(data, series)
-        limited = frozenset(found.case for found in found_limits if found.generator)
+        found_limits = limit.limits(data, series, found_errors)
+        limited = {found.case: found.failures for found in found_limits if found.generator}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
         judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points)
@@ -103,7 +103,8 @@ def results(folder: RunFolder) -> RunResults:
         faults=faults.results(struck),
         audits=told,
         jobs=ended,
-        comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
+        comparisons=points.comparisons(found_points, cases, frozenset(limited))
+        + observed(found_points, data, _of_system(series)),
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
 from pileup.stats.limit import limits, one_line
 
@@ -87,3 +88,29 @@ def test_starts_that_were_a_little_late_are_told_and_excuse_nothing(row, frame, 
     found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2)], None)])
     assert not found[0].generator
     assert "starts came 3 ms late at the 99th percentile: the slowest responses contain that" in found[0].words
+
+
+@pytest.mark.parametrize(
+    ("message", "of"),
+    [
+        ("too many open files", "open files (ulimit -n)"),
+        ("open: Too many open files (os error 24)", "open files (ulimit -n)"),
+        ("no local port left for a new connection", "local ports (net.ipv4.ip_local_port_range)"),
+    ],
+)
+def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, of):
+    data = CaseData(CLOSED, [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)
+    errors = [ErrorGroup(case, "copy", "failed", message, 10, 0, "local") for case in ("else", "copy")]
+    (found,) = limits([data], errors=errors)
+    assert (found.generator, found.failures) == (True, True)
+    assert found.words == (
+        f"the generator was the limit (10 failed: pileup had no more {of}): these failures are not the system's"
+    )
+    (other,) = limits([data], errors=errors[:1])
+    assert not other.generator
+
+
+def test_what_a_server_says_of_its_own_files_is_the_systems(row, frame):
+    errors = [ErrorGroup("copy", "copy", "failed", "status 500: too many open files", 10, 0, "local")]
+    (found,) = limits([CaseData(CLOSED, [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)], errors=errors)
+    assert not found.generator

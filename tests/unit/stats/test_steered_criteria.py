@@ -32,7 +32,7 @@ def test_what_the_generator_limited_does_not_fail(
     info = {"id": 1, "name": "read", "test": "read", "load_kind": "open", "load": "open", **more}
     series = Whole("read", metric, "", "/s", "here", [1], [100.0])
     with duckdb.connect() as connection:
-        limits = frozenset({"read"} if limited else ())
+        limits = {"read": False} if limited else {}
         judge = Criteria([CaseData(info, [], None)], [series], connection, limits)
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
         found = judge.judge(asked | {"check": f"last(read.{metric}) >= 150 /s"})

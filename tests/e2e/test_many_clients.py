@@ -1,0 +1,57 @@
+"""More clients than the soft limit of open files, 1024 as a rule: pileup raises it, and says so when it may not."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support import run_folder
+
+SUITE = """
+pileup: 1
+title: Many clients
+targets:
+  se: {kind: practice-storage, launch: {}}
+tests:
+  - {name: fill, use: storage.write, target: se, options: {files: 5, size: 1 KiB}, cleanup: never}
+  - name: stat
+    use: storage.stat
+    target: se
+    after: [fill]
+    options: {files: 5, size: 1 KiB}
+    load: {clients: 400, think: 1 s, for: 3 s}
+criteria:
+  - {id: C1, says: Nothing fails, check: "fraction(stat.failed) == 0"}
+"""
+
+
+def pressed(folder: Path, soft: int, hard: int) -> tuple[int, dict[str, Any]]:
+    """Run it under these limits; return exit code and results."""
+    (folder / "suite.yaml").write_text(SUITE)
+    done = subprocess.run(
+        [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"],
+        cwd=folder,
+        env={**os.environ, "PILEUP_RUNS": str(folder / "runs")},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, json.loads((folder / run_folder(done) / "results.json").read_text())
+
+
+def test_the_soft_limit_is_raised(tmp_path: Path) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    code, results = pressed(tmp_path, 200, hard)
+    assert (code, results["errors"]) == (0, [])
+
+
+def test_failures_for_want_of_files_are_not_blamed_on_the_system(tmp_path: Path) -> None:
+    code, results = pressed(tmp_path, 200, 300)
+    assert {error["message"] for error in results["errors"]} == {"too many open files"}
+    assert "pileup had no more open files (ulimit -n)" in results["limit"]
+    assert [(each["verdict"], code) for each in results["criteria"]] == [("unknown", 8)]
