@@ -38,6 +38,9 @@ use crate::server::{Core, Work};
 use crate::settings::{Front, Settings};
 use crate::storage::Storage;
 
+/// Open files for which there is room before the first connection.
+const ROOM: u64 = 16_384;
+
 /// Why the server cannot start, or could not do what it should. Messages have three parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -156,14 +159,8 @@ fn no_log(path: &Path, error: &io::Error) -> Error {
     ))
 }
 
-/// Let the process have as many connections as the system allows it: the soft limit is there for programs that use select().
+/// Let the process have as many connections as the system allows it, and make room for what a load has as a rule.
 fn open_files() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is valid for both calls; a failure leaves the limit as it was.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
-        }
-    }
+    let most = pileup_pacer::allow_files(u64::MAX);
+    let _ = pileup_pacer::make_room(most.min(ROOM)); // without it, too, connections are taken
 }

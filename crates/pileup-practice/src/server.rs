@@ -24,6 +24,8 @@ use crate::wire::{Current, Turn};
 
 /// Largest body of a request that is read although nobody wants it, so that its connection can be used again.
 const DRAINED: u64 = 1 << 20;
+/// A thread that comes later than this, ns, did not run: what it should have done meanwhile was not done.
+const LATE: i64 = 50_000_000;
 /// Longer than anybody waits, ns: a few years.
 const NEVER: i64 = 100_000_000_000_000_000;
 /// In the log: the server was away, on purpose.
@@ -104,12 +106,14 @@ impl Core {
         met.filter(|met| met.kind == Kind::Refuse).map(|_| says(503, "refused on purpose"))
     }
 
-    /// Wait until the server is not frozen.
-    async fn thaw(&self, turn: &Turn) {
+    /// Wait until the server is not frozen: return until when it was, or the time that was due.
+    async fn thaw(&self, turn: &Turn, mut due: i64) -> i64 {
         while let Some(until) = self.faults.frozen_until(now()) {
             turn.open.note(|line| line.fault = Kind::Stall.name());
             self.pacer.sleep_until(until).await;
+            due = due.max(until);
         }
+        on_time(due)
     }
 
     /// Wait until these bytes of a request are through the pipe.
@@ -193,19 +197,17 @@ impl<W: Work> Server<W> {
     async fn queue(&self, turn: &Turn, number: u64, met: Option<Met>, request: &mut Request<Incoming>) -> Answer {
         let core = &self.core;
         let Some(slot) = core.slots.take().await else { return says(503, "the queue is full") };
-        core.thaw(turn).await;
-        let began = now();
+        let began = core.thaw(turn, slot.since().max(turn.open.look(|line| line.arrived))).await;
         let service = self.work.cost(request.method(), request.uri().path()).draw(core.seed, 0, number);
         turn.open.note(|line| {
             line.began = began;
             line.service = service;
         });
+        let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
         if service > 0 {
-            let ends = began.saturating_add(i64::try_from(service).unwrap_or(i64::MAX));
             core.pacer.sleep_until(ends).await;
         }
-        core.thaw(turn).await;
-        drop(slot);
+        slot.free(core.thaw(turn, ends).await);
         match met {
             Some(met) if met.kind == Kind::Stall => {
                 turn.open.note(|line| line.fault = Kind::Stall.name());
@@ -221,6 +223,12 @@ impl<W: Work> Server<W> {
         }
         self.work.act(turn, request).await
     }
+}
+
+/// The time that was due, when it has just been: how late this thread wakes up must not add up in a queue. Else the time now.
+fn on_time(due: i64) -> i64 {
+    let time = now();
+    if time - due < LATE { due } else { time }
 }
 
 /// Read what is left of a short body, so that the connection is fit for the next request. One that is only sent when asked for is not.
