@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support import pileup, run_folder
+
+pytestmark = pytest.mark.timed
 
 
 def test_the_example_holds_its_queue(tmp_path: Path) -> None:
