@@ -44,6 +44,7 @@ def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
 def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, dict[str, Any]]) -> Outages:
     """Return what each fault has done, by its place and then by case.
 
+    What was begun after it was mended, and did not pass under the next one, is of that one alone.
     The system is back with the first iteration that passed and was begun after the first that did not (after the end
     of that one, if it was under way when the fault came): what was begun between the fault and its effect may still
     have passed. Where all passed it is the first one that was begun after the fault: it may have had to wait.
@@ -58,7 +59,8 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
         f"""WITH seen AS (
             SELECT f.number, f.begin, o.case_id, o.start, o."end", o.outcome FROM operations o
             JOIN (VALUES {spans}) f(number, begin, mended, until) ON o."end" >= f.begin AND o.start < f.until
-            WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')),
+            WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
+                AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.mended)),
         broken AS (
             SELECT *, min(CASE WHEN start >= begin THEN start ELSE "end" END) FILTER (outcome != 'passed')
                 OVER (PARTITION BY number, case_id) AS first FROM seen)

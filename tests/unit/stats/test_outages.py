@@ -40,10 +40,20 @@ def test_what_did_not_pass_is_counted_until_the_next_fault() -> None:
     rows = [row(0, 10), row(5, 102, "ambiguous"), row(101, 103, "failed"), row(103, 150, "failed"), row(151, 170)]
     rows += [row(170, 205, "refused"), row(210, 290, "unfinished"), row(95, 98, "failed")]
     one, two = told(rows, 100, 200)
-    assert one.outages == (Outage("read", failed=2, ambiguous=1, refused=1, lasted=105, recovery=70),)
+    assert one.outages == (Outage("read", failed=2, ambiguous=1, lasted=50, recovery=70),)
     assert two.outages == (Outage("read", refused=1, unfinished=1, lasted=90, recovery=None),)
-    assert one.text == "kill of se; read: 2 failed, 1 refused, 1 ambiguous, the first success after 70 ns"
+    assert one.text == "kill of se; read: 2 failed, 1 ambiguous, the first success after 70 ns"
     assert two.text == "kill of se; read: 1 refused, 1 unfinished, no success after it"
+
+
+def test_a_fault_that_nothing_failed_of_is_not_blamed_for_the_next() -> None:
+    """A restart without a failure, then a crash that broke off what was under way."""
+    faults = Event("fault", "restart", 100, 110), Event("fault", "kill", 200, 210)
+    rows = [row(120, 125), row(190, 195), row(198, 201, "failed"), row(220, 222)]
+    _, found = struck(rows, *faults)
+    assert found == {1: (Outage("read", recovery=25),), 2: (Outage("read", failed=1, lasted=1, recovery=22),)}
+    _, found = struck([row(105, 205, "ambiguous"), *rows], *faults)
+    assert [each.ambiguous for (each,) in found.values()] == [1, 1], "it was under way in both"
 
 
 def test_a_success_between_the_fault_and_its_effect_is_no_recovery() -> None:
