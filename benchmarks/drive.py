@@ -3,7 +3,8 @@
     python benchmarks/drive.py '{"load": {...}, "client": {...}, "step": {...}, "every": 0.25}'
 
 `load` as in docs/engine.md over the defaults below; `step` as in model/program.py, or `python`: a test of samples.py.
-Rows, histograms and frames are made as in any run; the record lies in a scratch folder.
+Rows, histograms and frames are made as in any run; the record lies in a scratch folder. Witnesses on the cores that
+`watched` lists say which frames the machine left alone (witness.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import samples
+from witness import Lateness, watching
 
 from pileup._core._native import Histogram, Press, Recorder
 from pileup.fleet.order import Order, Work
@@ -45,25 +47,16 @@ def resident() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(MEMORY))
 
 
-def run_queue() -> int:
-    """Return how long the threads of this process have waited for a core so far, ns (proc(5), schedstat)."""
-    waited = 0
-    for task in Path("/proc/self/task").iterdir():
-        try:
-            waited += int((task / "schedstat").read_text().split()[1])
-        except OSError:
-            continue
-    return waited
-
-
 class Tally:
     """What the frames of a load add up to, of the phase that counts."""
 
     def __init__(self) -> None:
         self.passed = self.failed = self.measured = self.missed = self.all = 0
         self.late, self.quiet, self.service = Histogram(), Histogram(), Histogram()
-        self.windows = self.undisturbed = 0
-        self._waited = run_queue()
+        self.windows: list[tuple[int, int, bytes]] = []
+        """Begin, end (ns since the epoch) and start errors of each frame that counts."""
+        self.undisturbed = 0
+        self._since = time.time_ns()
         self.marks: list[tuple[float, float, int]] = []
 
     def add(self, frame: dict[str, Any]) -> None:
@@ -79,19 +72,19 @@ class Tally:
                 self.service.merge(row["service"])
         self.passed += measured
         self.missed += frame["missed"]
-        self._late(frame["late"], measured)
+        now = time.time_ns()
+        if measured:
+            self.windows.append((self._since, now, frame["late"]))
+            self.late.merge(frame["late"])
+        self._since = now
         self.marks.append((time.monotonic(), time.process_time(), self.passed))
 
-    def _late(self, late: bytes, measured: int) -> None:
-        waited = run_queue()
-        if measured:
-            calm = waited - self._waited < 200_000
-            self.windows += 1
-            self.undisturbed += calm
-            self.late.merge(late)
-            if calm:
+    def watched(self, told: Lateness) -> None:
+        """Take in when the machine was late by itself: start errors of other windows are those of the generator."""
+        for begin, end, late in self.windows:
+            if not any(due < end and due + delay > begin for due, delay in told):
+                self.undisturbed += 1
                 self.quiet.merge(late)
-        self._waited = waited
 
     def window(self) -> dict[str, float]:
         """Return CPU time per iteration from the second frame with measured ones to the last but one with news."""
@@ -151,15 +144,18 @@ def main() -> None:
     cpu = time.process_time()
     with tempfile.TemporaryDirectory(prefix="pileup-bench-") as name:
         path = Path(name) / "operations.table"
-        if "python" in order:
-            tally, before, most = press_python(order, path), 0, 0
-        else:
-            tally, before, most = press_native(order, path)
+        with watching(order.get("watched", [])) as told:
+            if "python" in order:
+                tally, before, most = press_python(order, path), 0, 0
+            else:
+                tally, before, most = press_native(order, path)
+        if "watched" in order:
+            tally.watched(told)
         size = path.stat().st_size
     found = {
         "passed": tally.passed, "failed": tally.failed, "missed": tally.missed, "all": tally.all, "record_bytes": size,
         "memory_before": before, "memory": most, "window": tally.window(), "late_p50": tally.late.quantile(0.5),
-        "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": tally.windows,
+        "late_p99": tally.late.quantile(0.99), "quiet_p99": tally.quiet.quantile(0.99), "windows": len(tally.windows),
         "undisturbed": tally.undisturbed, "pid": os.getpid(), "service_mean": tally.service.mean,
         "cpu": time.process_time() - cpu,
     }  # fmt: skip
