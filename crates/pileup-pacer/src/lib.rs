@@ -2,7 +2,8 @@
 //!
 //! Three ways to wait, all on absolute monotonic time so that lateness never adds up: [`Pacer`] for thousands of sleepers on one tokio
 //! current-thread runtime, [`sleep_until_blocking`] for a thread of its own, [`TimerFd`] for everybody else's event loop.
-//! The runtime's own timer is never used for starts: it has a grid of 1 ms.
+//! The runtime's own timer is never used for starts: it has a grid of 1 ms. Room for open files is made here, too: what waits while
+//! their table grows comes late.
 
 pub mod clock;
 mod files;
