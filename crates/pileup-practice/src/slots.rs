@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use pileup_pacer::clock::now;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Slots with a bounded queue.
@@ -22,8 +23,8 @@ pub(crate) struct Slot<'a> {
     _permit: SemaphorePermit<'a>,
     /// Since when it had been free.
     since: i64,
-    /// When it is free again; before it was told so, it never was taken.
-    until: Cell<i64>,
+    /// From when on it is free again, where that is known.
+    until: Cell<Option<i64>>,
 }
 
 /// A place in the queue.
@@ -37,7 +38,7 @@ impl Drop for Place<'_> {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        self.slots.free.borrow_mut().push(Reverse(self.until.get()));
+        self.slots.free.borrow_mut().push(Reverse(self.until.get().unwrap_or_else(now)));
     }
 }
 
@@ -47,9 +48,9 @@ impl Slot<'_> {
         self.since
     }
 
-    /// Give it back, free from a time on.
+    /// Give it back, free from a time on. One that is dropped, because its request was given up, is free from now on.
     pub(crate) fn free(self, from: i64) {
-        self.until.set(from);
+        self.until.set(Some(from));
     }
 }
 
@@ -75,7 +76,7 @@ impl Slots {
 
     fn slot<'a>(&'a self, permit: SemaphorePermit<'a>) -> Slot<'a> {
         let since = self.free.borrow_mut().pop().map_or(0, |Reverse(since)| since);
-        Slot { slots: self, _permit: permit, since, until: Cell::new(since) }
+        Slot { slots: self, _permit: permit, since, until: Cell::new(None) }
     }
 }
 
@@ -134,8 +135,11 @@ mod tests {
             }
             let (first, left) = (slots.take().await.unwrap(), slots.take().await.unwrap());
             assert_eq!((first.since(), left.since()), (5, 6));
-            drop(left); // its request was given up before it was served
-            assert_eq!(slots.take().await.unwrap().since(), 6);
+            let time = now();
+            drop(left); // its request was given up
+            let (third, again) = (slots.take().await.unwrap(), slots.take().await.unwrap());
+            assert_eq!(third.since(), 7);
+            assert!(again.since() >= time, "it was held until then");
         });
     }
 }
