@@ -44,6 +44,7 @@ pub struct Frame {
 /// One load under way. Exactly one executor pulls from it.
 pub struct Press {
     load: Arc<Load>,
+    /// Given back with the load.
     _room: Room,
     recorder: Arc<Recorder>,
     turnstile: OnceLock<Turnstile>,
