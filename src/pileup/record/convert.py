@@ -42,7 +42,7 @@ def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], info: dict[st
     """Write each chunk of raw rows alone, then all in one file: cheaper than a database that holds them in between."""
     folder = _pieces(parquet)
     folder.mkdir()
-    files = operations.pieces(connection, tables, info, folder)
+    files = operations.pieces(tables, info, folder)
     operations.create(connection)  # what is written when there are only texts
     named = ", ".join(map(operations.quoted, files))
     _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet)  # noqa: S608

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,8 @@ MEMORY = "128MB"
 KEPT = 70_000
 """Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
 remember: the rows that use them stand right behind, but for names of operations, which stay known too."""
+HANDS = 2
+"""Threads that convert: the load is over, and each takes the memory of a chunk and of a connection."""
 TEXTS = ("key", "error", "operation")
 ROW = np.dtype(
     [
@@ -50,6 +54,8 @@ _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "
     "place": "USMALLINT",
     **dict.fromkeys(("intended", "start", "first_byte", "end"), "BIGINT"),
 }
+Texts = dict[str, NDArray[Any]]
+"""The texts that a chunk names: `number` and `text`."""
 LOADED = "loaded"
 """Table of raw rows in a connection."""
 BROKEN_OFF = "broken-off"
@@ -169,7 +175,7 @@ def load(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any
     _register_names(connection, info)
     for path in tables:
         for rows, texts in chunks(TableReader(path, ROW)):
-            _insert(connection, rows, texts)
+            _insert(connection, rows, _used(rows, texts))
 
 
 def create(connection: DuckDBPyConnection) -> None:
@@ -178,29 +184,68 @@ def create(connection: DuckDBPyConnection) -> None:
     connection.execute(f"CREATE TABLE {LOADED} ({columns})")
 
 
-def pieces(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any], folder: Path) -> list[Path]:
-    """Write raw tables as Parquet files of a chunk each, to be read in this order and soon: memory holds one chunk."""
-    _register_names(connection, info)
-    made: list[Path] = []
-    for path in tables:
-        for rows, texts in chunks(TableReader(path, ROW)):
-            made.append(folder / f"{len(made)}.parquet")
-            with _registered(connection, rows, texts):
-                connection.execute(f"COPY ({_rows_in_words()}) TO {quoted(made[-1])} (FORMAT parquet)")
-    return made
+def pieces(tables: list[Path], info: dict[str, Any], folder: Path) -> list[Path]:
+    """Write raw tables as Parquet files of a chunk each, to be read soon, in this order; memory holds a few chunks."""
+    source = Source(tables)
+
+    def write() -> list[Path]:
+        made: list[Path] = []
+        with connect(loads=True) as connection:
+            _register_names(connection, info)
+            while (taken := source.take()) is not None:
+                number, rows, texts = taken
+                made.append(folder / f"{number}.parquet")
+                with _registered(connection, rows, texts):
+                    connection.execute(f"COPY ({_rows_in_words()}) TO {quoted(made[-1])} (FORMAT parquet)")
+        return made
+
+    with ThreadPoolExecutor(HANDS) as pool:
+        hands = [pool.submit(write) for _ in range(HANDS)]
+        try:
+            written = [path for hand in as_completed(hands) for path in hand.result()]
+        finally:
+            source.stop()  # when one fails, or the user stops it, the others need not go on
+    return sorted(written, key=lambda path: int(path.stem))
 
 
-def _insert(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -> None:
+class Source:
+    """Gives the chunks of raw tables to several threads."""
+
+    def __init__(self, tables: Iterable[Path]) -> None:
+        self._lock = threading.Lock()
+        self._chunks = (chunk for path in tables for chunk in chunks(TableReader(path, ROW)))
+        self._taken = 0
+
+    def take(self) -> tuple[int, Rows, Texts] | None:
+        """Return the number of the next chunk, its rows and their texts; None when there is no more."""
+        with self._lock:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return None
+            self._taken += 1
+            return self._taken, chunk[0], _used(*chunk)
+
+    def stop(self) -> None:
+        """Give no more."""
+        with self._lock:
+            self._chunks.close()
+
+
+def _insert(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> None:
     with _registered(connection, rows, texts):
         connection.execute(f"INSERT INTO {LOADED} BY NAME {_rows_in_words()}")
 
 
-@contextmanager
-def _registered(connection: DuckDBPyConnection, rows: Rows, texts: dict[int, str]) -> Iterator[None]:
-    """Let a connection see rows and their texts as tables."""
+def _used(rows: Rows, texts: dict[int, str]) -> Texts:
+    """Return the texts that rows name: later ones of the table may take their place in `texts`."""
     used = np.unique(np.concatenate([np.unique(rows[name]) for name in TEXTS]))
-    known = [texts.get(number, "") for number in used.tolist()]
-    connection.register("_texts", {"number": used, "text": np.array(known, dtype=object)})
+    return {"number": used, "text": np.array([texts.get(number, "") for number in used.tolist()], dtype=object)}
+
+
+@contextmanager
+def _registered(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> Iterator[None]:
+    """Let a connection see rows and their texts as tables."""
+    connection.register("_texts", texts)
     connection.register("_rows", {name: rows[name] for name in rows.dtype.names or () if name != "pad"})
     try:
         yield

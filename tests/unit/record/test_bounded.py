@@ -68,6 +68,14 @@ def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypa
         assert (made[name] == raw[name]).all(), name
 
 
+def test_when_a_conversion_breaks_off_nothing_more_is_read(folder):
+    source = operations.Source([folder.operations_path(0)])
+    number, rows, texts = source.take()
+    assert (number, len(rows), texts["text"][1]) == (1, 100_000, "copy")
+    source.stop()
+    assert source.take() is None
+
+
 def test_a_large_table_of_texts_alone_becomes_an_empty_file(tmp_path, monkeypatch):
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
     made = RunFolder.create(tmp_path, "texts", 0)
