@@ -54,6 +54,7 @@ class Router:
             return self._behind.write(text)
         buffer: Buffer = getattr(capture, self._stream)
         buffer.write(text)
+        capture.printed = True
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -74,7 +75,7 @@ def routed() -> Iterator[None]:
 class Capture:
     """Catches what a client prints in its thread or task, iteration after iteration."""
 
-    __slots__ = ("_tokens", "stderr", "stdout")
+    __slots__ = ("_tokens", "printed", "stderr", "stdout")
 
     def __init__(self) -> None:
         self._renew()
@@ -83,11 +84,11 @@ class Capture:
     def _renew(self) -> None:
         self.stdout = Buffer()
         self.stderr = Buffer()
+        self.printed = False
+        """Whether `take` has something to return."""
 
     def take(self) -> tuple[tuple[str, str], ...]:
         """Return (stream, text) of what was printed since the last call, and begin anew."""
-        if not (self.stdout.parts or self.stderr.parts):
-            return ()
         taken = ("stdout", self.stdout), ("stderr", self.stderr)
         self._renew()
         return tuple((stream, buffer.text()) for stream, buffer in taken if buffer.parts)

@@ -15,7 +15,10 @@ from pileup.fleet.program_test import ProgramTest
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
-from pileup.plugin.verdict import verdict_on
+from pileup.plugin.verdict import Verdict, verdict_on
+
+PASSED = Outcome.PASSED
+"""Looked up once: a member of an enumeration takes longer to find than much of what is done for an iteration."""
 
 
 class Sink(Protocol):
@@ -123,9 +126,11 @@ class PythonExecutor:
 class Bracket:
     """Around the iterations of a client: catches their output, ends each as it ended. Made in its thread or task."""
 
-    __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout")
+    __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout", "notes")
 
     def __init__(self, desk: Desk) -> None:
+        self.notes = desk.board is not None
+        """Whether `begin` is to be told of each iteration."""
         self._desk = desk
         self._board = desk.board
         self._timeout = desk.order.timeout
@@ -138,17 +143,21 @@ class Bracket:
             under_way = Underway(op.number, op.intended, op.start, self._desk.order.case, op.client)
             self._slot = self._board.begin(under_way)
 
-    def end(self, op: Op, outcome: Outcome = Outcome.PASSED, error: str = "") -> None:
-        """End the iteration in the record and write its output away; its client asks for its next start right after."""
-        if outcome is not Outcome.PASSED:
-            op.finish(int(outcome), error)
+    def end(self, op: Op, verdict: Verdict | None = None) -> None:
+        """End the iteration in the record, passed when there is no verdict, and write its output away.
+
+        Its client asks for its next start right after.
+        """
+        if verdict is not None and verdict[0] is not PASSED:
+            op.finish(int(verdict[0]), verdict[1])
         elif late := op.conclude(self._timeout):
             limit, took = format_time(self._timeout), format_time(self._timeout + late)
             op.finish(int(Outcome.AMBIGUOUS), f"took {took}, longer than its timeout of {limit}")
         if self._board is not None:
             self._board.end(self._slot)
-        for stream, text in self._capture.take():
-            self._desk.output.append(stream, f"iteration {op.number}, client {op.client}", text)
+        if self._capture.printed:
+            for stream, text in self._capture.take():
+                self._desk.output.append(stream, f"iteration {op.number}, client {op.client}", text)
 
     def close(self) -> None:
         """Let the streams go."""

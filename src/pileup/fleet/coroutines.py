@@ -15,9 +15,8 @@ from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
-from pileup.plugin.verdict import verdict_of, verdict_on
+from pileup.plugin.verdict import Verdict, verdict_of, verdict_on
 
-PASSED = (Outcome.PASSED, "")
 TURNS = 16
 """Iterations that a client may do before others of its loop get a turn."""
 
@@ -79,15 +78,17 @@ class CoroutineExecutor(PythonExecutor):
                 for _ in range(TURNS):
                     if op is None:
                         op = await self._wait(client)
-                    bracket.begin(op)
-                    bracket.end(op, *(await self._iterate(test, op, limit) if test else (Outcome.FAILED, self.mistake)))
+                    if bracket.notes:
+                        bracket.begin(op)
+                    told = await self._iterate(test, op, limit) if test is not None else (Outcome.FAILED, self.mistake)
+                    bracket.end(op, told)
                     op = self._pump(over, client)
                 if op is not None:  # else it gives others their turn while it waits
                     await asyncio.sleep(0)
         finally:
             limit.close()
             bracket.close()
-            if test:
+            if test is not None:
                 tear_down(test, self.desk.output)
 
     def _wait(self, client: int) -> asyncio.Future[Op]:
@@ -95,7 +96,7 @@ class CoroutineExecutor(PythonExecutor):
         return following
 
     @staticmethod
-    async def _iterate(test: Test, op: Op, limit: Limit) -> tuple[Outcome, str]:
+    async def _iterate(test: Test, op: Op, limit: Limit) -> Verdict | None:
         limit.begin()
         try:
             result = await cast(Coroutine[Any, Any, object], test.run(op))
@@ -107,4 +108,4 @@ class CoroutineExecutor(PythonExecutor):
             return verdict_on(problem)
         finally:
             limit.end()
-        return PASSED if result is None else verdict_of(result)
+        return None if result is None else verdict_of(result)

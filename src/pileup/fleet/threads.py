@@ -11,8 +11,6 @@ from pileup.model.record import Outcome
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
 
-PASSED = (Outcome.PASSED, "")
-
 
 class ThreadExecutor(PythonExecutor):
     """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
@@ -48,13 +46,14 @@ class ThreadExecutor(PythonExecutor):
         test = self.set_up(client)
         bracket = Bracket(self.desk)
         while (op := seat.next()) is not None:
-            bracket.begin(op)
-            if test:
+            if bracket.notes:
+                bracket.begin(op)
+            if test is not None:
                 self._iterate(test, op, bracket)
             else:
-                bracket.end(op, Outcome.FAILED, self.mistake)
+                bracket.end(op, (Outcome.FAILED, self.mistake))
         bracket.close()
-        if test:
+        if test is not None:
             tear_down(test, self.desk.output)
 
     @staticmethod
@@ -62,6 +61,6 @@ class ThreadExecutor(PythonExecutor):
         try:
             result = test.run(op)
         except BaseException as problem:
-            bracket.end(op, *verdict_on(problem))
+            bracket.end(op, verdict_on(problem))
         else:
-            bracket.end(op, *(PASSED if result is None else verdict_of(result)))
+            bracket.end(op, None if result is None else verdict_of(result))

@@ -45,6 +45,17 @@ class Later(Plain):
         return super().run(op)
 
 
+class Empty(Plain):
+    """The same, of a class with a length."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class EmptyLater(Empty, Later):
+    """The same, async."""
+
+
 class Hangs(Test):
     """Never comes back by itself."""
 
@@ -103,7 +114,7 @@ def counts(frames: list[Frame]) -> dict[str, int]:
     return {word: sum(getattr(row, word) for row in rows) for word in words}
 
 
-@pytest.mark.parametrize("cls", [Plain, Later])
+@pytest.mark.parametrize("cls", [Plain, Later, Empty, EmptyLater])
 def test_every_outcome_is_counted_in_its_class(folder: RunFolder, cls: type[Test]) -> None:
     pressing, frames = press(folder, cls, Load(clients=3, times=50))
     assert counts(frames) == {"passed": 10, "failed": 20, "refused": 10, "ambiguous": 10, "unfinished": 0}
