@@ -20,8 +20,8 @@ HEAD = """# Benchmarks
 What pileup costs, measured against the tools one would take otherwise, on one machine and in turn. This page is made by
 `make bench` from [benchmarks/results/](../benchmarks/results/), where every single run stands; how it is measured, and
 how to get the peers: [benchmarks/README.md](../benchmarks/README.md). A ratio is that of pairs of runs, one right after
-the other; its interval is that of their mean (Student's t on logarithms), 95 %. A bar is met when the whole interval
-keeps to it.
+the other; its mean is the geometric one, with its 95 % interval (Student's t on logarithms). A median far from the mean
+tells of runs of two kinds. A bar is met when the whole interval keeps to it.
 """
 
 
@@ -87,8 +87,8 @@ def section(name: str, result: dict[str, Any]) -> str:
         "",
         result["about"],
         "",
-        "| figure | median | 95 % interval | bar | |",
-        "|---|---|---|---|---|",
+        "| figure | median | mean | its 95 % interval | bar | |",
+        "|---|---|---|---|---|---|",
     ]
     lines += [row(what, figure) for what, figure in result["figures"].items()]
     lines += ["", *table(result["levels"])]
@@ -111,7 +111,8 @@ def row(what: str, figure: dict[str, Any]) -> str:
     words = "" if not bar else f"at most {bar['most']:g}" if bar["most"] is not None else f"at least {bar['least']:g}"
     verdict = {True: "met", False: "**missed**", None: ""}[figure["met"]]
     count = figure.get("pairs") or figure.get("runs")
-    return f"| {what} ({count}) | {short(figure['median'])} | {between} | {words} | {verdict} |"
+    middle = f"{short(figure['median'])} | {short(figure['mean'])}"
+    return f"| {what} ({count}) | {middle} | {between} | {words} | {verdict} |"
 
 
 def table(levels: dict[str, dict[str, float]]) -> list[str]:

@@ -112,6 +112,7 @@ def report(taken: dict[float, Found]) -> figures.Report:
         f"memory late / early, {millions:g} million": {
             "runs": 1,
             "median": it.late / it.early,
+            "mean": it.late / it.early,
             "interval": None,
             "bar": None,
             "met": None,
@@ -140,6 +141,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the runs are written (default: the temporary folder)")
     parser.add_argument("--keep", action="store_true", help="write the results and their page")
     given = parser.parse_args()
+    if given.folder:
+        given.folder.mkdir(parents=True, exist_ok=True)
     before, taken = figures.before(), {}
     print("millions  load s  MB early  MB late  MB peak after  report s  GB on disk")
     for millions in given.millions:
