@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pileup.model.results import Comparison, Difference, Figure, RunResults
+from pileup.model.results import Comparison, Difference, Figure, Point, RunResults
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,6 +17,8 @@ INSTEAD = {"rate": "mean"}
 MOST = 60
 """Rows of one table."""
 TITLES = {"not passed": "share not passed", "mean": "mean response", "p50": "p50", "p99": "p99"}
+SHORT = 20
+"""A column of points no wider than this is never broken."""
 Row = tuple[str, str, str, str]
 
 
@@ -61,9 +63,12 @@ def _table(results: RunResults, comparison: Comparison) -> Table:
         title=Text(title, "bold"),
         title_justify="left",
     )
-    for name, side in (("Point", "left"), ("Mean", "right"), ("Against the first", "right"), ("Shown", "left")):
-        table.add_column(name, justify="right" if side == "right" else "left", overflow="fold")
-    rows = [*_points(results, comparison), *_effects(comparison)]
+    title, names = _named(results.points)
+    rows = [*_points(names, comparison), *_effects(comparison)]
+    table.add_column(title, overflow="fold", no_wrap=max(len(row[0]) for row in rows) <= SHORT)
+    for title in ("Mean", "Against the first"):
+        table.add_column(title, justify="right", overflow="fold")
+    table.add_column("Shown", overflow="fold")
     for row in rows[:MOST]:
         table.add_row(*map(Text, row))
     if len(rows) > MOST:
@@ -71,8 +76,17 @@ def _table(results: RunResults, comparison: Comparison) -> Table:
     return table
 
 
-def _points(results: RunResults, comparison: Comparison) -> Iterator[Row]:
-    names = {point.number: point.name for point in results.points}
+def _named(points: Iterable[Point]) -> tuple[str, dict[int, str]]:
+    """Return a title and the name of each point by its number; where there is one axis, its values are enough."""
+    known = {point.number: point for point in points}
+    axes = {axis for point in known.values() for axis in point.values}
+    if len(axes) != 1:
+        return "Point", {number: point.name for number, point in known.items()}
+    axis = axes.pop()
+    return axis.rpartition(".")[2], {number: point.values[axis] for number, point in known.items()}
+
+
+def _points(names: dict[int, str], comparison: Comparison) -> Iterator[Row]:
     gaps = {each.point: each for each in comparison.differences}
     for each in comparison.points:
         yield names.get(each.point, ""), _words(each.figure), *_gap(gaps.get(each.point))

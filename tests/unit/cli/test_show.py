@@ -107,6 +107,17 @@ def test_the_points_of_a_scan_are_compared(width):
     assert "copy: mean" not in words, "where there is a rate, the mean is left to the report"
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_points_of_one_axis_are_named_by_its_values(width):
+    run = synthetic.scanned()
+    points = tuple(replace(point, values={"options.target": f"a_door_{point.number}"}) for point in run.points)
+    lines = shown(replace(run, points=points), width).splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("copy: rate at each point"))
+    assert lines[begin + 1].startswith("target ")
+    assert any(line.startswith("a_door_1 ") for line in lines), "a short name is not broken"
+    assert not any(line.startswith("options.target") for line in lines)
+
+
 def test_one_repeat_says_too_few():
     assert "too few" in shown(synthetic.scanned(repeats=1), 100)
 
