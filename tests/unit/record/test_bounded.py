@@ -1,5 +1,6 @@
 """Large tables: what memory does not hold goes to a place of its own, which is gone at the end."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +69,30 @@ def test_rows_converted_in_pieces_are_those_converted_in_memory(folder, monkeypa
         assert (made[name] == raw[name]).all(), name
 
 
-def test_when_a_conversion_breaks_off_nothing_more_is_read(folder):
+def test_a_source_that_was_stopped_gives_no_more(folder):
     source = operations.Source([folder.operations_path(0)])
     number, rows, texts = source.take()
     assert (number, len(rows), texts["text"][1]) == (1, 100_000, "copy")
     source.stop()
     assert source.take() is None
+
+
+def test_when_one_thread_of_a_conversion_fails_the_other_does_not_go_on(folder, monkeypatch):
+    monkeypatch.setattr(convert, "IN_MEMORY", 0)
+    words, asked = operations._rows_in_words, []
+
+    def failing():
+        asked.append(1)
+        if len(asked) == 1:
+            raise OSError("no room")
+        time.sleep(0.5)
+        return words()
+
+    monkeypatch.setattr(operations, "_rows_in_words", failing)
+    with pytest.raises(OSError, match="no room"):
+        folder.convert()
+    assert len(asked) <= operations.HANDS, "there are four chunks"
+    assert folder.operations_path(0).exists()
 
 
 def test_a_large_table_of_texts_alone_becomes_an_empty_file(tmp_path, monkeypatch):
