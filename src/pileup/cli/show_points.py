@@ -63,11 +63,11 @@ def _table(results: RunResults, comparison: Comparison) -> Table:
         title=Text(title, "bold"),
         title_justify="left",
     )
-    title, names = _named(results.points)
+    points, names = _named(results.points)
     rows = [*_points(names, comparison), *_effects(comparison)]
-    table.add_column(title, overflow="fold", no_wrap=max(len(row[0]) for row in rows) <= SHORT)
-    for title in ("Mean", "Against the first"):
-        table.add_column(title, justify="right", overflow="fold")
+    table.add_column(points, overflow="fold", no_wrap=all(len(row[0]) <= SHORT for row in rows))
+    for name in ("Mean", "Against the first"):
+        table.add_column(name, justify="right", overflow="fold")
     table.add_column("Shown", overflow="fold")
     for row in rows[:MOST]:
         table.add_row(*map(Text, row))
@@ -80,7 +80,7 @@ def _named(points: Iterable[Point]) -> tuple[str, dict[int, str]]:
     """Return a title and the name of each point by its number; where there is one axis, its values are enough."""
     known = {point.number: point for point in points}
     axes = {axis for point in known.values() for axis in point.values}
-    if len(axes) != 1:
+    if len(axes) != 1 or not all(point.values for point in known.values()):
         return "Point", {number: point.name for number, point in known.items()}
     axis = axes.pop()
     return axis.rpartition(".")[2], {number: point.values[axis] for number, point in known.items()}
