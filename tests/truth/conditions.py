@@ -1,0 +1,133 @@
+"""The conditions under which pileup is held against the logs: tests and the table of docs/truth.md share them."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from tests.truth.press import Condition, Pressed, at_once, beside_loops, press, stopped_for
+
+QUEUE = ("fifo", "--workers", "1", "--law", "fixed:10")
+"""100 /s: one worker, 10 ms each."""
+CAPACITY = 100
+OFFERED = (80, 120, 200, 2000)
+THINK = 0.09
+"""Seconds that a client of the closed loads thinks: with the 10 ms of its request ten clients offer 100 /s."""
+LENGTH, RAMP, WARM_UP = 3, 1, 1
+TIMEOUT = 1.0
+Run = Callable[[], Pressed]
+
+
+def overload(offered: int) -> list[Condition]:
+    """Return the conditions of a rate that is offered: open and closed, at once and after a ramp and a warm-up."""
+    few = {"clients": 50} if offered == 2000 else {}
+    loads = {
+        "open": {"rate": offered, **few},
+        "closed": {"clients": offered // 10, "think": f"{round(THINK * 1000)} ms"},
+    }
+    found = []
+    for kind, load in loads.items():
+        found.append(Condition(f"{kind}_{offered}", QUEUE, load, LENGTH))
+        found.append(Condition(f"{kind}_{offered}_warm", QUEUE, load, LENGTH, RAMP, WARM_UP))
+    return found
+
+
+# Each of the 1000 clients waits for up to 10 s: longer than the window.
+LONG = Condition("open_long", QUEUE, {"rate": 2000}, LENGTH)
+
+CALM = [
+    Condition("calm_fixed", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate": 100}, 4),
+    Condition("calm_exponential", ("fifo", "--workers", "4", "--law", "exponential:20", "--seed", "3"), {"rate": 120}, 4),
+    Condition("calm_lognormal", ("fifo", "--workers", "8", "--law", "lognormal:20,0.5"), {"clients": 8}, 4),
+]
+REFUSED = Condition("refused", ("fifo", "--workers", "4", "--law", "fixed:10", "--refuse", "0.3"), {"rate": 150})
+SHED = Condition("shed", (*QUEUE, "--shed", "5"), {"rate": 200})
+TIMED_OUT = Condition("timed_out", QUEUE, {"rate": 200}, 3.4, timeout=TIMEOUT)
+LATE = Condition("late", QUEUE, {"rate": 160}, 3, timeout=TIMEOUT)
+"""Of 480 some 260 are answered in time: the median is known, the rest is slower than the timeout."""
+STOPS = Condition("stops", ("fifo", "--workers", "4", "--law", "fixed:20", "--stop", "1,1"), {"rate": 100}, 4)
+DEAD = Condition("dead", ("mute", "--looks"), {"rate": 50}, 3, timeout=TIMEOUT)
+BUSY = Condition("busy", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate": 100}, 4)
+STOPPED = Condition("stopped", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate": 100}, 10)
+STOPPED_CLOSED = Condition("stopped_closed", ("fifo", "--workers", "4", "--law", "fixed:20"), {"clients": 4}, 8)
+KILLED = Condition(
+    "killed", ("keeper", "1", "--workers", "4", "--law", "fixed:20"), {"rate": 100, "clients": 200}, 9, timeout=2
+)
+FAULTS = 3
+DRIP = Condition(
+    "drip", ("drip", "--size", "1000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7
+)
+DRIP_LONG = Condition(
+    "drip_long", ("drip", "--size", "20000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7, timeout=4
+)
+
+SINGLE: Mapping[str, list[Condition]] = {
+    "calm": CALM,
+    "refused": [REFUSED, SHED],
+    "timed_out": [TIMED_OUT, LATE],
+    "stops": [STOPS],
+    "drip": [DRIP, DRIP_LONG],
+    "long": [LONG],
+}
+
+
+def overloads(folder: Path) -> Mapping[str, Run]:
+    """Return the runs of the overload table."""
+    return {f"offered_{rate}": partial(press, folder / str(rate), overload(rate)) for rate in OFFERED}
+
+
+def singles(folder: Path) -> Mapping[str, Run]:
+    """Return the runs of what needs nothing beside it."""
+    return {name: partial(press, folder / name, conditions) for name, conditions in SINGLE.items()}
+
+
+def dead(folder: Path) -> Pressed:
+    """Press a server that never answers, beside two busy loops."""
+    return press(folder, [DEAD], beside=beside_loops(2, DEAD.length + 2, DEAD.name))
+
+
+def busy(folder: Path) -> Pressed:
+    """Press a healthy server on a machine that has other work."""
+    return press(folder, [BUSY], beside=beside_loops(2, BUSY.length, BUSY.name))
+
+
+def stopped(folder: Path) -> Pressed:
+    """Stop pileup for 0.4 s in 10 s."""
+    return press(folder, [STOPPED], beside=stopped_for(0.4, 400, STOPPED.name))
+
+
+def stopped_closed(folder: Path) -> Pressed:
+    """Stop pileup for 3 s in 8 s of a closed load."""
+    return press(folder, [STOPPED_CLOSED], beside=stopped_for(3, 400, STOPPED_CLOSED.name))
+
+
+def killed(folder: Path) -> Pressed:
+    """Kill a server three times, with kill -9; it is back after about a second."""
+    return press(
+        folder,
+        [KILLED],
+        lambda servers: {
+            "faults": [
+                {"name": f"kill{number}", "at": f"{1 + 3 * number} s", "do": "command", "run": f"kill -USR1 {servers['killed'].process.pid}"}
+                for number in range(FAULTS)
+            ]
+        },
+    )
+
+
+def disturbed(folder: Path) -> Mapping[str, Run]:
+    """Return the runs in which pileup is stopped or the server is killed: all wait for most of their time."""
+    return {
+        "stopped": partial(stopped, folder / "stopped"),
+        "stopped_closed": partial(stopped_closed, folder / "stopped_closed"),
+        "killed": partial(killed, folder / "killed"),
+    }
+
+
+def on_busy_machine(folder: Path) -> Mapping[str, Run]:
+    """Return the runs beside busy loops."""
+    return {"dead": partial(dead, folder / "dead"), "busy": partial(busy, folder / "busy")}
+
+
+def pressed(found: Mapping[str, Run], most: int = 6) -> dict[str, Pressed]:
+    """Press them, so many at a time."""
+    return at_once(found, most)
