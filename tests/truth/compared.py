@@ -1,11 +1,11 @@
 """Figures that pileup reports beside the same figures by the log of the server."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pileup.model.results import Figure
+from pileup.model.results import Figure, OperationResult
 from pileup.record import RunFolder
 from tests.truth.press import Condition, Pressed
 
@@ -62,10 +62,14 @@ class Seen:
         self.case = run.case(name)
         self.rows = rows(run, name)
         self.begin, self.end = window(self.condition, self.rows)
-        self.ended = [
-            line for line in run.servers[name].lines("ended") if line["id"] in self.rows
-        ]
+        self.ended = [line for line in run.servers[name].lines("ended") if line["id"] in self.rows]
         self.due = self._due()
+
+    @property
+    def told(self) -> OperationResult:
+        """What pileup says of the iterations."""
+        assert self.case.iterations is not None, f"no figures of {self.case.name}: {self.case.reason}"
+        return self.case.iterations
 
     @property
     def seconds(self) -> float:
@@ -81,16 +85,11 @@ class Seen:
     @property
     def inside(self) -> list[dict[str, Any]]:
         """Lines of answers in the window that a client got."""
-        by_id = self.by_id()
         return [
             line
             for line in self.ended
-            if self.begin <= line["time"] < self.end and not line["gone"] and not self.late(line, by_id[line["id"]])
+            if self.begin <= line["time"] < self.end and not line["gone"] and not self.late(line, self.rows[line["id"]])
         ]
-
-    def by_id(self) -> dict[int, dict[str, Any]]:
-        """Return the rows by the number of the request."""
-        return self.rows
 
     def late(self, line: dict[str, Any], row: dict[str, Any]) -> bool:
         """Whether the client did not wait so long."""
@@ -137,18 +136,18 @@ def lines(run: Pressed, name: str, quantiles: bool = True) -> Iterator[Line]:
 def rate(seen: Seen) -> Line:
     """What ended passed in the window."""
     passed = [line for line in seen.inside if line["status"] == 200]
-    return per_second("rate", len(passed), seen, seen.case.iterations.rate, EDGE, "/s")  # type: ignore[union-attr]
+    return per_second("rate", len(passed), seen, seen.told.rate, edge=EDGE, unit="/s")
 
 
 def bandwidth(seen: Seen) -> Line:
     """Bytes of bodies that came in the window, those of refusals too."""
     whole = [line["sent"] for line in seen.inside]
     most = max(whole, default=0)
-    told = seen.case.iterations.throughput  # type: ignore[union-attr]
-    return per_second("bytes", sum(whole), seen, told, EDGE * most, "B/s")
+    told = seen.told.throughput
+    return per_second("bytes", sum(whole), seen, told, edge=EDGE * most, unit="B/s")
 
 
-def per_second(name: str, amount: float, seen: Seen, told: Figure, edge: float, unit: str) -> Line:
+def per_second(name: str, amount: float, seen: Seen, told: Figure, *, edge: float, unit: str) -> Line:
     """Compare something by the second of the window."""
     truth = amount / seen.seconds
     value = told.value
@@ -166,7 +165,7 @@ def longer_than_window(seen: Seen) -> bool:
 
 def counts(seen: Seen) -> Iterator[Line]:
     """Outcomes of what was due in the window."""
-    told = seen.case.iterations.counts  # type: ignore[union-attr]
+    told = seen.told.counts
     truth: dict[str, int] = {
         "passed": sum(each.passed for each in seen.due),
         "refused": sum(each.status == 503 and not each.timed_out for each in seen.due),
@@ -184,14 +183,14 @@ def share(seen: Seen) -> Line:
     """The share of what was due that did not pass."""
     due = len(seen.due) + seen.missed
     truth = 1 - sum(each.passed for each in seen.due) / max(1, due)
-    told = seen.case.iterations.not_passed.value  # type: ignore[union-attr]
+    told = seen.told.not_passed.value
     agrees = told is not None and abs(told - truth) <= 0.005
     return Line("did not pass", f"{truth:.1%}", "nothing" if told is None else f"{told:.1%}", agrees)
 
 
 def quantile(seen: Seen, share: float) -> Line:
     """A quantile of response times over all that was due: timeouts are slower than what passed, the rest than these."""
-    figure: Figure = seen.case.iterations.quantiles[share]  # type: ignore[union-attr]
+    figure: Figure = seen.told.quantiles[share]
     passed = sorted(each.response for each in seen.due if each.passed)
     timed_out = sorted(each.response for each in seen.due if each.timed_out)
     n = len(seen.due) + seen.missed
@@ -209,8 +208,8 @@ def _same(figure: Figure, rank: int, passed: list[float], timed_out: list[float]
         return figure.value is not None and near(figure.value, passed[rank])
     if rank < len(passed) + len(timed_out):
         bound = seen.condition.timeout * SECOND
-        return figure.value is None and figure.above is not None and near(figure.above, bound)  # type: ignore[attr-defined]
-    return figure.value is None and figure.above == math.inf  # type: ignore[attr-defined]
+        return figure.value is None and figure.above is not None and near(figure.above, bound)
+    return figure.value is None and figure.above == math.inf
 
 
 def near(told: float, truth: float) -> bool:
@@ -236,6 +235,3 @@ def quantile_word(figure: Figure) -> str:
 def wrong(found: Iterator[Line]) -> list[Line]:
     """Return what does not agree."""
     return [line for line in found if not line.agrees]
-
-
-Lines = Callable[[Pressed, str], Iterator[Line]]

@@ -3,13 +3,26 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tests.truth.press import Condition, Pressed, at_once, beside_loops, press, stopped_for
+from tests.truth.press import (
+    Condition,
+    Pressed,
+    Words,
+    at_once,
+    beside_loops,
+    nothing_more,
+    press,
+    seconds,
+    stopped_for,
+)
+from tests.truth.started import Server
 
 QUEUE = ("fifo", "--workers", "1", "--law", "fixed:10")
 """100 /s: one worker, 10 ms each."""
 CAPACITY = 100
 OFFERED = (80, 120, 200, 2000)
+COMPARED = ("120_alone", "200_alone")
 THINK = 0.09
 """Seconds that a client of the closed loads thinks: with the 10 ms of its request ten clients offer 100 /s."""
 LENGTH, RAMP, WARM_UP = 3, 1, 1
@@ -34,9 +47,10 @@ def overload(offered: int) -> list[Condition]:
 # Each of the 1000 clients waits for up to 10 s: longer than the window.
 LONG = Condition("open_long", QUEUE, {"rate": 2000}, LENGTH)
 
+EXPONENTIAL = ("fifo", "--workers", "4", "--law", "exponential:20", "--seed", "3")
 CALM = [
     Condition("calm_fixed", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate": 100}, 4),
-    Condition("calm_exponential", ("fifo", "--workers", "4", "--law", "exponential:20", "--seed", "3"), {"rate": 120}, 4),
+    Condition("calm_exponential", EXPONENTIAL, {"rate": 120}, 4),
     Condition("calm_lognormal", ("fifo", "--workers", "8", "--law", "lognormal:20,0.5"), {"clients": 8}, 4),
 ]
 REFUSED = Condition("refused", ("fifo", "--workers", "4", "--law", "fixed:10", "--refuse", "0.3"), {"rate": 150})
@@ -50,12 +64,16 @@ BUSY = Condition("busy", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate
 STOPPED = Condition("stopped", ("fifo", "--workers", "4", "--law", "fixed:20"), {"rate": 100}, 10)
 STOPPED_CLOSED = Condition("stopped_closed", ("fifo", "--workers", "4", "--law", "fixed:20"), {"clients": 4}, 8)
 KILLED = Condition(
-    "killed", ("keeper", "1", "--workers", "4", "--law", "fixed:20"), {"rate": 100, "clients": 200}, 9, timeout=2
+    "killed", ("keeper", "1", "--workers", "8", "--law", "exponential:30"), {"rate": 100, "clients": 200}, 11, timeout=2
 )
+"""Some that began later than those in its hands at the kill have passed by then."""
 FAULTS = 3
-DRIP = Condition(
-    "drip", ("drip", "--size", "1000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7
-)
+HANDS = 40
+IN_HANDS = Condition("in_hands", ("keeper", "1", "--workers", str(HANDS), "--law", "fixed:700"), {"clients": HANDS}, 4)
+"""When it is killed 1 s after the begin, the second request of each client is in its hands."""
+NOBODY = Condition("nobody", ("keeper", "60", "--workers", "8", "--law", "fixed:10"), {"clients": 8}, 3.5)
+"""Killed 0.5 s after the begin, and not back: connections are refused."""
+DRIP = Condition("drip", ("drip", "--size", "1000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7)
 DRIP_LONG = Condition(
     "drip_long", ("drip", "--size", "20000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7, timeout=4
 )
@@ -70,19 +88,43 @@ SINGLE: Mapping[str, list[Condition]] = {
 }
 
 
+TIMED_OUT_CRITERIA = {
+    "S1": "p90(timed_out) < 2 s",
+    "S2": "p90(timed_out) < 900 ms",
+    "S3": "p90(timed_out) > 900 ms",
+    "S4": "p90(timed_out.passed_response) < 1.1 s",
+}
+
+
+def criteria(checks: Mapping[str, str]) -> Words:
+    """Return these criteria."""
+    return lambda _: {"criteria": [{"id": number, "says": check, "check": check} for number, check in checks.items()]}
+
+
+CRITERIA = {"timed_out": criteria(TIMED_OUT_CRITERIA)}
+
+
 def overloads(folder: Path) -> Mapping[str, Run]:
     """Return the runs of the overload table."""
-    return {f"offered_{rate}": partial(press, folder / str(rate), overload(rate)) for rate in OFFERED}
+    found: dict[str, Run] = {f"offered_{rate}": partial(press, folder / str(rate), overload(rate)) for rate in OFFERED}
+    for name in COMPARED:
+        load = {"rate": int(name.split("_")[0])}
+        found[f"offered_{name}"] = partial(press, folder / name, [Condition("load", QUEUE, load, 5)])
+    return found
 
 
 def singles(folder: Path) -> Mapping[str, Run]:
     """Return the runs of what needs nothing beside it."""
-    return {name: partial(press, folder / name, conditions) for name, conditions in SINGLE.items()}
+    return {
+        name: partial(press, folder / name, conditions, CRITERIA.get(name, nothing_more))
+        for name, conditions in SINGLE.items()
+    }
 
 
 def dead(folder: Path) -> Pressed:
     """Press a server that never answers, beside two busy loops."""
-    return press(folder, [DEAD], beside=beside_loops(2, DEAD.length + 2, DEAD.name))
+    more = criteria({"D1": "rate(dead) >= 10 /s"})
+    return press(folder, [DEAD], more, beside_loops(2, DEAD.length + 2, DEAD.name))
 
 
 def busy(folder: Path) -> Pressed:
@@ -102,16 +144,17 @@ def stopped_closed(folder: Path) -> Pressed:
 
 def killed(folder: Path) -> Pressed:
     """Kill a server three times, with kill -9; it is back after about a second."""
-    return press(
-        folder,
-        [KILLED],
-        lambda servers: {
-            "faults": [
-                {"name": f"kill{number}", "at": f"{1 + 3 * number} s", "do": "command", "run": f"kill -USR1 {servers['killed'].process.pid}"}
-                for number in range(FAULTS)
-            ]
-        },
-    )
+    return press(folder, [KILLED], kills(KILLED.name, *(1 + 3 * number for number in range(FAULTS))))
+
+
+def kills(name: str, *at: float) -> Words:
+    """Return the faults that kill a server at these times."""
+
+    def words(servers: Mapping[str, Server]) -> Mapping[str, Any]:
+        kill = {"do": "command", "run": f"kill -USR1 {servers[name].process.pid}"}
+        return {"faults": [{"name": f"kill{n}", "at": seconds(when), **kill} for n, when in enumerate(at)]}
+
+    return words
 
 
 def disturbed(folder: Path) -> Mapping[str, Run]:
@@ -120,6 +163,8 @@ def disturbed(folder: Path) -> Mapping[str, Run]:
         "stopped": partial(stopped, folder / "stopped"),
         "stopped_closed": partial(stopped_closed, folder / "stopped_closed"),
         "killed": partial(killed, folder / "killed"),
+        "in_hands": partial(press, folder / "in_hands", [IN_HANDS], kills(IN_HANDS.name, 1)),
+        "nobody": partial(press, folder / "nobody", [NOBODY], kills(NOBODY.name, 0.5)),
     }
 
 

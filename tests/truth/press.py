@@ -41,6 +41,8 @@ class Condition:
     options: Mapping[str, Any] = field(default_factory=lambda: {"path": "x"})
     words: Mapping[str, Any] = field(default_factory=dict)
     """Further words of the test."""
+    target: Mapping[str, Any] = field(default_factory=dict)
+    """Further words of its target."""
 
     @property
     def rate(self) -> float | None:
@@ -57,7 +59,8 @@ class Condition:
         if not {"times", "find", "hold"} & set(load):
             load["for"] = seconds(self.length)
         load |= {word: seconds(value) for word in ("ramp", "warm_up") if (value := getattr(self, word))}
-        made = {"name": self.name, "use": "http.request", "target": self.name, "options": dict(self.options)}
+        made: dict[str, Any] = {"name": self.name, "use": "http.request", "target": self.name}
+        made["options"] = dict(self.options)
         if self.timeout:
             made["timeout"] = seconds(self.timeout)
         return {**made, "load": load, **self.words}
@@ -103,10 +106,19 @@ Beside = Callable[["subprocess.Popen[str]", Mapping[str, Server]], "tuple[int, i
 """Something that is done to a run while it goes on."""
 
 
+Words = Callable[[Mapping[str, Server]], Mapping[str, Any]]
+"""Words of a suite that need to know its servers."""
+
+
+def nothing_more(_: Mapping[str, Server]) -> Mapping[str, Any]:
+    """Return no further words."""
+    return {}
+
+
 def press(
     folder: Path,
     conditions: Iterable[Condition],
-    more: Callable[[Mapping[str, Server]], Mapping[str, Any]] = lambda _: {},
+    more: Words = nothing_more,
     beside: Beside | None = None,
 ) -> Pressed:
     """Run one suite of these conditions, one after another; `more` are its further words."""
@@ -121,22 +133,19 @@ def press(
             "pileup": 1,
             "title": "truth",
             "seed": 7,
-            "targets": {name: {"kind": "http", "url": server.url} for name, server in servers.items()},
+            "targets": {
+                name: {"kind": "http", "url": server.url, **by_name[name].target} for name, server in servers.items()
+            },
             "tests": [condition.test for condition in by_name.values()],
         }
         for word, value in more(servers).items():
             suite[word] = {**suite[word], **value} if isinstance(suite.get(word), dict) else value
         code, output, stopped = run(folder, suite, servers, beside)
-        for server in servers.values():
-            if server.log.exists() and by_name_waits(by_name[next(n for n, s in servers.items() if s is server)]):
-                server.idle()
+        for name, condition in by_name.items():
+            if condition.server[0] == "fifo":
+                servers[name].idle()
     printed = [line for line in output.splitlines() if line.strip()]
     return Pressed(by_name, servers, code, folder / printed[-1] if printed else folder, output, stopped)
-
-
-def by_name_waits(condition: Condition) -> bool:
-    """Whether the server of a condition answers all in the end."""
-    return condition.server[0] == "fifo"
 
 
 def run(

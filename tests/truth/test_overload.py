@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.support import pileup
 from tests.truth import conditions
 from tests.truth.compared import Seen, bandwidth, counts, lines, rate, share, wrong
 from tests.truth.conftest import Runs
-from tests.truth.press import Pressed, at_once, press
+from tests.truth.press import Pressed
 
 pytestmark = pytest.mark.timed
 CASES = [condition.name for offered in conditions.OFFERED for condition in conditions.overload(offered)]
@@ -24,7 +25,7 @@ def test_t1_the_rate_is_that_of_the_log_in_the_same_window(overloads: Runs, name
     seen = Seen(run_of(overloads, name), name)
     line = rate(seen)
     assert line.agrees, line
-    assert seen.case.iterations.rate.value < 1.05 * conditions.CAPACITY
+    assert seen.told.rate.value < 1.05 * conditions.CAPACITY
     assert not wrong(iter([bandwidth(seen)]))
 
 
@@ -42,42 +43,22 @@ def test_quantiles_are_over_all_that_was_due(overloads: Runs, name: str) -> None
 
 def test_t1_operations_longer_than_the_window_have_an_interval_that_holds_the_truth(singles: Runs) -> None:
     seen = Seen(singles["long"], "open_long")
-    found = seen.case.iterations.rate
+    found = seen.told.rate
     truth = len(seen.inside) / seen.seconds
     assert found.value
     assert found.interval is not None
     assert found.interval.low <= truth <= found.interval.high
 
 
-def test_t1_a_rate_that_the_server_does_not_reach_is_no_gain(tmp_path: Path) -> None:
+def test_t1_a_rate_that_the_server_does_not_reach_is_no_gain(overloads: Runs, tmp_path: Path) -> None:
     """`compare` called 200 against 120 offered "28 % better": the server does 100 in both."""
-    runs = at_once(
-        {
-            str(offered): lambda offered=offered: press(
-                tmp_path / str(offered), [conditions.Condition("load", conditions.QUEUE, {"rate": offered}, 5)]
-            )
-            for offered in (120, 200)
-        }
-    )
-    folders = [str(runs[offered].folder) for offered in ("120", "200")]
+    folders = [str(overloads[f"offered_{offered}"].folder) for offered in conditions.COMPARED]
     done = pileup("compare", *folders, "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = rate_contrast(json.loads(done.stdout))
+    (found,) = [each for each in json.loads(done.stdout)["against"][0]["contrasts"] if is_rate(each)]
     assert not (found["matters"] and found["verdict"] == "better"), found
     assert abs(found["relative"]["value"]) < 0.02, found
 
 
-def rate_contrast(compared: dict) -> dict:
-    """Return the contrast of the rates of the iterations."""
-
-    def walk(value):
-        if isinstance(value, dict):
-            if value.get("metric") == "rate":
-                yield value
-            for each in value.values():
-                yield from walk(each)
-        elif isinstance(value, list):
-            for each in value:
-                yield from walk(each)
-
-    return next(walk(compared))
+def is_rate(contrast: dict[str, Any]) -> bool:
+    return contrast["metric"] == "rate" and contrast["test"] == "load" and not contrast["operation"]

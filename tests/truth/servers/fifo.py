@@ -1,7 +1,7 @@
-"""A queue: first come, first served by N workers, each busy for a drawn time with a request. It sleeps, it does not compute.
+"""A queue: first come, first served by N workers, each busy for a drawn time with a request.
 
-A request whose client has left is served all the same. Order and times are booked as requests come, in absolute times:
-a late wake-up delays an answer and no other.
+It sleeps, it does not compute. A request whose client has left is served all the same. Order and times are booked as
+requests come, in absolute times: a late wake-up delays an answer and no other.
 """
 
 import argparse
@@ -67,6 +67,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shed", type=int, default=0, help="503 beyond so many in the system")
     parser.add_argument("--refuse", type=float, default=0.0, help="share that gets 503 at random")
+    parser.add_argument("--only", default="", help="methods that `--refuse` is for; default: all")
+    parser.add_argument("--forbid", default="", help="403 to these methods: PUT,MKCOL")
     parser.add_argument("--stop", action="append", default=[], help="AT,LENGTH in s from the first request with an id")
     parser.add_argument("--size", type=int, default=1000, help="bytes of an answer")
     parser.add_argument("--close", action="store_true", help="close after each answer, without a word in the answer")
@@ -86,9 +88,12 @@ async def main() -> None:
         if not request.id:  # somebody looks whether we are there
             await request.connection.send(head(200, 0))
             return True
+        size = 0 if request.method == "HEAD" else given.size
         words = parse_qs(urlsplit(request.path).query)
-        if (given.shed and queue.inside >= given.shed) or chance.random() < given.refuse:
-            began, status = request.arrived, 503
+        refusable = not given.only or request.method in given.only.split(",")
+        forbidden = request.method in given.forbid.split(",")
+        if forbidden or (given.shed and queue.inside >= given.shed) or (refusable and chance.random() < given.refuse):
+            began, status = request.arrived, 403 if forbidden else 503
         else:
             service = float(words["ms"][0]) / 1000 if "ms" in words else None
             began, end = queue.book(request.arrived, service)
@@ -97,8 +102,8 @@ async def main() -> None:
             queue.inside -= 1
             status = 200
         if not request.connection.writer.is_closing():
-            request.connection.writer.write(head(status, given.size) + bytes(given.size))
-        ended(log, request, status, given.size, began)
+            request.connection.writer.write(head(status, given.size) + bytes(size))
+        ended(log, request, status, size, began)
         await request.connection.writer.drain()
         return not given.close
 
