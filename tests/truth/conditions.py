@@ -88,6 +88,53 @@ SINGLE: Mapping[str, list[Condition]] = {
 }
 
 
+FIND_CAPACITY = 200
+"""/s: two workers, 10 ms each."""
+TWO = ("fifo", "--workers", "2", "--law", "fixed:10")
+SEARCH = {"raise": "rate", "between": ["40 /s", "1000 /s"], "settle": "300 ms", "trial": "1500 ms", "at_most": 12}
+FINDS = {
+    # A queue that grows is seen in a trial: p90 passes the threshold once 9 % more comes than is served.
+    "queue": (TWO, "p90(queue) < 150 ms", 0.0),
+    # One that sheds never gets slow: what it refuses is what says that it is full.
+    "shedding": ((*TWO, "--shed", "6"), "p90(shedding) < 150 ms", 0.0),
+    # A timeout below the threshold: all that is answered is quick enough.
+    "impatient": (TWO, "p90(impatient) < 500 ms", 0.2),
+}
+"""Name -> server, what must hold, timeout (s)."""
+HELD = Condition(
+    "held",
+    ("fifo", "--workers", "8", "--law", "lognormal:100,0.8", "--seed", "5"),
+    {
+        "hold": {
+            "metric": "in_flight(held)",
+            "at": 20,
+            "band": "50 %",
+            "by": "rate",
+            "between": ["1 /s", "200 /s"],
+            "settle": "8 s",
+            "every": "1 s",
+        },
+        "for": "12 s",
+    },
+    12,
+)
+PAIR = Condition("pair", ("fifo", "--workers", "8", "--law", "fixed:20"), {"clients": 4}, 1)
+WAYS = ("way?ms=20", "way?ms=23")
+REPEATS = 5
+
+
+def levels(folder: Path) -> Mapping[str, Run]:
+    """Return the runs that look for a level, hold one, or compare pairs."""
+    found: dict[str, Run] = {}
+    for name, (server, check, timeout) in FINDS.items():
+        load = {"find": {**SEARCH, "while": check}, "for": "2 s"}
+        found[name] = partial(press, folder / name, [Condition(name, server, load, 2, timeout=timeout)])
+    found["held"] = partial(press, folder / "held", [HELD])
+    scan = {"scan": {"pair.path": list(WAYS)}, "repeat": REPEATS}
+    found["pair"] = partial(press, folder / "pair", [PAIR], lambda _: scan)
+    return found
+
+
 TIMED_OUT_CRITERIA = {
     "S1": "p90(timed_out) < 2 s",
     "S2": "p90(timed_out) < 900 ms",

@@ -1,7 +1,5 @@
 """Runs that several tests read, each made once and only when one of them is wanted."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.truth import conditions
@@ -34,7 +32,7 @@ def on_busy_machine(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return conditions.pressed(conditions.on_busy_machine(tmp_path_factory.mktemp("busy")), 1)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder of a test's own runs."""
-    return tmp_path
+@pytest.fixture(scope="session")
+def levels(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Levels that are found or held, and pairs."""
+    return conditions.pressed(conditions.levels(tmp_path_factory.mktemp("levels")))

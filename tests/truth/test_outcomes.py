@@ -6,9 +6,9 @@ import pytest
 
 from pileup.stats import to_json
 from tests.truth import conditions
-from tests.truth.compared import SECOND, Line, Seen, bandwidth, lines, quantile, wrong
+from tests.truth.compared import SECOND, Seen, bandwidth, lines, quantile, wrong
 from tests.truth.conftest import Runs
-from tests.truth.press import Pressed
+from tests.truth.special import moved
 
 pytestmark = pytest.mark.timed
 WHERE = {condition.name: run for run, group in conditions.SINGLE.items() for condition in group}
@@ -70,23 +70,14 @@ def test_t5_a_criterion_on_a_censored_quantile_is_met_only_where_the_bound_shows
 
 
 def test_bytes_are_counted_when_they_come(singles: Runs) -> None:
-    assert not wrong(iter([moved(singles["drip"], "drip")]))
+    line = moved(singles["drip"], "drip")
+    assert line.agrees, line
 
 
 def test_bytes_of_transfers_longer_than_the_window_are_counted_when_they_come(singles: Runs) -> None:
     """None of these ends: 8 MB/s came all the same."""
-    assert not wrong(iter([moved(singles["drip"], "drip_long")]))
-
-
-def moved(run: Pressed, name: str) -> Line:
-    """Compare bytes/s with the pieces that the server noted as it sent them."""
-    seen = Seen(run, name)
-    pieces = [line["bytes"] for line in run.servers[name].lines("moved") if seen.begin <= line["time"] < seen.end]
-    told = seen.told.throughput.value
-    truth = sum(pieces) / seen.seconds
-    assert truth == pytest.approx(8e6, rel=0.05), "the server's own bandwidth"
-    agrees = told is not None and abs(told - truth) <= 0.01 * truth
-    return Line("bytes", f"{truth:.4g} B/s", "nothing" if told is None else f"{told:.4g} B/s", agrees)
+    line = moved(singles["drip"], "drip_long")
+    assert line.agrees, line
 
 
 def test_refusals_have_bodies_too(singles: Runs) -> None:

@@ -7,6 +7,7 @@ requests come, in absolute times: a late wake-up delays an answer and no other.
 import argparse
 import asyncio
 import heapq
+import itertools
 import math
 import random
 import time
@@ -67,7 +68,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shed", type=int, default=0, help="503 beyond so many in the system")
     parser.add_argument("--refuse", type=float, default=0.0, help="share that gets 503 at random")
-    parser.add_argument("--only", default="", help="methods that `--refuse` is for; default: all")
+    parser.add_argument("--first", type=int, default=0, help="503 to so many, the first")
+    parser.add_argument("--only", default="", help="methods that `--refuse` and `--first` are for; default: all")
     parser.add_argument("--forbid", default="", help="403 to these methods: PUT,MKCOL")
     parser.add_argument("--stop", action="append", default=[], help="AT,LENGTH in s from the first request with an id")
     parser.add_argument("--size", type=int, default=1000, help="bytes of an answer")
@@ -84,6 +86,11 @@ async def main() -> None:
     stops = [tuple(map(float, each.split(","))) for each in given.stop]
     queue = Queue(given.workers, lambda: given.law(draws), stops)
 
+    asked = itertools.count()
+
+    def refused() -> bool:
+        return next(asked) < given.first or chance.random() < given.refuse
+
     async def answer(request: Request) -> bool:
         if not request.id:  # somebody looks whether we are there
             await request.connection.send(head(200, 0))
@@ -92,7 +99,7 @@ async def main() -> None:
         words = parse_qs(urlsplit(request.path).query)
         refusable = not given.only or request.method in given.only.split(",")
         forbidden = request.method in given.forbid.split(",")
-        if forbidden or (given.shed and queue.inside >= given.shed) or (refusable and chance.random() < given.refuse):
+        if forbidden or (given.shed and queue.inside >= given.shed) or (refusable and refused()):
             began, status = request.arrived, 403 if forbidden else 503
         else:
             service = float(words["ms"][0]) / 1000 if "ms" in words else None
