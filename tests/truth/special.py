@@ -1,5 +1,6 @@
 """Figures of special loads beside the log: recovery, excuses, bytes on their way, levels found or held, pairs."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from pileup.model.results import Found, Held
@@ -18,18 +19,27 @@ def recoveries(run: Pressed, name: str) -> Iterator[Line]:
     faults = [event for event in run.results.events if event.kind == "fault"]
     kills = run.servers[name].lines("killed")
     for number, (event, killed) in enumerate(zip(faults, kills, strict=True), 1):
-        truth = first_success(run, name, killed["time"])
+        truth = first_success(run, name, killed["time"]) + killed["time"] - event.begin  # a command takes its time
         (outage,) = event.outages
-        told = outage.recovery
-        agrees = told is not None and abs(told - truth) < NEAR and told >= SECOND
-        word = "never" if told is None else time_word(told)
-        yield Line(f"recovery after kill {number}", time_word(truth), word, agrees)
+        told = math.inf if outage.recovery is None else outage.recovery
+        agrees = told == truth or (abs(told - truth) < NEAR and told >= SECOND)
+        yield Line(f"recovery after kill {number}", recovery_word(truth), recovery_word(told), agrees)
 
 
-def first_success(run: Pressed, name: str, killed: int) -> int:
-    """Return when the first answer was given, by the log, to a request that came after the kill; ns from the kill."""
-    ended = run.servers[name].lines("ended")
-    return min(line["time"] for line in ended if line["arrived"] > killed and line["status"] == 200) - killed
+def recovery_word(value: float) -> str:
+    """Return a recovery for the table."""
+    return "never" if math.isinf(value) else time_word(value)
+
+
+def first_success(run: Pressed, name: str, killed: int) -> float:
+    """Return when the first answer was given to a request that came after the kill, until the next one; ns from it.
+
+    By the log. Infinite: there was none.
+    """
+    kills = [line["time"] for line in run.servers[name].lines("killed")]
+    until = min((kill for kill in kills if kill > killed), default=math.inf)
+    ended = [line for line in run.servers[name].lines("ended") if killed < line["arrived"] and line["time"] < until]
+    return min((line["time"] - killed for line in ended if line["status"] == 200), default=math.inf)
 
 
 def in_hands(run: Pressed, name: str) -> list[int]:

@@ -20,11 +20,12 @@ def test_t11_recovery_is_that_of_the_log(disturbed: Runs) -> None:
 
 def test_t11_the_mean_recovery_is_that_of_the_log(disturbed: Runs) -> None:
     run = disturbed["killed"]
-    kills = [line["time"] for line in run.servers["killed"].lines("killed")]
+    faults = [event for event in run.results.events if event.kind == "fault"]
     told = {fault.fault: fault.recovery.value for fault in run.results.faults}
-    assert len(told) == len(kills) == conditions.FAULTS
-    for number, killed in enumerate(kills):
-        assert abs(told[f"kill{number}"] - first_success(run, "killed", killed)) < NEAR
+    assert len(told) == len(faults) == conditions.FAULTS
+    for event, killed in zip(faults, run.servers["killed"].lines("killed"), strict=True):
+        truth = killed["time"] + first_success(run, "killed", killed["time"]) - event.begin
+        assert abs(told[event.fault] - truth) < NEAR
 
 
 def test_what_passed_under_kills_is_what_was_answered(disturbed: Runs) -> None:
