@@ -145,7 +145,8 @@ def main() -> int:
     every = [line for _, told in (*usual, *special_ones) for line in told]
     wrong = sum(not line.agrees for line in every)
     taken = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    said = f"{len(every)} figures, {wrong} of them do not agree. Taken {taken} on {host['cores']} cores, load {host['load_before']} before."
+    on = f"{host['cores']} cores, load {host['load_before']} before"
+    said = f"{len(every)} figures, {wrong} of them do not agree. Taken {taken} on {on}."
     text = "\n".join([said, "", *load_table(usual), "", *other_table(special_ones)])
     if only:
         print(text)
