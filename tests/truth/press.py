@@ -22,6 +22,7 @@ from tests.truth.started import Server, busy, started
 
 LONGEST = 120
 """Seconds that a run may take."""
+WITNESSES = 2
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Pressed:
     exit_code: int
     folder: Path
     output: str
+    witnesses: tuple[Server, ...]
+    """Who say how late others on this machine came."""
     stopped: tuple[int, int] = (0, 0)
     """When pileup was stopped, and went on, if that was done; ns."""
 
@@ -92,6 +95,13 @@ class Pressed:
     def exported(self) -> dict[str, Any]:
         """The export for programs."""
         return dict(json.loads((self.folder / "results.json").read_text()))
+
+    def late(self, begin: int, end: int) -> int:
+        """Return by how much a witness came late at most in a time, ns: so late may pileup have seen an answer."""
+        lines = (line for witness in self.witnesses for line in witness.lines("late"))
+        return max(
+            (line["by"] for line in lines if begin < line["time"] and line["time"] - line["by"] < end), default=0
+        )
 
     def case(self, name: str) -> CaseResult:
         """Return the results of a case."""
@@ -129,6 +139,9 @@ def press(
             name: stack.enter_context(started(condition.server[0], folder / f"{name}.log", *condition.server[1:]))
             for name, condition in by_name.items()
         }
+        witnesses = tuple(
+            stack.enter_context(started("witness", folder / f"witness{number}.log")) for number in range(WITNESSES)
+        )
         suite = {
             "pileup": 1,
             "title": "truth",
@@ -145,7 +158,7 @@ def press(
             if condition.server[0] == "fifo":
                 servers[name].idle()
     printed = [line for line in output.splitlines() if line.strip()]
-    return Pressed(by_name, servers, code, folder / printed[-1] if printed else folder, output, stopped)
+    return Pressed(by_name, servers, code, folder / printed[-1] if printed else folder, output, witnesses, stopped)
 
 
 def run(

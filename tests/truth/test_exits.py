@@ -22,6 +22,9 @@ ONE_REFUSED = Condition("fill", (*STORAGE, "--first", "1", "--only", "PUT"), {"t
 """Half of 1 %: a load for a time would bear that, so many times do not."""
 FORBIDDEN = Condition("forbidden", (*STORAGE, "--forbid", "PUT,MKCOL"), {"times": 5}, **FILES)
 SILENT = Condition("silent", ("mute",), {"rate": 10}, 1, timeout=1, target={"options": {"patience": "2 s"}})
+CLOSED = Condition("closed", ("mute",), {"rate": 10}, 1)
+NOBODY_THERE = {"kind": "http", "url": "http://127.0.0.1:1/"}
+"""Port 1 is nobody's."""
 WRONG, TOO_FEW, RIGHT = "p50(calm) < 1 ms", "p99.99(calm) < 1 s", "p50(calm) < 1 s"
 """Not met; unknown; met."""
 
@@ -39,6 +42,7 @@ def runs_in(folder: Path) -> dict[str, Callable[[], Pressed]]:
         "one_refused": of("one_refused", [ONE_REFUSED]),
         "forbidden": of("forbidden", [FORBIDDEN]),
         "forbidden_and_unknown": of("forbidden_and_unknown", [CALM, FORBIDDEN], B=TOO_FEW),
+        "closed": partial(press, folder / "closed", [CLOSED], lambda _: {"targets": {"closed": NOBODY_THERE}}),
         "silent": of("silent", [SILENT]),
     }
 
@@ -89,6 +93,11 @@ def test_t13_a_storage_that_refuses_writes_has_failed(runs: dict[str, Pressed]) 
 def test_a_target_that_accepts_and_never_answers_is_no_success(runs: dict[str, Pressed]) -> None:
     """Whoever looks first finds it out: it could not be reached (5), or it has failed (1)."""
     assert runs["silent"].exit_code in (1, 5)
+
+
+def test_a_closed_port_is_unavailable(runs: dict[str, Pressed]) -> None:
+    assert runs["closed"].exit_code == 5
+    assert runs["closed"].case("closed").outcome == "unavailable"
 
 
 def test_verdicts_of_criteria_say_what_is_known(runs: dict[str, Pressed]) -> None:
