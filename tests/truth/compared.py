@@ -20,6 +20,8 @@ Where other work on the machine holds up everybody, there are more: witnesses sa
 """
 RANKS = 2
 """Ranks by which a quantile may be off where answers and timeouts meet."""
+FEW = 10
+"""With fewer values beyond a quantile, "too few" is right."""
 TIMES = (0.02, 3 * MS)
 """How far times may be apart: a share, or ns; the log ends before the answer has come, and begins after it was due."""
 
@@ -213,6 +215,7 @@ def quantile(seen: Seen, share: float) -> Line:
     wide = round(max(RANKS, seen.edge if seen.condition.timeout else 0))
     ranks = range(max(0, rank - wide), min(n - 1, rank + wide) + 1)
     agrees = any(_same(figure, each, passed, timed_out, seen) for each in ranks)
+    agrees = agrees or (figure.value is None and figure.above is None and n * (1 - share) < FEW)
     known = [*passed, *timed_out]
     truth = known[rank] if rank < len(known) else math.inf
     return Line(f"p{share * 100:g}", time_word(truth), quantile_word(figure), agrees)
