@@ -88,8 +88,8 @@ def others(runs: Mapping[str, Pressed]) -> Iterator[tuple[str, list[Line]]]:
     if "stopped" in runs:
         yield title("stopped"), [special.excused(runs["stopped"])]
     if "drip" in runs:
-        yield "4 transfers of 1 MB at 2 MB/s each", [special.moved(runs["drip"], "drip")]
-        yield "of 20 MB: none ends in the window", [special.moved(runs["drip"], "drip_long")]
+        yield "2 clients, transfers of 10 MB at 20 MB/s each", [special.moved(runs["drip"], "drip")]
+        yield "the same of 200 MB: none ends in the window", [special.moved(runs["drip"], "drip_long")]
     for name in conditions.FINDS:
         if name in runs:
             yield f"`find`, {name}", [special.level(runs[name], name)]

@@ -73,9 +73,15 @@ IN_HANDS = Condition("in_hands", ("keeper", "1", "--workers", str(HANDS), "--law
 """When it is killed 1 s after the begin, the second request of each client is in its hands."""
 NOBODY = Condition("nobody", ("keeper", "60", "--workers", "8", "--law", "fixed:10"), {"clients": 8}, 3.5)
 """Killed 0.5 s after the begin, and not back: connections are refused."""
-DRIP = Condition("drip", ("drip", "--size", "1000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7)
+# Clients read up to 512 KiB at a time: at the edges of the window that is less than 1 % of what comes.
+DRIP = Condition("drip", ("drip", "--size", "10000000", "--bandwidth", "20000000"), {"clients": 2}, 3, warm_up=0.7)
 DRIP_LONG = Condition(
-    "drip_long", ("drip", "--size", "20000000", "--bandwidth", "2000000"), {"clients": 4}, 3, warm_up=0.7, timeout=4
+    "drip_long",
+    ("drip", "--size", "200000000", "--bandwidth", "20000000"),
+    {"clients": 2},
+    3,
+    warm_up=0.7,
+    timeout=4,
 )
 
 SINGLE: Mapping[str, list[Condition]] = {

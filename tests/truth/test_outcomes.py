@@ -75,7 +75,7 @@ def test_bytes_are_counted_when_they_come(singles: Runs) -> None:
 
 
 def test_bytes_of_transfers_longer_than_the_window_are_counted_when_they_come(singles: Runs) -> None:
-    """None of these ends: 8 MB/s came all the same."""
+    """None of these ends: 40 MB/s came all the same."""
     line = moved(singles["drip"], "drip_long")
     assert line.agrees, line
 
