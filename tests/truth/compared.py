@@ -20,6 +20,8 @@ Where other work on the machine holds up everybody, there are more: witnesses sa
 """
 RANKS = 2
 """Ranks by which a quantile may be off where answers and timeouts meet."""
+OWN_WAITS = ("expect-wait", "reconnect-pause")
+"""Operations in which pileup itself waits."""
 FEW = 10
 """With fewer values beyond a quantile, "too few" is right."""
 TIMES = (0.02, 3 * MS)
@@ -123,12 +125,18 @@ class Seen:
 
 
 def rows(run: Pressed, name: str) -> dict[int, dict[str, Any]]:
-    """Return the requests of a case by their number: when they were due, began, ended, and in which phase."""
-    columns = ("id", "intended", "start", "end", "phase", "outcome")
-    where = f"\"case\" = '{name}' AND parent = 0 AND phase NOT IN ('set-up', 'clean-up')"
+    """Return the iterations of a case by the number that their request bore: when they were due, began, ended, and how.
+
+    An iteration that is more than its one request, for a wait of pileup's own is in it, has an operation that bears it.
+    """
+    columns = ("id", "parent", "operation", "intended", "start", "end", "phase", "outcome")
+    where = f"\"case\" = '{name}' AND phase NOT IN ('set-up', 'clean-up')"
     found = RunFolder.open(run.folder).operations().arrays(*columns, where=where)
-    each = zip(*(found[column].tolist() for column in columns), strict=True)
-    return {values[0]: dict(zip(columns, values, strict=True)) for values in each}
+    values = zip(*(found[column].tolist() for column in columns), strict=True)
+    every = [dict(zip(columns, each, strict=True)) for each in values]
+    bearers = {row["parent"]: row["id"] for row in every if row["parent"] and row["operation"] not in OWN_WAITS}
+    whole = [row for row in every if not row["parent"] and row["operation"] not in OWN_WAITS]
+    return {bearers.get(row["id"], row["id"]): row for row in whole}
 
 
 def window(condition: Condition, found: dict[int, dict[str, Any]]) -> tuple[int, int]:
