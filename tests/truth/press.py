@@ -89,6 +89,7 @@ class Pressed:
     @cached_property
     def results(self) -> RunResults:
         """What statistics say."""
+        assert (self.folder / "run.json").exists(), (self.folder / "stderr").read_text()
         return results(RunFolder.open(self.folder))
 
     @cached_property
