@@ -82,11 +82,17 @@ def found(run: Pressed, name: str) -> Found:
 
 
 def level(run: Pressed, name: str) -> Line:
-    """What the server bears: its workers by their time."""
+    """What the server bears: its workers by their time.
+
+    A machine that holds everybody up makes requests fail below that: then the interval must hold it, but the level may
+    be lower.
+    """
     told, truth = found(run, name), conditions.FIND_CAPACITY
     if told.level is None or told.low is None or told.high is None:
         return Line("level found", f"{truth} /s", "nothing", False)
-    agrees = told.low <= 1.1 * truth and 0.8 * truth <= told.level <= 1.2 * truth
+    calm = run.late(told.trials[0].begin, told.trials[-1].end) < NEAR
+    held = told.low <= 1.1 * truth and told.high >= 0.9 * truth
+    agrees = held and told.level <= 1.2 * truth and (told.level >= 0.8 * truth or not calm)
     return Line("level found", f"{truth} /s", f"{told.level:.4g} /s ({told.low:.4g} to {told.high:.4g})", agrees)
 
 
