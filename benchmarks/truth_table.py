@@ -25,7 +25,7 @@ from tests.truth.press import Pressed  # noqa: E402
 
 PAGE = ROOT / "docs" / "truth.md"
 BEGIN, END = "<!-- table of truth: begin -->", "<!-- table of truth: end -->"
-FIGURES = ("rate", "p50", "p90", "p99", "did not pass", "missed")
+FIGURES = ("rate", "bytes", "p50", "p90", "p99", "did not pass", "missed")
 """Columns of the table of loads."""
 GROUPS: Mapping[str, tuple[Callable[[Path], Mapping[str, conditions.Run]], int]] = {
     "overload": (conditions.overloads, 6),
@@ -42,10 +42,10 @@ WORDS = {
     "calm_lognormal": "calm, log-normal service, closed",
     "refused": "30 % refused at random",
     "shed": "503 beyond 5 in the system, 2 x",
-    "timed_out": "71 % time out at 1 s, 2 x",
-    "late": "a third times out at 1 s, 1.6 x",
+    "timed_out": "most time out at 1 s, 2 x",
+    "late": "many time out at 1 s, 1.6 x",
     "stops": "the server stops for 1 s",
-    "open_long": "2000 /s offered, open, 1000 in flight: each takes longer than the window",
+    "open_long": "2000 /s offered, open, 1000 in flight: most take longer than the window",
     "stopped": "pileup stopped for 0.4 s",
     "busy": "two busy loops beside it",
     "dead": "dead, two busy loops beside it",
