@@ -415,15 +415,15 @@ impl Puller {
         self.started
     }
 
-    /// What was due and not begun; known once nothing more begins, 0 before.
+    /// What was due in the measured time and not begun; known once nothing more begins, 0 before.
     pub fn missed(&mut self) -> u64 {
         let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
         let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
         let last = u64::try_from(stopped - self.start).unwrap_or(0);
         let mut missed = 0;
-        while arrivals.peek().is_some_and(|arrival| arrival.time <= last) {
+        while let Some(arrival) = arrivals.peek().filter(|arrival| arrival.time <= last) {
             arrivals.next();
-            missed += 1;
+            missed += u64::from(arrival.stage == Stage::Measure);
         }
         self.missed = Some(missed);
         missed

@@ -117,7 +117,7 @@ pub struct Shard {
 pub struct Told {
     /// Iterations begun.
     pub started: u64,
-    /// Due and not begun, known at the end.
+    /// Due in the measured time and not begun, known at the end.
     pub missed: u64,
     /// Under way now.
     pub in_flight: u32,
