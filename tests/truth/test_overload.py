@@ -57,7 +57,10 @@ def test_t1_a_rate_that_the_server_does_not_reach_is_no_gain(overloads: Runs, tm
     assert done.returncode == 0, done.stderr
     (found,) = [each for each in json.loads(done.stdout)["against"][0]["contrasts"] if is_rate(each)]
     assert not (found["matters"] and found["verdict"] == "better"), found
-    assert abs(found["relative"]["value"]) < 0.02, found
+    slow, fast = (Seen(overloads[f"offered_{offered}"], "load") for offered in conditions.COMPARED)
+    truth = (len(fast.inside) / fast.seconds) / (len(slow.inside) / slow.seconds) - 1
+    edges = (slow.edge / slow.seconds + fast.edge / fast.seconds) / conditions.CAPACITY
+    assert abs(found["relative"]["value"] - truth) < 0.01 + edges, (found, truth)
 
 
 def is_rate(contrast: dict[str, Any]) -> bool:
