@@ -171,9 +171,9 @@ def of_criterion(judged: CriterionResult) -> ExitCode:
 
 
 def _anything(cases: Sequence[CaseResult]) -> bool:
-    """Return whether anything was measured: something ended, or was due and could not begin."""
-    counts = [operation.counts for case in cases for operation in case.operations]
-    return any(each.ended or each.missed for each in counts)
+    """Return whether anything was measured: something ended, bytes came, or something was due and could not begin."""
+    found = [operation for case in cases for operation in case.operations]
+    return any(each.counts.ended or each.counts.missed or each.rate.n or each.throughput.value for each in found)
 
 
 def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:

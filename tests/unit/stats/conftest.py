@@ -22,8 +22,9 @@ def encoded(times):
 
 @pytest.fixture
 def row():
-    def make(times=(), operation="iteration", iteration=True, phase=3, moved=0, **counts):
+    def make(times=(), operation="iteration", iteration=True, phase=3, moved=0, bytes_that_came=-1, **counts):
         passed = counts.pop("passed", len(times))
+        counts["moved"] = bytes_that_came
         counters = dict.fromkeys(("failed", "refused", "ambiguous", "unfinished", "lost"), 0) | counts
         times = encoded(times)
         return FrameRow(

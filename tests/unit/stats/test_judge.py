@@ -41,6 +41,11 @@ def test_nothing_measured_is_unknown(row, frame, kind):
     assert judge_case(told, [frame(1, row([5], phase=2), phase=2)]) == (UNKNOWN, "nothing was measured")
 
 
+def test_bytes_that_came_are_something(row, frame):
+    told = judge_case(CLOSED, [frame(1, row(bytes_that_came=4096))])
+    assert told == (PASSED, "no iteration was due in the measured time")
+
+
 def test_a_load_fails_when_nothing_passed(row, frame):
     assert judge_case(CLOSED, [frame(1, row(failed=3))], 3, "no route") == (
         FAILED,
