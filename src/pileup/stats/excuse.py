@@ -52,8 +52,13 @@ class Excuse:
     """The figure without that; None where too little is left to judge."""
 
     @property
+    def why(self) -> str:
+        """Why what one load shows says nothing of the system, e.g. a trial."""
+        return f"{limit.WAS} {self.what}"
+
+    @property
     def words(self) -> str:
-        """The reason of the verdict."""
+        """The reason of the verdict of a criterion."""
         names = ", ".join(self.cases[:MOST_NAMED]) + (", …" if len(self.cases) > MOST_NAMED else "")
         told = f"{limit.WAS} of {names} {self.what}"
         if self.left is None:

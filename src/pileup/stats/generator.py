@@ -236,11 +236,15 @@ def _of_loops(series: Sequence[Whole], place: int, span: tuple[int, int], least:
 
 
 def _of_demand(series: Sequence[Whole], place: int, span: tuple[int, int], busy: float) -> list[Stretch]:
-    """Return the seconds in which the threads of a place took a core, or would have: they ran or waited for a CPU."""
+    """Return the seconds in which the threads of a place took a core, or would have: they ran or waited for a CPU.
+
+    A sample tells of the time since the one before, which is more than a second when the watch had no CPU either.
+    """
     waits = dict(_of(series, own.RUN_QUEUE, place))
-    found = []
-    for time, percent in _of(series, own.CPU, place):
-        begin, end = max(span[0], time - 10**9), min(span[1], time)
+    found, last = [], 0
+    for time, percent in sorted(_of(series, own.CPU, place)):
+        begin, end = max(span[0], last or time - 10**9), min(span[1], time)
+        last = time
         cpu, waited = percent / 100, waits.get(time, 0.0) / 100
         if end - begin >= SHORTEST and cpu + min(waited, OTHERS * cpu) > busy:
             found.append(Stretch(begin, end, cpu=cpu, place=place, waited=waited))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -206,6 +207,32 @@ def test_missed_starts_are_excused_by_the_time_that_pileup_was_stopped(row: Row,
     assert of_not_passed(data(8), [stop], 0.01) is not None
     assert of_not_passed(data(80), [stop], 0.01) is None
     assert of_not_passed(data(8), [], 0.01) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded(Figure):
+    """A quantile of which it is known alone that it is larger than `above`."""
+
+    above: float | None = None
+
+
+@pytest.mark.parametrize(
+    ("above", "stopped", "excused"), [(SECOND, 3.0, True), (SECOND, 0.2, False), (math.inf, 3.0, False)]
+)
+def test_a_quantile_that_timed_out_is_held_against_its_bound(
+    load: Callable[..., CaseData], above: float, stopped: float, excused: bool
+) -> None:
+    """More than 1 s instead of 100 ms: a stop of 3 s explains that. None explains that there was no answer at all."""
+    check = checks.parse("p90(copy) < 100 ms")
+    selected = checks.resolve(check, {"copy"}, set())
+    left = Figure(20.0 * MS, "time", None, 50)
+    stop = sampled(own.STOPPED, (8.0, stopped))
+    found = excuse(
+        check, selected, Bounded(None, "time", above=above), [load()], series=[stop], evaluate=lambda _: left
+    )
+    assert (found is not None) is excused
+    missed = Bounded(None, "time", above=above)
+    assert excuse(check, selected, missed, [load()], series=[stop], evaluate=lambda _: missed) is None
 
 
 def test_what_is_left_is_shorter_by_what_is_left_out(row: Row, frame: Row) -> None:

@@ -64,6 +64,12 @@ def test_threads_of_python_that_wait_for_a_cpu_are_busy_too(calm):
     assert found[0].why == "CPU 40 % of a core and 35 % waited for"
 
 
+def test_a_sample_tells_of_the_time_since_the_one_before(calm):
+    """The watch had no CPU either: three seconds are one sample."""
+    series = [whole(own.CPU, [(4, 20.0), (7, 95.0), (8, 20.0)])]
+    assert times(generator.stretches(calm(), series, BAR, starved=True)) == [(4.0, 7.0)]
+
+
 def test_one_busy_second_may_be_anything(calm):
     assert generator.stretches(calm({4}, cpu=980 * MS), [], BAR, starved=False) == []
 
