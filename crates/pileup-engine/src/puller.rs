@@ -356,6 +356,26 @@ impl Puller {
         self.load.end().map(|end| self.start.saturating_add_unsigned(end))
     }
 
+    /// When it is measured, ns since the epoch: as planned, up to an early stop; the end is 0 where the last end of an iteration is it.
+    #[must_use]
+    pub fn measured(&self) -> (i64, i64) {
+        let spans = self.load.measured();
+        let (from, to) = (spans.first().map_or(0, |span| span.0), spans.last().map_or(u64::MAX, |span| span.1));
+        let planned = if to == u64::MAX { 0 } else { self.start.saturating_add_unsigned(to) };
+        let early = self.stopped.filter(|stopped| planned == 0 || *stopped < planned);
+        let until = match early {
+            Some(stopped) if !self.reason.is_empty() => stopped,
+            Some(_) if self.by_number() => 0,
+            _ => planned,
+        };
+        (self.start.saturating_add_unsigned(from), until)
+    }
+
+    /// Whether its number of iterations has ended it, not its time.
+    fn by_number(&self) -> bool {
+        self.load.times.is_some() || self.load.kind == Kind::Once
+    }
+
     /// When the load began.
     #[must_use]
     pub fn start(&self) -> i64 {

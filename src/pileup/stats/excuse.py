@@ -17,7 +17,7 @@ from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup, Figure
 from pileup.model.steering import HELD
 from pileup.model.units import format_count, format_fraction
-from pileup.stats import generator, limit
+from pileup.stats import generator, limit, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.generator import Bar, Stretch
 from pileup.stats.measured import Measured
@@ -153,16 +153,8 @@ def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excus
 
 
 def is_missed(check: Check, figure: Figure) -> bool:
-    """Return whether a figure is known not to meet a check: without a value, and without a bound, nothing is known."""
-    if figure.value is None:
-        return _bound(figure) is not None
-    return not check.holds(figure.value)
-
-
-def _bound(figure: Figure) -> float | None:
-    """Return what a quantile without a value is larger than; infinity for no answer."""
-    found: float | None = getattr(figure, "above", None)
-    return found
+    """Return whether a figure does not meet a check; where it is not known it may."""
+    return verdicts.against(check, figure).missed
 
 
 def _decided(check: Check, figure: Figure) -> tuple[bool, Figure | None]:
@@ -208,7 +200,7 @@ def _missing(check: Check, selected: Selected, figure: Figure, cases: Sequence[C
     """Return what is missing; None where slowness cannot explain it: wrong answers, or a figure that is too small."""
     if selected.field in LEFT_OUT:
         return _of_outcome(check, figure, cases) if check.comparison in ("<", "<=") else None
-    if check.function == "rate" and selected.field in (*TIMES, *RESPONSE, "passed", "bytes"):
+    if check.function == "rate" and selected.field in (*TIMES, "passed", "bytes"):
         return _of_rate(check, figure, cases) if check.comparison in (">", ">=") else None
     if selected.dimension == "time" and selected.field in (*RESPONSE, *SERVICE):
         return _of_time(check, selected, figure, cases) if check.comparison in ("<", "<=") else None
@@ -218,7 +210,7 @@ def _missing(check: Check, selected: Selected, figure: Figure, cases: Sequence[C
 def _of_time(check: Check, selected: Selected, figure: Figure, cases: Sequence[CaseData]) -> _Missing | None:
     value = figure.value
     if value is None:
-        value = _bound(figure)
+        value = figure.above
         due = sum(_due(data.measured) for data in cases)
         if value is None or sum(_wrong(data.measured) for data in cases) > (1 - (check.quantile or 0.5)) * due:
             return None
@@ -312,7 +304,7 @@ def _due(measured: Measured) -> int:
 def _wrong(measured: Measured) -> int:
     """Return how many answers were wrong: what only timed out may have been slow."""
     counts = measured.counts()
-    timed_out = sum(tally.counts.get("timed_out", 0) for tally in measured.iterations())
+    timed_out = sum(tally.timed_out for tally in measured.iterations())
     return max(0, counts.failed + counts.refused + counts.ambiguous - timed_out)
 
 

@@ -9,7 +9,6 @@ from pileup.model.record import Frame, Phase
 from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
 from pileup.stats.generator import TOUCHING, Stretch
-from pileup.stats.measured import PRESSED
 from pileup.stats.window import Window
 
 Span = tuple[int, int]
@@ -22,15 +21,14 @@ def rest(data: CaseData, stretches: Sequence[Stretch]) -> CaseData:
     """
     if not stretches:
         return data
-    measured = [frame for frame in data.frames if frame.phase == Phase.MEASURE and frame.nanoseconds]
-    last = max((frame.time for frame in measured), default=0)
+    last = max((frame.time for frame in data.frames if frame.phase == Phase.MEASURE), default=0)
     to_the_end = any(each.end + TOUCHING >= last for each in stretches)
-    kept = [
-        frame
-        for frame in data.frames
-        if not (_reaches(frame, stretches) or (to_the_end and frame.phase == Phase.COOLDOWN))
-    ]
-    window = _window(data.window, measured, stretches)
+
+    def is_kept(frame: Frame) -> bool:
+        return not (_reaches(frame, stretches) or (to_the_end and frame.phase == Phase.COOLDOWN))
+
+    kept = [frame for frame in data.frames if is_kept(frame)]
+    window = _window(data.window, kept, [frame for frame in data.frames if not is_kept(frame)])
     return replace(data, frames=[*kept, *data.ledger], window=window)
 
 
@@ -62,32 +60,18 @@ def _reaches(frame: Frame, stretches: Iterable[Stretch]) -> bool:
     return any(each.begin < frame.time and begin < each.end for each in stretches)
 
 
-def _window(window: Window | None, measured: Sequence[Frame], stretches: Sequence[Stretch]) -> Window | None:
-    """Return the measured time without that of frames left out, and what passed in those kept, whatever its phase.
+def _window(window: Window | None, kept: Sequence[Frame], gone: Sequence[Frame]) -> Window | None:
+    """Return the measured time without that of frames left out.
 
-    Frames of several places do not begin at the same moment: what passed at each counts by its own time.
+    Frames of several places do not begin at the same moment: the place of which most is kept counts.
     """
-    kept = [frame for frame in measured if not _reaches(frame, stretches)]
-    if window is None or not kept:
-        return window
-    seconds = {place: sum(frame.nanoseconds for frame in kept if frame.place == place) for place in _places(kept)}
-    first = min(seconds)
-    gone = [_span(frame) for frame in measured if frame.place == first and _reaches(frame, stretches)]
-    parts = cut(window.spans, [Stretch(*span) for span in gone])
-    whole = sum(end - begin for begin, end in parts)
-    done: dict[tuple[str, bool], tuple[float, float]] = {}
-    for frame in kept:
-        share = whole / seconds[frame.place]
-        for row in frame.rows:
-            if row.phase in PRESSED:
-                passed, moved = done.get((row.operation, row.iteration), (0.0, 0.0))
-                done[row.operation, row.iteration] = passed + share * row.passed, moved + share * row.bytes
-    return replace(window, done=done, parts=tuple(parts))
-
-
-def _places(frames: Iterable[Frame]) -> set[int]:
-    return {frame.place for frame in frames}
-
-
-def _span(frame: Frame) -> Span:
-    return frame.time - frame.nanoseconds, frame.time
+    if window is None:
+        return None
+    lengths = {
+        place: sum(frame.nanoseconds for frame in kept if frame.place == place and frame.phase == Phase.MEASURE)
+        for place in {frame.place for frame in kept}
+    }
+    most = max(lengths, key=lengths.__getitem__, default=0)
+    without = [Stretch(frame.time - frame.nanoseconds, frame.time) for frame in gone if frame.place == most]
+    parts = tuple(cut(window.spans, without))
+    return replace(window, parts=parts) if parts else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from pileup.model import check as checks
 from pileup.model import own
 from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup, Figure
-from pileup.stats import evaluate
+from pileup.stats import evaluate, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.excuse import Excuse, excuse, of_not_passed
 from pileup.stats.generator import Stretch
@@ -44,7 +44,7 @@ def judged(text: str, *cases: CaseData, series: Sequence[Whole] = (), **more: An
         return evaluate.of_test(check, selected, [each.part for each in some])
 
     found = figure(cases)
-    if found.value is not None and check.holds(found.value):
+    if verdicts.against(check, found).met:
         return True, None
     return False, excuse(check, selected, found, cases, series=series, evaluate=figure, **more)
 
@@ -209,13 +209,6 @@ def test_missed_starts_are_excused_by_the_time_that_pileup_was_stopped(row: Row,
     assert of_not_passed(data(8), [], 0.01) is None
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded(Figure):
-    """A quantile of which it is known alone that it is larger than `above`."""
-
-    above: float | None = None
-
-
 @pytest.mark.parametrize(
     ("above", "stopped", "excused"), [(SECOND, 3.0, True), (SECOND, 0.2, False), (math.inf, 3.0, False)]
 )
@@ -227,23 +220,21 @@ def test_a_quantile_that_timed_out_is_held_against_its_bound(
     selected = checks.resolve(check, {"copy"}, set())
     left = Figure(20.0 * MS, "time", None, 50)
     stop = sampled(own.STOPPED, (8.0, stopped))
-    found = excuse(
-        check, selected, Bounded(None, "time", above=above), [load()], series=[stop], evaluate=lambda _: left
-    )
+    found = excuse(check, selected, Figure(None, "time", above=above), [load()], series=[stop], evaluate=lambda _: left)
     assert (found is not None) is excused
-    missed = Bounded(None, "time", above=above)
+    missed = Figure(None, "time", above=above)
     assert excuse(check, selected, missed, [load()], series=[stop], evaluate=lambda _: missed) is None
 
 
 def test_what_is_left_is_shorter_by_what_is_left_out(row: Row, frame: Row) -> None:
     frames = [frame(n, row([MS] * (10 if n != 4 else 0), moved=1000)) for n in range(1, 11)]
-    data = CaseData(OPEN, frames, Window(START, START + 10 * SECOND, {("iteration", True): (90.0, 10_000.0)}))
+    data = CaseData(OPEN, frames, Window(START, START + 10 * SECOND))
     left = rest(data, [Stretch(START + 3 * SECOND + 1, START + 4 * SECOND - 1)])
     assert left.window is not None
     assert left.window.seconds == pytest.approx(9)
-    assert left.window.done["iteration", True] == pytest.approx((90, 9000))
     (tally,) = left.measured.iterations()
     assert left.part.rate(tally).value == pytest.approx(10)
+    assert left.part.throughput(tally).value == pytest.approx(1000)
     assert len(left.frames) == 9
     assert rest(data, []) is data
 

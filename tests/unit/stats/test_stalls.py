@@ -45,7 +45,7 @@ def told(tmp_path, row, frame):
         writer.close()
         whole = frame(10, row([end - start for start, end in spans], "c"), seconds=10, clients=clients)
         with folder.operations().connect() as connection:
-            data = CaseData(info, [whole], windows(connection, [info])[1])
+            data = CaseData(info, [whole], windows(connection, [info], {})[1])
             return remarks(connection, [data], series).get(1, "")
 
     return make

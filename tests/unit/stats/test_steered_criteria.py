@@ -24,9 +24,9 @@ MS = 10**6
     ("trials", "verdict"),
     [
         ([{"passed": False, "limited": True}], "unknown"),
-        ([{"passed": False}], "failed"),
+        ([{"passed": False}], "not met"),
         ([{"passed": None, "limited": True}], "unknown"),
-        ([AGAIN, {"passed": False}], "failed"),
+        ([AGAIN, {"passed": False}], "not met"),
     ],
 )
 def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list[dict[str, Any]], verdict: str) -> None:
@@ -40,7 +40,7 @@ def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list
         assert found.verdict == verdict, found
         if verdict == "unknown":
             assert found.reason == "pileup was the bottleneck of read; this figure does not describe the system"
-        assert judge.judge(asked | {"check": "last(read.found_low) >= 50 /s"}).verdict == "passed"
+        assert judge.judge(asked | {"check": "last(read.found_low) >= 50 /s"}).verdict == "met"
 
 
 HOLD = {"metric": "poll.queued", "by": "rate", "at": 5000.0, "half": 250.0, "every": SECOND}
@@ -65,8 +65,8 @@ def test_t26_lateness_is_held_against_what_was_held(row: Any, frame: Any) -> Non
         for metric, value in ((own.CPU, 5.0), (own.RUN_QUEUE, 535.0))
     ]
     found = _held(frames, [5031.0] * 59 + [4539.0], *waits)
-    assert found.verdict == "failed", found
-    assert _held(frames, [5031.0] * 60, *waits).verdict == "passed"
+    assert found.verdict == "not met", found
+    assert _held(frames, [5031.0] * 60, *waits).verdict == "met"
 
 
 def test_what_was_not_held_while_the_process_stood_still_is_not_known(row: Any, frame: Any) -> None:
@@ -76,4 +76,4 @@ def test_what_was_not_held_while_the_process_stood_still_is_not_known(row: Any, 
     assert found.verdict == "unknown"
     assert found.reason.startswith("pileup was the bottleneck of submit from 11:07:07 to 11:07:11 (its process did not")
     elsewhere = _held(frames, [5031.0] * 28 + [4539.0] + [5031.0] * 30 + [4539.0], stop)
-    assert elsewhere.verdict == "failed"
+    assert elsewhere.verdict == "not met"
