@@ -49,8 +49,6 @@ TOUCHING = 5 * 10**7
 """Times that are not farther apart than this, ns, are one."""
 SHORTEST = 10**8
 """Frames shorter than this, ns, say little about CPU."""
-AFTER = 5 * 10**8
-"""Starts in a second that begins so soon after a stop, ns, are late for it."""
 
 
 def median(late: Histogram) -> float:
@@ -132,7 +130,7 @@ def stretches(
         found += _of_loops(series, place, span, bar.loop)
         found += _of_demand(series, place, span, BUSY_INTERPRETER if interpreted else BUSY_CPU)
     found += [_of_frame(frame, bar, starved or _caught_up(frame, stops)) for frame in measured]
-    found += [replace(each, end=each.end + min(each.stopped // 2, CATCHING_UP)) for each in stops]
+    found += [replace(each, end=_caught_up_by(each)) for each in stops]
     return _together(_lasting([each for each in found if each.why], bar.lasting))
 
 
@@ -192,10 +190,15 @@ def _lateness(frame: Frame, bar: Bar) -> int:
     return int(bar.of(errors)) if (bar.effect or bar.of)(errors) >= bar.late else 0
 
 
+def _caught_up_by(stop: Stretch) -> int:
+    """Return when what was due in a stop has begun, as far as frames do not tell of more."""
+    return stop.end + min(stop.stopped // 2, CATCHING_UP)
+
+
 def _caught_up(frame: Frame, stops: Iterable[Stretch]) -> bool:
-    """Return whether starts of a second were late for a stop that ended in it, or just before: the stop is told."""
+    """Return whether a stop reaches into a second: it is told, with what was late for it, and not the whole second."""
     begin = frame.time - frame.nanoseconds
-    return any(each.place == frame.place and begin < each.end + AFTER and frame.time > each.begin for each in stops)
+    return any(each.place == frame.place and begin < _caught_up_by(each) and frame.time > each.begin for each in stops)
 
 
 def _of(series: Iterable[Whole], metric: str, place: int) -> Iterable[tuple[int, float]]:

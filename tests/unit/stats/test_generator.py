@@ -121,6 +121,12 @@ def test_t09_a_stop_is_as_long_as_it_was_with_what_is_caught_up(calm):
     assert times(generator.stops(calm(), series)) == [(6.05, 6.5)]
 
 
+def test_seconds_that_are_late_still_behind_a_short_stop_are_not_lost(calm):
+    series = [whole(own.STOPPED, [(3.6, 0.08)])]
+    found = generator.stretches(calm({5, 6}, late=[40 * MS] * 10), series, BAR, starved=False)
+    assert times(found) == [(3.48, 6.0)], "a second behind a stop that is late still belongs to it"
+
+
 def test_t09_neighbours_stay_apart(calm):
     frames = calm({3, 5}, late=[80 * MS] * 10)
     found = generator.stretches(frames, [], BAR, starved=False)
