@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pileup.model.check import TIMES, Check, Selected
@@ -100,17 +100,21 @@ def excuse(
             number = sum(each.count for groups in own.values() for each in groups)
             what = f"({format_count(number)} failed for want of what its own machine refused)"
             return Excuse(tuple(name for name, groups in own.items() if groups), 0.0, what)
-    missing = _missing(check, selected, figure, cases)
-    if missing is None:
-        return None
-
-    def again(found: Stretches) -> tuple[bool, Figure | None]:
+    last = 0.0
+    while (missing := _missing(check, selected, figure, cases)) is not None:
+        found = [(data, _stretches(data, series, missing)) for data in cases]
+        told = _told(missing, found)
+        if told is None or told.share <= last:
+            return None
         left = [rest(data, times) for data, times in found]
-        measured = sum(data.measured.seconds for data in left)
-        enough = measured > (1 - limit.WHOLE) * sum(data.measured.seconds for data in cases)
-        return _decided(check, evaluate(left)) if enough else (False, None)
-
-    return _without(missing, cases, series, again)
+        if sum(map(_seconds, left)) <= (1 - limit.WHOLE) * sum(map(_seconds, cases)):
+            return told
+        figure = evaluate(left)
+        if not is_missed(check, figure):
+            return replace(told, left=figure if figure.value is not None else None)
+        # less is missing now, and may be for less that pileup did, such as in a second of which a part was excused
+        last = told.share
+    return None
 
 
 def of_held(
@@ -132,11 +136,11 @@ def of_held(
     base = 1.0 if selected.metric == HELD else max(abs(check.value), abs(figure.value))
     share = min(1.0, abs(figure.value - check.value) / base) if base else 0.0
 
-    def again(found: Stretches) -> tuple[bool, Figure | None]:
-        return _decided(check, evaluate([each for _, times in found for each in times]))
-
-    added_up = check.function in ("mean", "sum")
-    return _without(_Missing(_shifted(share), share if added_up else 0.0), cases, series, again)
+    missing = _Missing(_shifted(share), share if check.function in ("mean", "sum") else 0.0)
+    found = [(data, _stretches(data, series, missing)) for data in cases]
+    left = evaluate([each for _, times in found for each in times])
+    told = _told(missing, found)
+    return None if told is None or is_missed(check, left) else replace(told, left=left if left.n else None)
 
 
 def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excuse | None:
@@ -146,10 +150,9 @@ def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excus
         return None
     share = _share_not_passed(data) - most
 
-    def again(found: Stretches) -> tuple[bool, Figure | None]:
-        return any(_share_not_passed(rest(each, times)) > most for each, times in found), None
-
-    return _without(_Missing(_shifted(share), share), [data], series, again)
+    missing = _Missing(_shifted(share), share)
+    times = _stretches(data, series, missing)
+    return None if _share_not_passed(rest(data, times)) > most else _told(missing, [(data, times)])
 
 
 def is_missed(check: Check, figure: Figure) -> bool:
@@ -157,27 +160,19 @@ def is_missed(check: Check, figure: Figure) -> bool:
     return verdicts.against(check, figure).missed
 
 
-def _decided(check: Check, figure: Figure) -> tuple[bool, Figure | None]:
-    return is_missed(check, figure), figure if figure.value is not None else None
-
-
-def _without(
-    missing: _Missing,
-    cases: Sequence[CaseData],
-    series: Sequence[Whole],
-    again: Callable[[Stretches], tuple[bool, Figure | None]],
-) -> Excuse | None:
-    """Return the excuse of cases whose figure may be missed for what pileup did; `again` judges what is left."""
-    found = [(data, _stretches(data, series, missing)) for data in cases]
+def _told(missing: _Missing, found: Stretches) -> Excuse | None:
+    """Return what pileup did as an excuse; None where it did nothing, or not for long enough."""
     held_back = [(str(data.info["name"]), times) for data, times in found if times]
-    whole = sum(data.measured.seconds for data in cases)
-    excused = sum(generator.share(times, data.frames) * data.measured.seconds for data, times in found)
-    share = excused / whole if whole else 0.0
+    whole = sum(_seconds(data) for data, _ in found)
+    share = sum(generator.share(times, data.frames) * _seconds(data) for data, times in found) / whole if whole else 0.0
     if not held_back or share < missing.share:
         return None
-    missed, figure = again(found)
     names = tuple(dict.fromkeys(name for name, _ in held_back))
-    return None if missed else Excuse(names, share, _times([times for _, times in held_back]), figure)
+    return Excuse(names, share, _times([times for _, times in held_back]))
+
+
+def _seconds(data: CaseData) -> float:
+    return data.measured.seconds
 
 
 def _stretches(data: CaseData, series: Sequence[Whole], missing: _Missing) -> list[Stretch]:

@@ -112,6 +112,18 @@ def test_a_figure_that_is_missed_without_the_excused_time_too_is_missed(load: Ca
     assert judged("max(copy) < 100 ms", load(bad=late | slow), series=[stop]) == (False, None)
 
 
+def test_what_is_left_is_excused_by_what_explains_it(row: Row, frame: Row) -> None:
+    """pileup was starved from within the first second on: 2 ms late there, and that is what is missing there."""
+    frames = [frame(n, row([40 * MS] * 50), late=[38 * MS] * 50, clients=4) for n in range(2, 6)]
+    first = frame(1, row([6 * MS] * 50), late=[2 * MS] * 50, clients=4)
+    met, found = judged("p90(copy) < 5 ms", CaseData(OPEN, [first, *frames], None))
+    assert not met
+    assert found is not None
+    assert found.share == 1
+    slow = frame(1, row([60 * MS] * 50), late=[2 * MS] * 50, clients=4)
+    assert judged("p90(copy) < 5 ms", CaseData(OPEN, [slow, *frames], None)) == (False, None)
+
+
 def test_t09_failures_of_the_system_elsewhere_are_judged(row: Row, frame: Row) -> None:
     """A stop of 0.4 s in 10 s: 7 % are excused; a system that is slow in another second has failed."""
     stop = sampled(own.STOPPED, (5.5, 0.4))
