@@ -143,12 +143,17 @@ def test_t09_a_stop_excuses_no_more_than_itself(tmp_path: Path, slow: bool) -> N
     """0.4 s in 10 s, which were 33.6 %. A system that is slow now and then elsewhere has failed."""
     with server(lambda number: 0.3 if slow and number % 20 == 7 else 0.002) as url:
         path = suite(tmp_path, url, "rate: 100 /s, for: 10 s", "p99(q) < 150 ms")
-        folder, code = _pressed(tmp_path, path, lambda process: _stop(process, 3.0, 0.4))
+        ended: list[int] = []
+        folder, code = _pressed(tmp_path, path, lambda process: ended.append(_stop(process, 3.0, 0.4)))
     found = results(folder)
-    told = [event for event in found["events"] if event["kind"] == own.EVENT]
-    excused = sum(event["end"] - event["begin"] for event in told) / 1e10
-    assert any("did not run" in event["text"] for event in told), told
-    assert 0.03 < excused <= 0.1, told
+    # on a busy machine there may be other times in which pileup did not run
+    (told,) = [
+        event
+        for event in found["events"]
+        if event["kind"] == own.EVENT and event["begin"] < ended[0] - 2 * 10**8 < event["end"]
+    ]
+    assert "did not run" in told["text"]
+    assert 0.03 < (told["end"] - told["begin"]) / 1e10 <= 0.1, told
     assert verdicts(found) == ["not met" if slow else "unknown"], found["criteria"]
     assert code == (4 if slow else 8)
 
@@ -164,7 +169,7 @@ def test_t06_a_stall_by_a_stop_of_pileup_is_told_as_such(tmp_path: Path) -> None
     assert "coordinated omission" not in notes
 
 
-def _pressed(folder: Path, path: Path, meanwhile: Callable[[subprocess.Popen[str]], None]) -> tuple[Path, int]:
+def _pressed(folder: Path, path: Path, meanwhile: Callable[[subprocess.Popen[str]], object]) -> tuple[Path, int]:
     """Run a suite, do something to its process while it presses; return the run folder and the exit code."""
     words = [sys.executable, "-m", "pileup", "run", str(path), "--quiet"]
     environment = os.environ | {"PILEUP_RUNS": str(folder / "runs")}
@@ -179,11 +184,13 @@ def _pressed(folder: Path, path: Path, meanwhile: Callable[[subprocess.Popen[str
     return Path(printed.strip().splitlines()[-1]), process.returncode
 
 
-def _stop(process: subprocess.Popen[str], after: float, seconds: float) -> None:
+def _stop(process: subprocess.Popen[str], after: float, seconds: float) -> int:
+    """Stop a process for a time; return when it went on, ns since the epoch."""
     time.sleep(after)
     process.send_signal(signal.SIGSTOP)
     time.sleep(seconds)
     process.send_signal(signal.SIGCONT)
+    return time.time_ns()
 
 
 def _starve(process: subprocess.Popen[str]) -> None:
