@@ -63,8 +63,8 @@ class Distribution:
     """A distribution of durations (ns) of what passed, from its histogram (3 digits).
 
     `quantiles` maps 0.5, 0.9, 0.99, 0.999, 0.9999 to figures, of what passed alone; `edges`/`density` are a histogram
-    for drawing (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing durations.
-    `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
+    for drawing (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing
+    durations. `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
     """
 
     n: int

@@ -38,7 +38,7 @@ class Window:
 
 
 def windows(
-    connection: DuckDBPyConnection, cases: Iterable[dict[str, Any]], frames: Mapping[int, Sequence[Frame]]
+    connection: DuckDBPyConnection, cases: Iterable[dict[str, Any]], frames: Mapping[int, Sequence[Frame]] | None = None
 ) -> dict[int, Window]:
     """Return the window of every case that was measured; `connection` has the view `operations`."""
     rows = connection.execute(
@@ -49,7 +49,8 @@ def windows(
     found = {}
     for case in cases:
         number = int(case["id"])
-        window = _told(case, frames.get(number, ()), seen.get(number)) or _recorded(case, seen.get(number))
+        told = (frames or {}).get(number, ())
+        window = _told(case, told, seen.get(number)) or _recorded(case, seen.get(number))
         if window is not None:
             found[number] = window
     return found

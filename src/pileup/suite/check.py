@@ -10,7 +10,7 @@ from pileup.model import check as checks
 from pileup.model import own
 from pileup.model.check import Selected
 from pileup.model.errors import PluginError
-from pileup.model.event import FAULT
+from pileup.model.event import FAULT, RECOVERY
 from pileup.model.finding import Find
 from pileup.model.steering import Hold
 from pileup.model.suite import NEVER, MonitorSpec, TestSpec
@@ -204,9 +204,9 @@ def _resolved(text: str, names: _Names) -> Selected:
         told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
         raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
     known = names.operations.get(selected.name) if selected.kind == "test" else None
-    if known is not None and selected.operation is not None and selected.operation not in known:
-        told = f"test {shown(selected.name)} has no operation {shown(selected.operation)}"
-        raise ValueError(f"{told}; expected {near(selected.operation, sorted(known))}, or a field like `response`")
+    if known is not None and selected.operation not in {None, RECOVERY, *known}:
+        told = f"test {shown(selected.name)} has no operation {shown(str(selected.operation))}"
+        raise ValueError(f"{told}; expected {near(str(selected.operation), sorted(known))}, or a field like `response`")
     if selected.name == FAULT and FAULT not in names.tests:
         _check_fault_of(selected, names)
     return selected

@@ -62,6 +62,8 @@ def test_a_watch_samples_this_process() -> None:
     watch = SelfWatch(2, lambda moment, found: told.put((moment, {each.metric: each.value for each in found})))
     try:
         begin, (moment, found) = time.time_ns(), told.get(timeout=20)
+        while set(found) == {own.STOPPED}:  # a busy machine: that is told at once
+            moment, found = told.get(timeout=20)
     finally:
         watch.close()
     assert abs(moment - begin) < 20 * SECOND
