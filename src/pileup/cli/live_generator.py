@@ -11,7 +11,7 @@ from pileup.model.record import Phase
 from pileup.model.units import format_time
 
 BUSY = 90.0
-"""CPU of a place, % of a core, from which the generator is taken to be the limit (as in stats/generator.py)."""
+"""CPU of a place, % of a core, from which pileup is taken to be the bottleneck (as in stats/generator.py)."""
 LATE_SHARE = 0.5
 LATE_LEAST = 5 * 10**6
 LATE_LOOP = 0.05
@@ -22,7 +22,7 @@ STALE = 5 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The line, and whether the generator is the limit now."""
+    """The line, and whether pileup is the bottleneck now."""
 
     text: str
     limit: bool
@@ -50,22 +50,22 @@ def words(state: State) -> Words | None:
     ]
     text = "  ".join(part for part in parts if part)
     found = [reason for reason in reasons if reason] if state.running else []
-    return Words(f"is the limit ({', '.join(found)})  {text}" if found else text, bool(found))
+    return Words(f"is the bottleneck ({', '.join(found)})  {text}" if found else text, bool(found))
 
 
 def _worst(newest: dict[tuple[str, str, str], float], metric: str) -> float:
     return max((value for (_, name, _), value in newest.items() if name == metric), default=0.0)
 
 
-def _late(case: CaseState) -> int:
-    """Return the start error (p99) of the newest frames of a case, ns; 0 where nothing began."""
+def _late(case: CaseState, share: float = 0.99) -> int:
+    """Return a quantile of the start errors of the newest frames of a case, ns; 0 where nothing began."""
     found = histogram()
     if found is None:
         return 0
     for frame in case.tally.places.values():
         if frame.late:
             found.merge(frame.late)
-    return min(found.quantile(0.99), found.max) if found.count else 0
+    return min(found.quantile(share), found.max) if found.count else 0
 
 
 def _is_late(case: CaseState) -> bool:
@@ -73,8 +73,9 @@ def _is_late(case: CaseState) -> bool:
     tally = case.tally
     if tally.phase != Phase.MEASURE or (case.rate and any(_starved(case))):
         return False
-    median = tally.recent().quantile(0.5) or 0
-    return _late(case) > max(LATE_SHARE * median, LATE_LEAST)
+    median = tally.recent().quantile(0.5)
+    # where nothing passed there is nothing that a late start could have made longer
+    return median is not None and _late(case, 0.5) > max(LATE_SHARE * median, LATE_LEAST)
 
 
 def _starved(case: CaseState) -> list[bool]:

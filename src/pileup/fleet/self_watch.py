@@ -18,6 +18,8 @@ BEAT = 10**9
 """Interval of samples, ns."""
 TICK = 10**8
 """Interval of the wake-ups whose lateness is taken, ns."""
+IDLE = 0.1
+"""A process that used less CPU than this share of the time by which its watch came late did not run."""
 MOST_THREADS = 512
 """Threads that are looked at each second, at most: those with the lowest numbers."""
 PROC = Path("/proc")
@@ -75,6 +77,27 @@ def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     return shares if after.rss is None else [*shares, Sample(own.RSS, after.rss, own.BYTES, where)]
 
 
+@dataclass(slots=True)
+class Stops:
+    """Tells a process that did not run from a watch that came late while other threads ran: these use CPU."""
+
+    spent: int
+    """CPU time of the process when the wait began, ns."""
+    share: float = 0.0
+    """Cores that the process took in the wait before."""
+
+    def was_one(self, late: int, wait: int, spent: int) -> bool:
+        """Return whether the process stood still while a wait of `wait` ns ended `late` ns too late.
+
+        `spent` is the CPU time of the process at its end. Before the stop it may have gone on as in the wait before.
+        """
+        used, self.spent = spent - self.spent, spent
+        if late >= own.SHORTEST_STOP:
+            return used < IDLE * late + self.share * wait
+        self.share = used / max(1, wait + late)
+        return False
+
+
 class SelfWatch:
     """A thread that samples this process until it is closed, on whole seconds of the common time."""
 
@@ -93,13 +116,18 @@ class SelfWatch:
         self._thread.join(2)
 
     def _run(self) -> None:
-        """Wake up each tick and note how late; a sample that is overdue is taken at once."""
+        """Wake up each tick and note how late; a sample that is overdue is taken at once.
+
+        A stop of the whole process is a sample of its own, at the moment at which it went on.
+        """
         due = _following(now(), BEAT)
         loop_lag.take()
-        begin, wait = time.monotonic_ns(), TICK
+        begin, wait, stops = time.monotonic_ns(), TICK, Stops(time.process_time_ns())
         while not self._end.wait(wait / 1e9):
-            self._lag = max(self._lag, time.monotonic_ns() - begin - wait)
-            moment = now()
+            late, moment = time.monotonic_ns() - begin - wait, now()
+            self._lag = max(self._lag, late)
+            if stops.was_one(late, wait, time.process_time_ns()):
+                self._keep(moment, [Sample(own.STOPPED, late / 1e9, own.SECONDS, own.label(self._place))])
             if moment >= due:
                 self._sample(moment)
                 due = _following(moment, BEAT)

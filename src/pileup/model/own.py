@@ -21,13 +21,17 @@ LAG = "lag"
 """How late the latest wake-up of the self-watch was in the interval, s: for want of CPU or of the interpreter."""
 LOOP_LAG = "loop_lag"
 """The same of the event loops of async tests, s."""
+STOPPED = "stopped"
+"""How long the process had not run when it went on, s; sampled at that moment, where it was SHORTEST_STOP or more."""
+SHORTEST_STOP = 50_000_000
+"""The shortest such time that is sampled, ns."""
 STEAL = "steal"
 """Time that the hypervisor gave to others, % of the machine."""
 PRESSURE = "pressure"
 """Time in which something on the machine waited for a CPU, % (/proc/pressure/cpu, some)."""
 PERCENT, SECONDS, BYTES = "%", "s", "B"
 EVENT = "generator"
-"""Kind of the events that say when the generator was the limit."""
+"""Kind of the events that say when pileup was the bottleneck."""
 
 
 def label(place: int) -> str:

@@ -544,3 +544,5 @@ class RunResults:
     """What servers said that they did, by kind, what took most time first; as far as monitors read their logs."""
     jobs: tuple[JobsResult, ...] = ()
     """How jobs ended, for each test that submitted some."""
+    limited: tuple[str, ...] = ()
+    """Cases of which pileup was the bottleneck."""

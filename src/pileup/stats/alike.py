@@ -9,8 +9,6 @@ from pileup.model.contrast import Contrast, Differs
 from pileup.model.finding import level_words
 from pileup.model.results import CaseResult, RunResults
 
-GENERATOR = "the generator was the limit"
-"""How `stats/limit.py` says so."""
 MOST_NAMES = 3
 FEW = 6
 """Cases on both sides together below which little can be shown by how they vary."""
@@ -64,7 +62,7 @@ def _of_run(run: RunResults) -> Iterable[str]:
         yield f"{name}: the run goes on, or has crashed."
     elif run.run.get("stopped"):
         yield f"{name}: stopped before its end ({run.run['stopped']})."
-    if GENERATOR in run.limit:
+    if run.limited:
         yield f"{name}: {run.limit}."
     bad = [case.name for case in run.cases if case.outcome in ("error", "unavailable", "unknown", "not run")]
     if bad:

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected
 from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
-from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
+from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
 from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
-from pileup.stats import evaluate, scope, verdicts
+from pileup.stats import evaluate, excuse, scope, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
 from pileup.stats.faults import never
 from pileup.stats.found import limited_by_generator
+from pileup.stats.generator import Stretch
 from pileup.stats.monitors import Whole, pooled
+from pileup.stats.rest import cut
 from pileup.stats.rows import RowValues
 
 if TYPE_CHECKING:
@@ -47,14 +49,14 @@ class Judged:
 class Criteria:
     """Judges the criteria of a run.
 
-    `limited` names the cases of which the generator was the limit, and says whether their failures are its own;
-    `monitors` are those of the suite, with samples or not, `points` those of the scan.
+    `failures` are those of pileup's own, by the names of cases (`Limit.failures`); `monitors` are those of the suite,
+    with samples or not, `points` those of the scan.
     """
 
     cases: list[CaseData]
     series: list[Whole]
     connection: DuckDBPyConnection
-    limited: Mapping[str, bool] = field(default_factory=dict)
+    failures: Mapping[str, Sequence[ErrorGroup]] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
     rows: RowValues = field(init=False)
@@ -132,12 +134,22 @@ class Criteria:
         return found | self.monitors or {name for name in check.path[:1] if name not in tests}
 
     def _of_group(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
-        parts = [replace(data.part, rows=self.rows.of(data.info)) for data in group.cases]
-        judged = _against(check, evaluate.of_test(check, selected, parts), group.name)
-        slow = [name for data in group.cases if (name := data.info["name"]) in self.limited]
-        if judged.verdict.missed and (any(self.limited[name] for name in slow) or (slow and _of_time(selected))):
-            reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
-            return Judged(Verdict.UNKNOWN, judged.figure, reason, group.name)
+        def figure(cases: Sequence[CaseData]) -> Figure:
+            parts = [replace(data.part, rows=self.rows.of(data.info)) for data in cases]
+            return evaluate.of_test(check, selected, parts)
+
+        judged = _against(check, figure(group.cases), group.name)
+        if judged.verdict.missed:
+            slow = excuse.excuse(
+                check,
+                selected,
+                judged.figure,
+                group.cases,
+                series=self.series,
+                evaluate=figure,
+                failures=self.failures,
+            )
+            return Judged(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
         return judged
 
     def _of_monitor(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
@@ -162,19 +174,27 @@ class Criteria:
             reason = "after a fault nothing passed any more"
             return Judged(Verdict.NOT_MET, Figure(None, dimension, None, len(values), "never"), reason, group.name)
         judged = _against(check, figure, group.name)
-        slow = [data.info["name"] for data in group.cases if self._steered_late(data, selected)]
-        if judged.verdict.missed and slow:
-            reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
-            return Judged(Verdict.UNKNOWN, figure, reason, group.name)
-        return judged
+        if not judged.verdict.missed:
+            return judged
 
-    def _steered_late(self, data: CaseData, selected: Selected) -> bool:
-        """Return whether a figure tells what was held or found by a case of which the generator was the limit."""
-        if data.info.get("test") != selected.name:
-            return False
-        if selected.metric in (FOUND, FOUND_LOW, FOUND_HIGH):
-            return limited_by_generator(data.info["find"]["trials"])
-        return selected.metric in (HELD, HELD_VALUE, HELD_LEVEL) and data.info["name"] in self.limited
+        def again(without: Sequence[Stretch]) -> Figure:
+            within = cut(spans if spans is not None else scope.spans(group.cases), without)
+            return evaluate.of_values(check, to_base(pooled(found, within, visits), found[0].unit)[0], dimension)
+
+        mine = [data for data in group.cases if data.info.get("test") == selected.name]
+        slow = _found_late(mine, selected)
+        if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
+            held = excuse.of_held(check, selected, figure, mine, series=self.series, evaluate=again)
+            slow = held.words if held else ""
+        return Judged(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
+
+
+def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
+    """Return the reason where a figure tells what was found by trials of which pileup was the bottleneck."""
+    if selected.metric not in (FOUND, FOUND_LOW, FOUND_HIGH):
+        return ""
+    slow = [data.info["name"] for data in cases if limited_by_generator(data.info["find"]["trials"])]
+    return f"pileup was the bottleneck of {_few(slow)}; this figure does not describe the system" if slow else ""
 
 
 def _together(check: Check, several: Sequence[Judged]) -> Judged:
@@ -217,11 +237,6 @@ def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
 def _value(figure: Figure) -> float | None:
     """Return the value of a figure, or what it is known to be larger than."""
     return figure.above if figure.value is None else figure.value
-
-
-def _of_time(selected: Selected) -> bool:
-    """Return whether a slow generator can be to blame for a figure: for times and rates, not for wrong answers."""
-    return selected.dimension in ("time", "rate", "bandwidth") or selected.field in ("missed", "unfinished")
 
 
 def _same(given: str, found: str) -> bool:

@@ -70,16 +70,17 @@ def results(folder: RunFolder) -> RunResults:
         found_errors = errors(connection, info)
         by_servers = served(connection)
         data = _cases(folder, info, connection)
-        remarks = stalls.remarks(connection, data)
+        remarks = stalls.remarks(connection, data, series)
         for each in data:
             each.remark = remarks.get(each.info["id"], "")
             each.held = held(each.info, each.window, series)
             each.settled = settled(each.info, each.frames, each.window, happened)
         found_limits = limit.limits(data, series, found_errors)
-        limited = {found.case: found.failures for found in found_limits if found.generator}
+        limited = frozenset(found.case for found in found_limits if found.generator)
+        failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
-        judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points)
         ended = jobs.jobs(connection, info)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
@@ -97,6 +98,7 @@ def results(folder: RunFolder) -> RunResults:
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),
         limit=limit.one_line(found_limits),
+        limited=tuple(sorted(limited)),
         overhead=overhead(info, data, series),
         notes=tuple(_notes(info, cases)),
         events=_in_time(happened + limit.events(found_limits) + _steady(data)),
@@ -104,8 +106,7 @@ def results(folder: RunFolder) -> RunResults:
         faults=faults.results(struck),
         audits=told,
         jobs=ended,
-        comparisons=points.comparisons(found_points, cases, frozenset(limited))
-        + observed(found_points, data, _of_system(series)),
+        comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
 
 

@@ -2,7 +2,7 @@
 
 A closed load of c clients has at most c slow responses of a stall, however long it was: its quantiles hide it
 ("coordinated omission", G. Tene, How NOT to Measure Latency, 2013). An open load at the same rate would have gone on
-sending: what it had sent is told with numbers.
+sending: what it had sent is told with numbers. While pileup itself did not run nothing can be said of the server.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from pileup.model.record import Frame
 from pileup.model.units import format_count, format_rate, format_time
 from pileup.stats.cases import CaseData
 from pileup.stats.distribution import bins, merged
+from pileup.stats.generator import Stretch, stops
+from pileup.stats.monitors import Whole
+from pileup.stats.rest import cut
 from pileup.stats.window import Window
 
 if TYPE_CHECKING:
@@ -49,21 +52,42 @@ class Stall:
         return self.end - self.begin
 
 
-def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData]) -> dict[int, str]:
+def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> dict[int, str]:
     """Return what is to be said of the stalls of closed loads, by the id of their case; nothing where there was none.
 
-    `connection` has the view `operations`.
+    `connection` has the view `operations`, `series` are all samples of the run.
     """
     closed = {int(data.info["id"]): data for data in cases if data.info.get("load_kind") == "closed" and data.window}
     told = {}
     for number, gaps in _gaps(connection, list(closed)).items():
         data = closed[number]
         response = merged(part for tally in data.measured.iterations() for part in tally.responses.parts)
+        stopped = stops(data.frames, series)
         long = [gap for gap in gaps if _is_long(gap, response, data.window)]
-        stalls = [stall for stall in _with_clients(connection, number, long) if _all_waited(stall, data.frames)]
-        if stalls and data.window:
-            told[number] = words(stalls, response, data.window.seconds)
+        theirs = [
+            (gap, [piece for piece in cut([gap], stopped) if _is_long(piece, response, data.window)]) for gap in long
+        ]
+        ours = [gap for gap, pieces in theirs if not pieces and cut([gap], stopped) != [gap]]
+        waited = _with_clients(connection, number, [piece for _, pieces in theirs for piece in pieces])
+        stalls = [stall for stall in waited if _all_waited(stall, data.frames)]
+        found = [
+            words(stalls, response, data.window.seconds) if stalls and data.window else "",
+            own_words([Stall(*gap, 0) for gap in ours], stopped) if ours else "",
+        ]
+        if any(found):
+            told[number] = "; ".join(filter(None, found))
     return told
+
+
+def own_words(stalls: Sequence[Stall], stopped: Sequence[Stretch]) -> str:
+    """Say that nothing was answered because pileup did not run, the longest time first."""
+    longest = max(stalls, key=lambda stall: stall.length)
+    inside = [each for each in stopped if each.begin < longest.end and longest.begin < each.end]
+    again = f" (and {len(stalls) - 1} more times)" if len(stalls) > 1 else ""
+    return (
+        f"nothing was answered for {format_time(longest.length)} from {_clock(longest.begin)}{again}: it was pileup, "
+        f"whose process did not run for {format_time(sum(each.stopped for each in inside))} of that, and not the server"
+    )
 
 
 def words(stalls: Sequence[Stall], response: Histogram, seconds: float) -> str:
@@ -71,7 +95,7 @@ def words(stalls: Sequence[Stall], response: Histogram, seconds: float) -> str:
     longest = max(stalls, key=lambda stall: stall.length)
     whole = sum(stall.length for stall in stalls)
     rate = response.count / max(1e-9, seconds - whole / 1e9)
-    at = datetime.fromtimestamp(longest.begin / 1e9, UTC).strftime("%H:%M:%S")
+    at = _clock(longest.begin)
     who = "its client" if longest.clients == 1 else f"{format_count(longest.clients)} clients"
     again = f" (and {len(stalls) - 1} more times, {format_time(whole)} in all)" if len(stalls) > 1 else ""
     here, there = quantiles(response, stalls, rate)
@@ -101,6 +125,10 @@ def quantiles(response: Histogram, stalls: Sequence[Stall], rate: float) -> tupl
     there = [float(values[min(int(np.searchsorted(share, wanted)), len(values) - 1)]) for wanted in SHARES]
     named = ", ".join(f"{name} {format_time(value)}" for name, value in zip(SHARES.values(), here, strict=True))
     return named, " and ".join(format_time(max(pair)) for pair in zip(here, there, strict=True))
+
+
+def _clock(moment: int) -> str:
+    return datetime.fromtimestamp(moment / 1e9, UTC).strftime("%H:%M:%S")
 
 
 def _gaps(connection: DuckDBPyConnection, cases: Sequence[int]) -> dict[int, list[tuple[int, int]]]:

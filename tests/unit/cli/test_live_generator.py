@@ -29,9 +29,9 @@ def encoded(*times: int) -> bytes:
     return made.encode()
 
 
-def press(found: State, late: int, in_flight: int = 1) -> None:
-    times = encoded(20 * MS)
-    row = FrameRow("copy", True, Phase.MEASURE, 10, 0, 0, 0, 0, 0, 0, 10, times, times)
+def press(found: State, late: int, in_flight: int = 1, passed: int = 10) -> None:
+    times = encoded(20 * MS) if passed else b""
+    row = FrameRow("copy", True, Phase.MEASURE, passed, 10 - passed, 0, 0, 0, 0, 0, 10, times, times)
     found.cases[1].take([Frame(NOW, SECOND, 0, 1, Phase.MEASURE, 10, 0, in_flight, 8, 0, encoded(late), (row,))])
 
 
@@ -52,8 +52,16 @@ def test_it_becomes_a_warning(cpu: float, late: int, why: str) -> None:
     found = state(cpu)
     press(found, late * MS)
     (line,) = [line for line in screen(found, 120, 30) if line.plain.startswith("generator")]
-    assert f"is the limit ({why})" in line.plain
+    assert f"is the bottleneck ({why})" in line.plain
     assert any("yellow" in str(span.style) for span in line.spans)
+
+
+def test_t03_late_starts_are_no_warning_where_nothing_is_answered() -> None:
+    found = state()
+    press(found, 60 * MS, passed=0)
+    told = words(found)
+    assert told is not None
+    assert not told.limit
 
 
 def test_a_late_loop_is_a_warning() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pileup.fleet import loop_lag
-from pileup.fleet.self_watch import Reading, SelfWatch, read, samples
+from pileup.fleet.self_watch import Reading, SelfWatch, Stops, read, samples
 from pileup.model import own
 from pileup.plugin import Daemon, Launcher, Line
 from pileup.run.servers import Supervisor
@@ -62,11 +62,56 @@ def test_a_watch_samples_this_process() -> None:
     watch = SelfWatch(2, lambda moment, found: told.put((moment, {each.metric: each.value for each in found})))
     try:
         begin, (moment, found) = time.time_ns(), told.get(timeout=20)
+        while set(found) == {own.STOPPED}:  # a busy machine: that is told at once
+            moment, found = told.get(timeout=20)
     finally:
         watch.close()
     assert abs(moment - begin) < 20 * SECOND
     assert {own.CPU, own.TOTAL, own.RSS, own.LAG, own.THREAD, own.RUN_QUEUE} <= set(found)
     assert 0 <= found[own.LAG] < 20
+
+
+WATCHED = """
+import sys, threading, time
+from pileup.fleet.self_watch import SelfWatch
+
+watch = SelfWatch(0, lambda moment, found: [
+    print(moment, each.value, flush=True) for each in found if each.metric == "stopped"])
+print("ready", flush=True)
+sys.stdin.read()
+watch.close()
+"""
+
+
+def test_t09_a_stop_of_the_process_is_a_sample_of_its_own() -> None:
+    words = [sys.executable, "-c", WATCHED]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.35)
+        process.send_signal(signal.SIGSTOP)
+        stopped = time.time_ns()
+        time.sleep(0.4)
+        continued = time.time_ns()
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.3)
+        told, _ = process.communicate("", timeout=20)
+    found = [(int(moment), float(value)) for moment, value in (line.split() for line in told.splitlines())]
+    moment, seconds = max(found, key=lambda each: each[1])
+    length = (continued - stopped) / 1e9
+    assert length - 0.11 < seconds < length + 0.25, (found, length)
+    assert 0 <= moment - continued < 0.3 * SECOND
+
+
+@pytest.mark.parametrize(("used", "stood"), [(90, True), (500, False), (160, False)])
+def test_a_watch_that_is_late_while_other_threads_run_is_no_stop(used: int, stood: bool) -> None:
+    """A process that took 0.9 of a core: whether it took CPU, too, while its watch was 400 ms late."""
+    ms = 10**6
+    stops = Stops(0)
+    assert not stops.was_one(0, 100 * ms, 90 * ms)
+    assert stops.was_one(400 * ms, 100 * ms, 90 * ms + used * ms) is stood
+    assert not stops.was_one(ms, 100 * ms, 90 * ms + used * ms)
 
 
 def test_the_worst_tick_of_any_loop_is_taken_once() -> None:

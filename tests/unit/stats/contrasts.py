@@ -76,7 +76,7 @@ def case(*operations, test="copy", point=None, repeat=1, number=1, outcome="pass
     )
 
 
-def run(*cases, folder="/runs/one", limit="", **info):
+def run(*cases, folder="/runs/one", limit="", limited=(), **info):
     known = {
         "title": "a",
         "ended": 2,
@@ -87,7 +87,8 @@ def run(*cases, folder="/runs/one", limit="", **info):
         "targets": [{"name": "se", "kind": "posix", "url": "/data"}],
         "places": [{"number": 0, "host": "vm"}],
     }
-    return RunResults(folder, {**known, **info}, tuple(cases), (), (), (), ExitCode.PASSED, "passed", limit)
+    told = {**known, **info}
+    return RunResults(folder, told, tuple(cases), (), (), (), ExitCode.PASSED, "passed", limit, limited=limited)
 
 
 def metric(found, name, test="copy", operation="", point=""):

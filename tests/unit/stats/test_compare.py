@@ -164,7 +164,8 @@ def test_what_is_not_alike_is_told():
         suite={"text": "pileup: 1\ntitle: x\n# why\n", "digest": "e", "values": {"clients": "8"}},
         debug_build=True,
         ended=None,
-        limit="copy: the generator was the limit (it took 99 % of a core)",
+        limit="copy: pileup was the bottleneck (it took 99 % of a core)",
+        limited=("copy",),
         folder="/runs/new",
     )
     found = against(old, new)
@@ -180,7 +181,7 @@ def test_what_is_not_alike_is_told():
         "suite": ("", "title: x"),
     }
     words = " ".join(found.warnings)
-    for part in ("debug build", "goes on, or has crashed", "the generator was the limit", "suites differ", "extra"):
+    for part in ("debug build", "goes on, or has crashed", "pileup was the bottleneck", "suites differ", "extra"):
         assert part in words
     assert against(old, old).differs == ()
     assert [each.split(":")[0] for each in against(old, old).warnings] == ["One case on each side"]

@@ -125,7 +125,7 @@ def test_a_trial_that_failed_where_the_generator_was_the_limit_says_nothing_of_t
     frames = [replace(_frame(Phase.WARM_UP, [70] * 50), late=late.encode())]
     trial = _trials("p90(read.response) < 50 ms").judge(frames, [], 0, SECOND, 1.0)
     assert (trial.passed, trial.limited) == (False, True)
-    assert trial.why.startswith("the generator was the limit from ")
+    assert trial.why.startswith("pileup was the bottleneck from ")
     assert "(starts 60 ms late)" in trial.why
     borne = _trials("p90(read.response) < 90 ms").judge(frames, [], 0, SECOND, 1.0)
     assert (borne.passed, borne.limited, borne.why) == (True, False, "")

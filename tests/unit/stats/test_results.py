@@ -169,15 +169,15 @@ def test_numbers_that_a_test_reports_are_samples_under_its_name(golden, tmp_path
     assert (found.verdict, found.figure.value, found.figure.n) == ("met", 200.0, 5)
 
 
-def test_a_criterion_fails_as_unknown_when_the_generator_was_the_limit(golden, tmp_path, monkeypatch):
-    monkeypatch.setattr("pileup.stats.limit.BUSY_CPU", 0.04)
+def test_a_criterion_is_unknown_where_pileup_was_the_bottleneck(golden, tmp_path, monkeypatch):
+    monkeypatch.setattr("pileup.stats.generator.BUSY_CPU", 0.04)
     folder = golden.make(tmp_path, "ended")
     slow = {"id": "S", "says": "x", "check": "p90(copy) < 1 ms", "coverage": "full"}
     found = {each.id: each for each in change(folder, criteria=[*folder.info()["criteria"], slow]).criteria}
     assert found["S"].verdict == "unknown"
-    assert "the generator was the limit of copy" in found["S"].reason
+    assert "pileup was the bottleneck of copy from" in found["S"].reason
     assert found["C1"].verdict == "met, not shown"
-    assert found["C2"].verdict == "not met", "a slow generator makes no wrong answers"
+    assert found["C2"].verdict == "not met", "a slow pileup makes no wrong answers"
 
 
 def test_series_keep_their_peaks_when_thinned(golden, tmp_path):

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from pileup.model import own
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
 from pileup.stats.cases import CaseData
+from pileup.stats.monitors import Whole
 from pileup.stats.stalls import remarks
 from pileup.stats.window import windows
 
@@ -29,7 +31,7 @@ def served(clients, until, stalls=(), took=20 * MS, think=0):
 
 @pytest.fixture
 def told(tmp_path, row, frame):
-    def make(spans, clients=4, kind="closed"):
+    def make(spans, clients=4, kind="closed", series=()):
         folder = RunFolder.create(tmp_path, "x", T0)
         info = {"id": 1, "name": "c", "load_kind": kind, "clients": clients, "for": 10 * SECOND}
         folder.save({"cases": [info]})
@@ -43,8 +45,8 @@ def told(tmp_path, row, frame):
         writer.close()
         whole = frame(10, row([end - start for start, end in spans], "c"), seconds=10, clients=clients)
         with folder.operations().connect() as connection:
-            data = CaseData(info, [whole], windows(connection, [info])[1])
-            return remarks(connection, [data]).get(1, "")
+            data = CaseData(info, [whole], windows(connection, [info], {})[1])
+            return remarks(connection, [data], series).get(1, "")
 
     return make
 
@@ -83,3 +85,27 @@ def test_usual_response_times_are_no_stalls(told):
 
 def test_pauses_between_iterations_are_no_stalls(told):
     assert told(served(2, 10 * SECOND, think=SECOND), clients=2) == ""
+
+
+def stopped(second, seconds):
+    """What pileup samples when its process goes on after a stop."""
+    return Whole(own.MONITOR, own.STOPPED, own.label(0), "s", "here", [T0 + int(second * SECOND)], [seconds])
+
+
+def test_t06_a_stall_in_which_pileup_did_not_run_is_not_the_servers(told):
+    spans = served(4, 10 * SECOND, [(3 * SECOND, 6 * SECOND)])
+    assert told(spans, series=[stopped(6, 2.95)]) == (
+        "nothing was answered for 3 s from 11:06:42: it was pileup, whose process did not run for 2.95 s of that, "
+        "and not the server"
+    )
+
+
+def test_t06_what_of_a_stall_was_not_pileups_is_the_servers(told):
+    spans = served(4, 10 * SECOND, [(3 * SECOND, 6 * SECOND)])
+    found = told(spans, series=[stopped(4.5, 1.45)])
+    assert found.startswith("nothing was answered for 1.5 s from 11:06:44 while 4 clients waited")
+    assert "pileup" not in found
+    both = served(4, 10 * SECOND, [(2 * SECOND, 4 * SECOND), (6 * SECOND, 8 * SECOND)])
+    found = told(both, series=[stopped(4, 1.95)])
+    assert "for 2.02 s from 11:06:45 while 4 clients waited: a closed load" in found
+    assert "nothing was answered for 2 s from 11:06:41: it was pileup" in found
