@@ -16,7 +16,7 @@ from pileup.model.units import format_count, format_fraction, format_rate
 FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
 """Metrics of samples under the name of the test: the answer and its interval."""
 MOST_TRIALS = 1000
-MOST_MEASURED = 3
+MOST_MEASURED = 4
 """So often a level is pressed to be measured, each time a lower one, until one meets the conditions there too."""
 LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 

@@ -26,7 +26,7 @@ def test_its_time_is_that_of_all_trials_and_of_measuring_the_answer() -> None:
     load = _load(settle="3 s", trial="7 s", at_most=20)
     assert (load.kind, load.lasting, load.before, load.endless) == (
         "open",
-        (20 * 10 + 3 * 63) * SECOND,
+        (20 * 10 + 4 * 63) * SECOND,
         3 * SECOND,
         False,
     )

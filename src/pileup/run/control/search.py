@@ -14,6 +14,9 @@ ASKED = (0.1, 0.5, 0.9)
 sides of it, where trials also tell how wide the range is in which they disagree."""
 AGAIN = 2
 """So many trials in a row that the generator spoilt are made again; what is more is its limit, not a disturbance."""
+LEAST_STEP = 0.5
+"""From a level that was measured and failed to the next one: by the precision asked for, then by 4 and 9 times as much,
+down to this: the first may be chance, more than one says that trials were too short to see what comes."""
 SURE = 0.95
 """How probable it must be that the answer lies beyond a bound for the search to end there."""
 
@@ -123,7 +126,7 @@ class Confirm:
             self._level = None
         elif not limited:
             self.search.missed(level)
-            step = 1 - self.measured * self.search.within
+            step = max(LEAST_STEP, 1 - self.measured**2 * self.search.within)
             lower = self._within(min(self.search.answer.low, level * step, level - 1 if self.search.whole else level))
             self._level = lower if lower < level else None
 
