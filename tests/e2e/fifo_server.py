@@ -4,9 +4,11 @@
 
 Each request is served for exactly SERVICE_MS by the worker that is free first; with ROOM above 0 one that comes when
 so many are in the system is answered 503 at once. With BURST there are no queues but tokens, so many at first and
-then one for each SERVICE_MS / WORKERS: who finds none is answered 503. The ends of service are arithmetic over the clock, so that a machine
-with other work delays single answers but not the capacity. The port is printed. For each answer LOG gets a line: when
-it was sent (ns since the epoch) and its status.
+then one for each SERVICE_MS / WORKERS: who finds none is answered 503. A BURST of -1 means that it tires: on a
+connection that is older than ENDURES all are answered 503.
+
+The ends of service are arithmetic over the clock, so that a machine with other work delays single answers but not the
+capacity. The port is printed. For each answer LOG gets a line: when it was sent (ns since the epoch) and its status.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ import sys
 import time
 from pathlib import Path
 from typing import TextIO
+
+ENDURES = 1.7
+"""Seconds."""
 
 
 class Server:
@@ -29,9 +34,10 @@ class Server:
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
+        began = asyncio.get_running_loop().time()
         try:
             while await self._request(reader):
-                status = await self._serve()
+                status = await self._serve(began)
                 writer.write(f"HTTP/1.1 {status} x\r\nContent-Length: 2\r\n\r\nok".encode())
                 await writer.drain()
                 self._log.write(f"{time.time_ns()} {status}\n")
@@ -47,11 +53,11 @@ class Server:
             pass
         return bool(line)
 
-    async def _serve(self) -> int:
+    async def _serve(self, began: float) -> int:
         if self._room and self._inside >= self._room:
             return 503
         now = asyncio.get_running_loop().time()
-        if self._burst and not self._token(now):
+        if (self._burst > 0 and not self._token(now)) or (self._burst < 0 and now - began > ENDURES):
             return 503
         self._inside += 1
         first = min(range(len(self._free)), key=self._free.__getitem__)

@@ -114,3 +114,22 @@ def test_t2_a_level_that_only_trials_bear_is_not_reported(tmp_path: Path) -> Non
     assert counts["passed"] == pytest.approx(3 * found["level"], rel=0.05)
     assert case["operations"][0]["rate"]["value"] == pytest.approx(found["level"], rel=0.05)
     assert pileup("verify", str(run_folder(done)), cwd=tmp_path).returncode == 0
+
+
+def test_t2_where_no_level_holds_while_it_is_measured_the_case_fails(tmp_path: Path) -> None:
+    """A server that tires after 1.7 s bears every trial of 1.3 s and no measurement of 3.3 s."""
+    log = tmp_path / "log"
+    with _server(0, log, -1) as port:
+        suite = SUITE.replace("PORT", str(port)).replace("WHILE", "p90(q) < 1 s").replace("TIMEOUT", "5 s")
+        suite = suite.replace("500 ms, trial: 1500 ms", "300 ms, trial: 1 s").replace("4 s", "3 s")
+        suite = suite.replace("[20 /s, 1200 /s]", "[40 /s, 150 /s]").partition("criteria:")[0]
+        (tmp_path / "s.yaml").write_text(suite)
+        done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    case = _case(tmp_path / run_folder(done))
+    found = case["found"]
+    assert [each["passed"] for each in found["measurements"]] == [False] * 4, found
+    assert found["level"] is None, found
+    assert case["outcome"] == "failed"
+    assert case["reason"].startswith("no level was confirmed: measured at "), case["reason"]
+    assert any("not confirmed: measured at" in note for note in case["notes"])

@@ -18,6 +18,7 @@ from pileup.stats.detached import is_ledger
 from pileup.stats.distribution import TOO_FEW
 from pileup.stats.evaluate import Part, of_test
 from pileup.stats.gauge import Gauge, recent
+from pileup.stats.generator import LATE_LEAST
 from pileup.stats.intervals import quantile_ranks
 from pileup.stats.judge import not_passed as outcomes
 from pileup.stats.limit import limits
@@ -27,6 +28,8 @@ from pileup.stats.window import Window
 
 NOTHING = "nothing was measured"
 MORE = (">", ">=")
+BUNCH = 2
+"""Failures that one late start may be to blame for, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,18 @@ class Trials:
         # settling tells of the generator too: it had the same load then
         limit = limits([self._data(known, (*looked.before, *looked.phases))], whole_series(samples))
         slow = [each for each in limit if each.generator]
-        return replace(trial, why=slow[0].what, limited=True) if slow else trial
+        if not slow or (not slow[0].failures and self._refuses(mine.measured)):
+            return trial
+        return replace(trial, why=slow[0].what, limited=True)
+
+    def _refuses(self, measured: Measured) -> bool:
+        """Return whether more failed or was refused than late starts can be to blame for: that is the system's.
+
+        Starts that come late come in a bunch, which a system may refuse, and as many behind it.
+        """
+        counts, late = measured.counts(), measured.late
+        blamed = BUNCH * late.count * (1 - late.share_at(LATE_LEAST)) if late.count else 0.0
+        return counts.failed + counts.refused - blamed > self.most * (counts.ended + counts.missed)
 
     def _data(self, frames: Iterable[Frame], phases: Collection[Phase]) -> CaseData:
         """Return what was seen of the case itself in some phases, as if that were all of it."""

@@ -153,6 +153,17 @@ def test_a_trial_that_failed_where_the_generator_was_the_limit_says_nothing_of_t
     assert (borne.passed, borne.limited, borne.why) == (True, False, "")
 
 
+@pytest.mark.parametrize(("late", "limited"), [(10, False), (30, True)])
+def test_t2_late_starts_excuse_no_more_refusals_than_they_can_cause(late: int, limited: bool) -> None:
+    """Of 100 were 40 refused: ten late starts may be to blame for twenty of them, thirty for all."""
+    starts = Histogram()
+    starts.record(100_000, 100 - late)
+    starts.record(80_000_000, late)
+    frame = replace(_frame(Phase.WARM_UP, [20] * 60, refused=40), late=starts.encode())
+    trial = _judged("p50(read.response) < 50 ms", frame)
+    assert (trial.passed, trial.limited) == (False, limited)
+
+
 def test_t2_rates_are_of_what_ended_in_the_time_that_was_looked_at() -> None:
     """A backlog that is served after the end, or was begun while it settled, changes nothing."""
     frames = [
