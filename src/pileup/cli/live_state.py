@@ -59,7 +59,10 @@ class CaseState:
         """Take in what run.json says of the search for a level: trials come before what is measured."""
         measuring = find.get("measuring")
         self.trial = len(find.get("trials", ())) + 1 if find and measuring is None else 0
-        self.tally.since = NEVER if self.trial else int(measuring or 0)
+        since = NEVER if self.trial else int(measuring or 0)
+        if 0 < self.tally.since < since < NEVER:
+            self.tally.parts.clear()  # a level that was measured and not confirmed is no part of the figures
+        self.tally.since = since
 
     @property
     def running(self) -> bool:

@@ -1,4 +1,4 @@
-"""A load that looks for the highest level which still meets a criterion."""
+"""A load that looks for the highest level which still meets its conditions."""
 
 from __future__ import annotations
 
@@ -6,27 +6,34 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from pileup.model import check as checks
+from pileup.model import conditions
 from pileup.model.check import Check
 from pileup.model.part import Part
 from pileup.model.quantities import Count, Duration, Fraction
 from pileup.model.steering import Kind, Level, Written, check_levels
-from pileup.model.units import format_count, format_rate
+from pileup.model.units import format_count, format_fraction, format_rate
 
 FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
 """Metrics of samples under the name of the test: the answer and its interval."""
 MOST_TRIALS = 1000
+MOST_MEASURED = 4
+"""So often a level is pressed to be measured, each time a lower one, until one meets the conditions there too."""
 LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 
 
 class Find(Part):
-    """Look for the highest load that still meets a criterion, by trials at levels chosen by what is known so far."""
+    """Look for the highest load that still meets its conditions, by trials at levels chosen by what is known so far."""
 
     raise_: Kind = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
     while_: Written = Field(
         alias="while",
-        description="a check that must hold at a level, e.g. p99(read.response) < 50 ms; what it speaks of is looked "
-        "at over one trial",
+        description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "
+        "and fraction(read.refused) < 0.1 %; each is looked at over one trial",
+    )
+    not_passed: Fraction = Field(
+        0.01,
+        description="a level does not hold either when more than this share of what was due did not pass (failed, "
+        "refused, ambiguous, unfinished, lost or missed), whatever `while` says; 100 %: `while` alone judges",
     )
     between: tuple[Level, Level] = Field(description="[lowest, highest] level that may be tried, above zero")
     start: Level | None = Field(None, description="level of the first trial; default: the lowest")
@@ -49,14 +56,16 @@ class Find(Part):
             raise ValueError(f"start is {self.first:g}; expected a level between {low:g} and {high:g}")
         if self.raise_ == "clients" and self.first != int(self.first):
             raise ValueError(f"start is {self.first:g} clients; expected a whole number")
+        if self.not_passed > 1:
+            raise ValueError(f"not_passed is {self.not_passed:.4g}; expected a share between 0 % and 100 %, like 1 %")
         if not LEAST_WITHIN <= self.within <= MOST_WITHIN:
             raise ValueError(f"within is {self.within:.4g}; expected a share between 0.5 % and 50 %, like 5 %")
         return self
 
     @property
-    def check(self) -> Check:
-        """What must hold at a level. Raises ValueError for what cannot be read."""
-        return checks.parse(self.while_)
+    def conditions(self) -> tuple[Check, ...]:
+        """What must hold at a level, beside `not_passed`. Raises ValueError for what cannot be read."""
+        return conditions.parse(self.while_)
 
     @property
     def first(self) -> float:
@@ -72,6 +81,16 @@ class Find(Part):
     def lasting(self) -> int:
         """Time that all its trials take by their own words, ns."""
         return self.at_most * (self.settle + self.trial)
+
+    @property
+    def words(self) -> str:
+        """All that must hold at a level, in words."""
+        return asked_words(self.while_, self.not_passed)
+
+
+def asked_words(written: str, not_passed: float) -> str:
+    """Return what must hold at a level: `p99(read) < 50 ms, at most 1 % not passed`."""
+    return written if not_passed >= 1 else f"{written}, at most {format_fraction(not_passed)} not passed"
 
 
 def level_words(level: float, by: Kind | str) -> str:

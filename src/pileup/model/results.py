@@ -253,39 +253,59 @@ class TrialResult:
     level: float
     begin: int
     end: int
-    value: float | None
-    """The figure of the check, in its base unit."""
+    values: tuple[float | None, ...]
+    """The figure of each condition, in its base unit; None where there is none, or no bound to it was seen."""
     passed: bool | None
     """None: it could not be told."""
     why: str
     limited: bool = False
     """It did not pass, and the generator was the limit."""
+    due: int = 0
+    """Iterations that were due in the time that was looked at; 0 where a record does not say it."""
+    not_passed: int = 0
+    """How many of them did not pass."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The highest level that meets a criterion, as far as it was found."""
+class Sought:
+    """One condition of a level that is looked for."""
 
     check: str
-    """The criterion, as written."""
+    """As written."""
     figure: str
     """Its left side."""
     dimension: str
     """A key of units.DIMENSIONS, or ""."""
     threshold: float
     """In the base unit of `dimension`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The highest level that meets some conditions, as far as it was found."""
+
+    check: str
+    """The conditions, as written."""
+    conditions: tuple[Sought, ...]
+    not_passed: float
+    """The share of what was due that may not pass, at most; 1: any."""
     by: str
     """"rate" or "clients": what was raised."""
     level: float | None
-    """The answer; None where none was found. Of clients a whole number."""
+    """The answer: the highest level that was measured and met the conditions there too. None where there is none, or
+    the search was not ended. Of clients a whole number."""
+    limit: float | None
+    """Where the conditions begin to fail: half of the trials there pass. None where nothing is known of it."""
     low: float | None
     high: float | None
-    """The interval that holds it, by 95 %."""
+    """The interval that holds the limit, by 95 %."""
     beyond: str
     """"below" where even the lowest level that was allowed does not meet it, "above" where the highest still does."""
     measured: float | None
-    """The level that was pressed and measured then: the lower end of the interval, within the bounds."""
+    """The level that was pressed and measured last."""
     trials: tuple[TrialResult, ...]
+    measurements: tuple[TrialResult, ...] = ()
+    """Levels that were measured, one below the other, until one met the conditions."""
 
 
 @dataclass(frozen=True, slots=True)

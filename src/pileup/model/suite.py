@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
-from pileup.model.finding import Find
+from pileup.model.finding import MOST_MEASURED, Find
 from pileup.model.law import TimeLaw
 from pileup.model.part import Part
 from pileup.model.precision import Until
@@ -222,8 +222,11 @@ class Load(Part):
         """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
         if self.stages:
             return sum(stage.ramp + stage.warm_up + stage.for_ for stage in self.stages)
-        sought = 0 if self.find is None else self.find.lasting
-        return None if self.for_ is None else sought + self.ramp + self.before + self.for_
+        if self.for_ is None:
+            return None
+        if self.find is not None:
+            return self.find.lasting + MOST_MEASURED * (self.find.settle + self.for_)
+        return self.ramp + self.before + self.for_
 
     @property
     def before(self) -> int:

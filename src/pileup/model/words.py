@@ -60,7 +60,7 @@ def _replay(replay: Replay) -> str:
 
 def _find(find: Find) -> str:
     low, high = find.between
-    return f"the highest of {low:g} to {high:g} {find.unit} with {find.while_}, then there"
+    return f"the highest of {low:g} to {high:g} {find.unit} with {find.words}, then there"
 
 
 def _hold(hold: Hold) -> str:

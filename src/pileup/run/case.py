@@ -24,7 +24,7 @@ from pileup.plugin import Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
-from pileup.run.finding import NO_LEVEL, Finding
+from pileup.run.finding import Finding, Sought
 from pileup.run.interpreted import client_for, interpreted
 from pileup.run.live import Live
 from pileup.run.replay import UNREADABLE, replayed
@@ -109,24 +109,28 @@ class CaseRun:
         with replayed(self.case, self._told) as starts:
             self._begin_roles()
             self._live.faults.begin(self.case.test.name)
+            sought = Sought()
             try:
                 if self.case.load.find is not None:
-                    reason, position = self._find(self.case.load.find, fleet, work)
+                    sought, position = self._find(self.case.load.find, fleet, work)
+                    reason = sought.reason
                 else:
                     reason = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
             finally:
                 self._live.faults.end(self.case.test.name)
         if reason.startswith(UNREADABLE):
             return ERROR, reason
-        if reason.startswith(("set-up failed", NO_LEVEL)):
+        if sought.outcome is not None:
+            return sought.outcome, reason
+        if reason.startswith("set-up failed"):
             return FAILED, reason
         if reason.startswith("limit"):
             self._live.stop.ask(reason, Haste.IN_ORDER)
         outcome, judged = self._judge(self._told, position, Phase.MEASURE)
         return outcome, "; ".join(part for part in (judged, reason) if part)
 
-    def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[str, Position]:
-        """Look for the level and measure it; return why that ended early, and where the record of measuring begins."""
+    def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[Sought, Position]:
+        """Look for the level and measure it; return how that ended, and where the record of measuring begins."""
 
         def press(load: Load, trial: int) -> str:
             order = self._order(None)
@@ -139,9 +143,7 @@ class CaseRun:
             return bool(self._live.stop.haste) or (self._ended is not None and self._ended.is_set())
 
         finding = Finding(self._live, self.case, find, press, over)
-        early = finding.search()
-        position = self._end_of_frames()
-        return early or finding.hopeless or finding.measure(), position
+        return finding.run(), finding.position
 
     def _judge(self, told: dict[str, Any], position: Position, phase: Phase) -> Ended:
         """Return how what was pressed since `position` ended, with the first error when it did not pass."""

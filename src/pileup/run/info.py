@@ -110,9 +110,9 @@ def _steered(load: Load) -> dict[str, Any]:
     """Return what is said of a load that holds something, or looks for a level, in base units."""
     if load.find is not None:
         find = load.find
-        told = {"raise": find.raise_, "while": find.while_, "between": list(find.between), "within": find.within}
-        dimension = find.check.dimension
-        return {"find": told | {"dimension": dimension, "trial": find.trial, "settle": find.settle, "trials": []}}
+        told = {"raise": find.raise_, "while": find.while_, "not_passed": find.not_passed}
+        told |= {"between": list(find.between), "within": find.within, "trial": find.trial, "settle": find.settle}
+        return {"find": told | {"trials": []}}
     if load.hold is None:
         return {}
     hold = load.hold

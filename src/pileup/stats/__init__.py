@@ -14,13 +14,15 @@ from pileup.stats.knee import Evidence, Knee
 from pileup.stats.plain import plain, to_json
 from pileup.stats.precision import Repeats
 from pileup.stats.run import exit_code, results
-from pileup.stats.trial import Trial, Trials
+from pileup.stats.trial import Condition, Looked, Trial, Trials
 
 __all__ = [
+    "Condition",
     "Count",
     "Evidence",
     "Gauge",
     "Knee",
+    "Looked",
     "Repeats",
     "Trial",
     "Trials",

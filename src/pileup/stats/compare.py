@@ -94,11 +94,11 @@ def _levels(runs: Iterable[RunResults]) -> dict[Key, list[Figure]]:
 
 def _level(case: CaseResult) -> Figure:
     told = case.found
-    if told is None or told.level is None or told.low is None or told.high is None:
+    if told is None or told.limit is None or told.low is None or told.high is None:
         return Figure(None, "", None, 0, "none was found")
     # beyond the bounds, or between neighbours that are whole numbers, the interval is none
     interval = Interval(told.low, told.high, LEVEL) if told.low < told.high and not told.beyond else None
-    return Figure(told.level, "rate" if told.by == "rate" else "", interval, len(told.trials))
+    return Figure(told.limit, "rate" if told.by == "rate" else "", interval, len(told.trials))
 
 
 def _key(case: CaseResult, operation: OperationResult) -> Key:

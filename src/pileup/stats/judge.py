@@ -65,16 +65,21 @@ def _judge_load(info_case: dict[str, Any], measured: Measured, counts: Counts, m
     if counts.passed == 0:
         return FAILED, _joined(f"nothing passed ({not_passed(counts)})", message())
     if not text:
-        return _by_share(counts, message)
+        return _by_share(counts, message, most_of(info_case))
     return _by_condition(str(text), info_case, measured, message if counts.passed < counts.ended else str)
 
 
-def _by_share(counts: Counts, message: Callable[[], str]) -> Ended:
+def most_of(info_case: dict[str, Any]) -> float:
+    """Return what share may not pass: of a level that was looked for what its search allows."""
+    return float((info_case.get("find") or {}).get("not_passed", MOST))
+
+
+def _by_share(counts: Counts, message: Callable[[], str], most: float) -> Ended:
     due = counts.ended + counts.missed
-    if due - counts.passed <= MOST * due:
+    if due - counts.passed <= most * due:
         return PASSED, not_passed(counts)
     told = f"{format_fraction(1 - counts.passed / due)} did not pass ({not_passed(counts)})"
-    return FAILED, _joined(f"{told}, more than {format_fraction(MOST)}", message())
+    return FAILED, _joined(f"{told}, more than {format_fraction(most)}", message())
 
 
 def _by_condition(text: str, info_case: dict[str, Any], measured: Measured, message: Callable[[], str]) -> Ended:

@@ -20,7 +20,11 @@ from pileup.stats.intervals import LEVEL
 LAPSE = 0.02
 """Share of trials that say the wrong thing however far from the knee."""
 WIDTHS = np.geomspace(0.004, 0.4, 9)
-"""Widths in units of the logarithm of the level; each is as likely as another before anything is known."""
+"""Widths in units of the logarithm of the level."""
+USUAL_WIDTH = 0.06
+"""Before anything is known widths are log-normal around this one, with a standard deviation of a factor of e. With all
+of them as likely as another few trials that agree by chance would look like a system without chance, and intervals too
+short: `tests/unit/run/control/test_find_truth.py` holds them to the truth of simulated queues."""
 BEYOND = 1.5
 """The knee is looked for so many times beyond the bounds of the levels, so that it may be found to lie there."""
 STEP = 0.002
@@ -54,7 +58,7 @@ class Evidence:
         self._bounds = np.log(low), np.log(high)
         first, last = np.log(low / BEYOND), np.log(high * BEYOND)
         self._points = np.linspace(first, last, int(min(MOST_POINTS, max(LEAST_POINTS, (last - first) / STEP))))
-        self._weights = np.zeros((len(WIDTHS), len(self._points)))
+        self._weights = np.repeat(_prior()[:, None], len(self._points), axis=1)
         for level, passed in trials:
             self.add(level, passed)
 
@@ -78,6 +82,11 @@ class Evidence:
         """Return how probable it is that the knee lies below each point."""
         chance = np.exp(self._weights - self._weights.max()).sum(axis=0)
         return np.asarray(np.cumsum(chance) / chance.sum())
+
+
+def _prior() -> Numbers:
+    """Return the logarithm of how probable each width is before anything is known."""
+    return np.asarray(-0.5 * np.log(WIDTHS / USUAL_WIDTH) ** 2)
 
 
 def _likelihood(points: Numbers, at: float, passed: bool) -> Numbers:

@@ -14,6 +14,7 @@ from pileup.record import RunFolder
 from pileup.stats import student
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import of_test
+from pileup.stats.unconfirmed import set_aside
 from pileup.stats.window import Window, windows
 
 Point = tuple[tuple[str, str], ...]
@@ -69,6 +70,7 @@ class Repeats:
         if self.check.function != "rate" or not told:
             return {}
         with folder.operations().connect() as connection:
+            set_aside(connection, told)
             return windows(connection, told, frames)
 
     def worst(self) -> Precision:

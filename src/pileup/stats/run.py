@@ -14,7 +14,19 @@ from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunRe
 from pileup.model.units import format_fraction
 from pileup.model.verdict import SHOWN, Verdict
 from pileup.record import RunFolder
-from pileup.stats import audits, criteria, detached, equivalent, faults, jobs, limit, outages, points, stalls
+from pileup.stats import (
+    audits,
+    criteria,
+    detached,
+    equivalent,
+    faults,
+    jobs,
+    limit,
+    outages,
+    points,
+    stalls,
+    unconfirmed,
+)
 from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
@@ -63,6 +75,7 @@ def results(folder: RunFolder) -> RunResults:
     found_points = points.points(info)
     happened = events(folder.events(), info.get("sessions") or ())
     with folder.operations().connect() as connection:
+        unconfirmed.set_aside(connection, info.get("cases", ()))
         felt = outages.outages(connection, happened, info)
         told = audits.audits(folder, info)
         struck = faults.strikes(happened, felt, told, info)

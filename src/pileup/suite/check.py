@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pileup.model import check as checks
 from pileup.model import own
-from pileup.model.check import Selected
+from pileup.model.check import Check, Selected
 from pileup.model.errors import PluginError
 from pileup.model.event import FAULT, RECOVERY
-from pileup.model.finding import Find
+from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW, Find
 from pileup.model.steering import Hold
 from pileup.model.suite import NEVER, MonitorSpec, TestSpec
 from pileup.model.units import format_time
@@ -161,14 +161,15 @@ def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, 
     """What must hold at a level must be known, and a trial must be long enough for a monitor to be sampled in it."""
     place = where(test.node, ("load", "find", "while"))
     try:
-        found = _resolved(find.while_, names)
-        if (found.name, found.metric) == (test.spec.name, "found"):
-            raise ValueError(f"{find.while_} is what the search finds; expected a figure of its trials")
+        spoken_of = [_known(each, names) for each in find.conditions]
+        for each, found in zip(find.conditions, spoken_of, strict=True):
+            if found.name == test.spec.name and found.metric in (FOUND, FOUND_LOW, FOUND_HIGH):
+                raise ValueError(f"{each.text} is what the search finds; expected a figure of its trials")
     except ValueError as problem:
         what, expected = parts(str(problem))
         faults.add(place, f"`while`: {what}", expected)
         return
-    every = _interval(draft, found)
+    every = max(_interval(draft, found) for found in spoken_of)
     if every > find.trial:
         told = f"the monitor is sampled each {format_time(every)}, a trial takes {format_time(find.trial)}"
         faults.add(place, told, f"`trial: {format_time(every)}` or more", "or a monitor of shorter interval")
@@ -198,7 +199,11 @@ def _check_one(text: str, node: Mapping, word: str, names: _Names, faults: Fault
 
 def _resolved(text: str, names: _Names) -> Selected:
     """Return what a check speaks of. Raises ValueError when there is none such."""
-    parsed = checks.parse(text)
+    return _known(checks.parse(text), names)
+
+
+def _known(parsed: Check, names: _Names) -> Selected:
+    """Return what a check that was read speaks of. Raises ValueError when there is none such."""
     selected = checks.resolve(parsed, (parsed.test,) if parsed.test in names.tests else names.few, names.monitors)
     if selected.kind == "monitor" and selected.name in names.native:
         told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pileup.model.errors import RecordError
+from pileup.model.finding import MOST_MEASURED
 from pileup.model.plan import Case, Plan
 from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
@@ -100,7 +101,7 @@ def pressed(case: Case) -> int | None:
     if case.replay:
         return case.replay.last
     if case.load.find is not None:
-        return (case.load.lasting or 0) - case.load.find.lasting  # it may be found at once
+        return case.load.find.settle + (case.load.for_ or 0)  # it may be found at once
     return case.load.lasting if case.load.times is None else None
 
 
@@ -116,7 +117,7 @@ def longest(test: TestSpec, suite: Suite, patience: int, replay: Starts | None =
 
 
 def _by_time(load: Load, patience: int) -> int | None:
-    trials = 0 if load.find is None else load.find.at_most
+    trials = 0 if load.find is None else load.find.at_most + MOST_MEASURED - 1
     return None if load.lasting is None else load.lasting + (1 + trials) * patience
 
 

@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from pileup.fleet.order import Order
+from pileup.model.finding import Find
 from pileup.model.record import Phase
 from pileup.model.suite import Load
 from pileup.model.words import load_words
@@ -23,12 +24,27 @@ def _load(**changes: Any) -> Load:
 
 def test_its_time_is_that_of_all_trials_and_of_measuring_the_answer() -> None:
     load = _load(settle="3 s", trial="7 s", at_most=20)
-    assert (load.kind, load.lasting, load.before, load.endless) == ("open", 263 * SECOND, 3 * SECOND, False)
+    assert (load.kind, load.lasting, load.before, load.endless) == (
+        "open",
+        (20 * 10 + 4 * 63) * SECOND,
+        3 * SECOND,
+        False,
+    )
     assert load_words(load) == (
-        "open, the highest of 10 to 500 /s with p99(read.response) < 50 ms, then there for 1 min after 3 s settling"
+        "open, the highest of 10 to 500 /s with p99(read.response) < 50 ms, at most 1 % not passed, then there for "
+        "1 min after 3 s settling"
     )
     closed = _load(**{"raise": "clients", "between": [1, 40]})
     assert (closed.kind, closed.most) == ("closed", 40)
+
+
+def test_t2_several_conditions_and_what_may_not_pass_are_words_of_the_load() -> None:
+    both = "p90(q) < 1 s and fraction(q.refused) < 2 %"
+    find = Find.model_validate(FIND | {"while": both, "not_passed": "5 %"})
+    assert [each.text for each in find.conditions] == both.split(" and ")
+    assert find.words == f"{both}, at most 5 % not passed"
+    assert Find.model_validate(FIND).not_passed == 0.01
+    assert Find.model_validate(FIND | {"not_passed": "100 %"}).words == "p99(read.response) < 50 ms"
 
 
 def test_a_trial_is_marked_as_one_for_the_engine() -> None:
@@ -49,6 +65,9 @@ def test_a_trial_is_marked_as_one_for_the_engine() -> None:
         ({"raise": "clients", "between": [1, 20], "start": 2.5}, "expected a whole number"),
         ({"start": 600}, "expected a level between 10 and 500"),
         ({"within": "0.1 %"}, "expected a share between 0.5 % and 50 %"),
+        ({"not_passed": "101 %"}, "expected a share between 0 % and 100 %"),
+        ({"not_passed": "-1 %"}, "expected a fraction of 0 or more"),
+        ({"not_passed": "any"}, "not_passed"),
         ({"trial": "100 ms"}, "greater than or equal"),
         ({"at_most": 1}, "greater than or equal"),
         ({"raise": "threads"}, "'rate' or 'clients'"),

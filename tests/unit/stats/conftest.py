@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pileup._core._native import Histogram
-from pileup.model.record import Frame, FrameRow
+from pileup.model.record import UNRECORDED, Frame, FrameRow
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 SECOND = 10**9
@@ -22,9 +22,9 @@ def encoded(times):
 
 @pytest.fixture
 def row():
-    def make(times=(), operation="iteration", iteration=True, phase=3, moved=0, bytes_that_came=-1, **counts):
+    def make(times=(), operation="iteration", iteration=True, phase=3, moved=0, **counts):
         passed = counts.pop("passed", len(times))
-        counts["moved"] = bytes_that_came
+        counts["moved"] = counts.pop("bytes_that_came", UNRECORDED)
         counters = dict.fromkeys(("failed", "refused", "ambiguous", "unfinished", "lost"), 0) | counts
         times = encoded(times)
         return FrameRow(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pileup.model.results import Found
+from pileup.model.results import Found, Sought
 from pileup.stats import compare_runs
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 
@@ -44,8 +44,9 @@ def test_equal_runs_show_no_difference():
 
 def _searched(level, low, high, *, by="rate", beyond="", operations=()):
     told = Found(
-        check="p90(copy) < 50 ms", figure="p90(copy)", dimension="time", threshold=50e6, by=by, level=level, low=low,
-        high=high, beyond=beyond, measured=low if operations else None, trials=(),
+        check="p90(copy) < 50 ms", conditions=(Sought("p90(copy) < 50 ms", "p90(copy)", "time", 50e6),),
+        not_passed=0.01, by=by, level=low if operations else None, limit=level, low=low, high=high, beyond=beyond,
+        measured=low if operations else None, trials=(),
     )  # fmt: skip
     return replace(case(*operations), found=told)
 

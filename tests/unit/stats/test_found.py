@@ -1,158 +1,136 @@
-"""What a case tells of the level that it looked for, and what a single trial says."""
+"""What a case tells of the level that it looked for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pileup._core._native import Histogram
-from pileup.model import check as checks
-from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
+from pileup.model.results import Found
 from pileup.stats.found import found, found_words
-from pileup.stats.gauge import Gauge
-from pileup.stats.trial import Trials
 
 SECOND = 10**9
+ASKED = "p99(read) < 50 ms, at most 1 % not passed"
+
+
+def _trial(level: float, passed: bool | None, **changes: Any) -> dict[str, Any]:
+    told = {"level": level, "begin": 1, "end": 2, "values": [1e6], "passed": passed, "why": "" if passed else "so"}
+    return told | {"limited": False, "due": 100, "not_passed": 0} | changes
 
 
 def _info(*trials: tuple[float, bool | None], by: str = "rate", **changes: Any) -> dict[str, Any]:
-    told = [
-        {"level": level, "begin": 1, "end": 2, "value": 1e6, "passed": passed, "why": "" if passed else "so"}
-        for level, passed in trials
-    ]
-    find = {"raise": by, "while": "p99(read) < 50 ms", "between": [10.0, 1000.0], "trials": told}
-    return {"find": find | changes}
+    find = {"raise": by, "while": "p99(read) < 50 ms", "not_passed": 0.01, "between": [10.0, 1000.0]}
+    return {"find": find | {"trials": [_trial(*each) for each in trials], "measurements": []} | changes}
+
+
+def _found(info: dict[str, Any]) -> Found:
+    told = found(info)
+    assert told is not None
+    return told
+
+
+KNEE = [(90.0, True), (110.0, False), (97.0, True), (103.0, False)] * 4
 
 
 def test_the_answer_is_made_anew_of_the_trials_of_the_record() -> None:
-    trials = [(90.0, True), (110.0, False), (97.0, True), (103.0, False)] * 4
-    told = found(_info(*trials, measured=95.0))
-    assert told is not None
-    assert (told.check, told.figure, told.threshold, told.by) == ("p99(read) < 50 ms", "p99(read)", 50e6, "rate")
-    assert told.level == pytest.approx(100, rel=0.02)
-    assert told.beyond == ""
-    assert found_words(told).startswith("p99(read) < 50 ms holds up to 99.9 /s (95 % interval 97")
-    assert found_words(told).endswith("by 16 trials; measured at 95 /s")
+    told = _found(_info(*KNEE, measured=95.0, measurements=[_trial(95.0, True)]))
+    (asked,) = told.conditions
+    assert (told.check, told.by, told.not_passed) == ("p99(read) < 50 ms", "rate", 0.01)
+    assert (asked.figure, asked.dimension, asked.threshold) == ("p99(read)", "time", 50e6)
+    assert told.limit == pytest.approx(100, rel=0.02)
+    assert (told.level, told.measured, told.beyond) == (95, 95, "")
+    assert told.low is not None
+    assert told.high is not None
+    assert told.low < 100 < told.high
+    words = found_words(told)
+    assert words.startswith(f"{ASKED}: the limit is {told.limit:.3g} /s (95 % interval ")
+    assert words.endswith("by 16 trials; measured at 95 /s, where it holds")
+
+
+def test_t2_each_condition_has_its_figure() -> None:
+    both = "p90(read) < 1 s and fraction(read.refused) < 2 %"
+    trials = [_trial(90.0, True, values=[5e8, 0.01]), _trial(110.0, False, values=[None, 0.5])]
+    told = _found(_info(**{"while": both, "trials": trials, "not_passed": 0.05}))
+    assert [each.figure for each in told.conditions] == ["p90(read)", "fraction(read.refused)"]
+    assert [each.values for each in told.trials] == [(5e8, 0.01), (None, 0.5)]
+    assert found_words(told).startswith(f"{both}, at most 5 % not passed: ")
+
+
+def test_t2_a_level_that_missed_while_it_was_measured_is_not_the_answer() -> None:
+    missed = _trial(95.0, False, why="31 of 500 that were due did not pass (31 refused)", not_passed=31)
+    told = _found(_info(*KNEE, measured=95.0, measurements=[missed]))
+    assert (told.level, told.measured) == (None, 95)
+    assert found_words(told).endswith(
+        "; not confirmed: measured at 95 /s it does not hold (31 of 500 that were due did not pass (31 refused))"
+    )
+
+
+def test_t2_the_answer_is_the_level_that_was_measured_last_and_held() -> None:
+    before = _found(_info(*KNEE))
+    told = _found(_info(*KNEE, measured=88.0, measurements=[_trial(95.0, False), _trial(88.0, True)]))
+    assert (told.level, told.measured) == (88, 88)
+    assert found_words(told).endswith("; measured at 88 /s, where it holds after it did not at 95 /s")
+    # what was measured and missed is a trial that failed
+    assert (before.low or 0) > (told.low or 0)
+    assert (before.limit or 0) > (told.limit or 0)
+
+
+def test_what_was_measured_may_be_unable_to_tell() -> None:
+    few = _trial(95.0, None, why="too few: 9 values")
+    told = _found(_info(*KNEE, measured=95.0, measurements=[few]))
+    assert told.level == 95
+    assert found_words(told).endswith(
+        "; measured at 95 /s, which cannot tell whether it holds there (too few: 9 values)"
+    )
+
+
+def test_a_record_of_before_several_conditions_is_read() -> None:
+    old = [{"level": 90.0, "begin": 1, "end": 2, "value": 1e6, "passed": True, "why": ""}]
+    info = _info(measured=85.0)
+    info["find"] = {word: told for word, told in info["find"].items() if word not in ("not_passed", "measurements")}
+    told = _found({"find": info["find"] | {"trials": old}})
+    assert (told.trials[0].values, told.not_passed, told.level, told.measurements) == ((1e6,), 1, 85, ())
+    assert found_words(told).startswith("p99(read) < 50 ms: ")
+    assert found_words(told).endswith("; measured at 85 /s")
 
 
 def test_clients_are_whole_numbers() -> None:
-    told = found(_info(*[(20.0, True), (21.0, False)] * 10, by="clients", measured=20.0))
-    assert told is not None
-    assert (told.level, told.low) == (20, 20)
-    assert "holds up to 20 clients (95 % interval 20 clients to 2" in found_words(told)
+    trials = [(20.0, True), (21.0, False)] * 20
+    told = _found(_info(*trials, by="clients", measured=20.0, measurements=[_trial(20.0, True)]))
+    assert (told.limit, told.low, told.level) == (20, 20, 20)
+    assert "the limit is 20 clients (95 % interval 20 clients to 2" in found_words(told)
 
 
 def test_what_lies_beyond_the_bounds_is_told() -> None:
-    low, high = found(_info(*[(10.0, False)] * 5)), found(_info(*[(1000.0, True)] * 5))
-    assert low is not None
-    assert high is not None
-    assert (low.level, low.beyond) == (None, "below")
-    assert found_words(low) == "p99(read) < 50 ms does not hold even at 10 /s, by 5 trials"
-    assert (high.level, high.beyond) == (1000, "above")
-    assert "even at the highest level that was allowed, 1 k/s" in found_words(high)
+    low, high = _found(_info(*[(10.0, False)] * 5)), _found(_info(*[(1000.0, True)] * 5))
+    assert (low.level, low.limit, low.beyond) == (None, None, "below")
+    assert found_words(low) == f"{ASKED} does not hold even at 10 /s, by 5 trials"
+    assert (high.level, high.limit, high.beyond) == (None, 1000, "above")
+    assert f"{ASKED}: it holds even at the highest level that was allowed, 1 k/s" in found_words(high)
     assert "the search was not ended" in found_words(high)
 
 
 def test_trials_that_the_generator_limited_are_told() -> None:
-    info = _info(*[(90.0, True), (110.0, False)] * 4, measured=85.0)
-    info["find"]["trials"][1] |= {"passed": None, "value": None, "limited": True}
-    told = found(info)
-    assert told is not None
-    assert "generator" not in found_words(told), "made again"
+    info = _info(*[(90.0, True), (110.0, False)] * 4, measured=85.0, measurements=[_trial(85.0, True)])
+    info["find"]["trials"][1] |= {"passed": None, "values": [None], "limited": True}
+    assert "generator" not in found_words(_found(info)), "made again"
     info["find"]["trials"][3] |= {"limited": True}
-    told = found(info)
-    assert told is not None
-    assert found_words(told).endswith(
-        "; in 2 that did not pass the generator was the limit, so the system may bear more; measured at 85 /s"
+    assert found_words(_found(info)).endswith(
+        "; in 2 that did not pass the generator was the limit, so the system may bear more; "
+        "measured at 85 /s, where it holds"
     )
 
 
 def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
     info = _info(*[(1000.0, True)] * 5)
-    info["find"]["trials"].append(info["find"]["trials"][0] | {"passed": None, "value": None, "limited": True})
-    told = found(info)
-    assert told is not None
-    assert found_words(told) == (
-        "p99(read) < 50 ms holds at 1 k/s at least, by 6 trials; in one that did not pass the generator was the limit, "
+    info["find"]["trials"].append(_trial(1000.0, None, values=[None], limited=True))
+    assert found_words(_found(info)) == (
+        f"{ASKED}: it holds at 1 k/s at least, by 6 trials; in one that did not pass the generator was the limit, "
         "so the system may bear more; the search was not ended"
     )
 
 
 def test_a_search_that_could_tell_nothing_says_why() -> None:
-    told = found(_info((10.0, None)))
-    assert told is not None
-    assert found_words(told) == "nothing is known of where p99(read) < 50 ms holds, by 1 trial: so"
+    told = _found(_info((10.0, None)))
+    assert found_words(told) == f"nothing is known of where {ASKED} holds, by 1 trial: so"
     assert found({"test": "read"}) is None
-
-
-INFO = {"id": 3, "name": "read", "test": "read", "load_kind": "open", "find": {"trials": []}}
-
-
-def _frame(phase: Phase, milliseconds: list[int], missed: int = 0, case: int = 3) -> Frame:
-    times = Histogram()
-    for each in milliseconds:
-        times.record(each * 1_000_000)
-    row = FrameRow(
-        operation="read", iteration=True, phase=phase, passed=len(milliseconds), failed=0, refused=0, ambiguous=0,
-        unfinished=0, lost=0, bytes=0, calls=0, response=times.encode(), service=times.encode(),
-    )  # fmt: skip
-    return Frame(
-        time=SECOND, nanoseconds=SECOND, place=0, case=case, phase=phase, started=0, missed=missed, in_flight=0,
-        clients=4, cpu=0, late=b"", rows=(row,),
-    )  # fmt: skip
-
-
-def _trials(text: str, own: bool = True) -> Trials:
-    check = checks.parse(text)
-    selected = checks.resolve(check, ["read"], ["node"])
-    return Trials(INFO, own, Gauge(check, selected, {3}.__contains__, SECOND, frozenset({selected.name})))
-
-
-def test_a_trial_is_judged_by_what_was_due_after_settling() -> None:
-    frames = [_frame(Phase.RAMP, [900] * 50), _frame(Phase.WARM_UP, [20] * 50)]
-    trial = _trials("p90(read.response) < 50 ms").judge(frames, [], 0, SECOND, 1.0)
-    assert trial.passed is True
-    assert trial.value == pytest.approx(20e6, rel=0.01)
-    assert _trials("p90(read.response) < 10 ms").judge(frames, [], 0, SECOND, 1.0).passed is False
-
-
-def test_a_trial_that_failed_where_the_generator_was_the_limit_says_nothing_of_the_system() -> None:
-    late = Histogram()
-    for _ in range(50):
-        late.record(60_000_000)
-    frames = [replace(_frame(Phase.WARM_UP, [70] * 50), late=late.encode())]
-    trial = _trials("p90(read.response) < 50 ms").judge(frames, [], 0, SECOND, 1.0)
-    assert (trial.passed, trial.limited) == (False, True)
-    assert trial.why.startswith("pileup was the bottleneck from ")
-    assert "(starts 60 ms late)" in trial.why
-    borne = _trials("p90(read.response) < 90 ms").judge(frames, [], 0, SECOND, 1.0)
-    assert (borne.passed, borne.limited, borne.why) == (True, False, "")
-
-
-def test_rates_are_made_of_the_time_that_answering_took() -> None:
-    frames = [_frame(Phase.WARM_UP, [20] * 50)]
-    assert _trials("rate(read) >= 20 /s").judge(frames, [], 0, SECOND, 2.0).value == 25
-
-
-def test_a_level_that_was_not_there_is_not_met() -> None:
-    frames = [_frame(Phase.WARM_UP, [20] * 50, missed=10)]
-    trial = _trials("p90(read.response) < 50 ms").judge(frames, [], 0, SECOND, 1.0)
-    assert (trial.passed, trial.why) == (False, "10 of 60 iterations that were due were never begun")
-    nothing = [_frame(Phase.WARM_UP, [], missed=0)]
-    assert _trials("p90(read.response) < 50 ms").judge(nothing, [], 0, SECOND, 1.0).passed is None
-
-
-def test_too_few_values_for_a_quantile_tell_nothing() -> None:
-    trial = _trials("p99.9(read.response) < 50 ms").judge([_frame(Phase.WARM_UP, [20] * 9)], [], 0, SECOND, 1.0)
-    assert (trial.passed, trial.why) == (None, "too few: 9 values")
-
-
-def test_a_monitor_is_looked_at_over_the_trial_alone() -> None:
-    rows = [
-        SampleRow(time * SECOND, "node", "here", Sample("load1", value, ""))
-        for time, value in ((1, 9.0), (5, 1.0), (6, 3.0))
-    ]
-    trials, frames = _trials("mean(node.load1) < 5", own=False), [_frame(Phase.WARM_UP, [20] * 50)]
-    assert trials.judge(frames, rows, 4 * SECOND, 7 * SECOND, 1.0).value == 2

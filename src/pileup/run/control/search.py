@@ -1,9 +1,10 @@
-"""Which level to try next when the highest one is looked for that meets a criterion; stepped from outside, no clock."""
+"""Which level to try next when the highest one is looked for that meets its conditions; stepped, no clock inside."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pileup.model.finding import MOST_MEASURED
 from pileup.stats.knee import Evidence, Knee
 
 FACTOR = 2.0
@@ -13,6 +14,9 @@ ASKED = (0.1, 0.5, 0.9)
 sides of it, where trials also tell how wide the range is in which they disagree."""
 AGAIN = 2
 """So many trials in a row that the generator spoilt are made again; what is more is its limit, not a disturbance."""
+LEAST_STEP = 0.5
+"""From a level that was measured and failed to the next one: by the precision asked for, then by 4 and 9 times as much,
+down to this: the first may be chance, more than one says that trials were too short to see what comes."""
 SURE = 0.95
 """How probable it must be that the answer lies beyond a bound for the search to end there."""
 
@@ -91,3 +95,41 @@ class Search:
         if len(self._seen) == 2:
             return self._evidence.at(ASKED[self.trials % len(ASKED)])
         return self._level / FACTOR if self._passed is False else self._level * FACTOR
+
+    def missed(self, level: float) -> None:
+        """Take in that a level did not meet the conditions while it was measured: a trial beyond the number of them."""
+        self._evidence.add(level, False)
+
+
+@dataclass(slots=True)
+class Confirm:
+    """Which level is measured once `search` is over: its lower end, then lower ones while what is measured fails."""
+
+    search: Search
+    measured: int = 0
+    _level: float | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._level = self._within(self.search.answer.low)
+
+    def next(self) -> float | None:
+        """Return the level to measure; None when that is over."""
+        return self._level if self.measured < MOST_MEASURED else None
+
+    def take(self, level: float, passed: bool | None, limited: bool = False) -> None:
+        """Take what measuring a level showed: only where the conditions were not met is another one measured.
+
+        `limited` says that the generator was to blame: the same level is measured again.
+        """
+        self.measured += 1
+        if passed is not False:
+            self._level = None
+        elif not limited:
+            self.search.missed(level)
+            step = max(LEAST_STEP, 1 - self.measured**2 * self.search.within)
+            lower = self._within(min(self.search.answer.low, level * step, level - 1 if self.search.whole else level))
+            self._level = lower if lower < level else None
+
+    def _within(self, level: float) -> float:
+        level = min(max(level, self.search.low), self.search.high)
+        return float(int(level)) if self.search.whole else level

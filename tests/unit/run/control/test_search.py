@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from pileup.run.control.search import Search
+from pileup.model.finding import MOST_MEASURED
+from pileup.run.control.search import Confirm, Search
 
 SEEDS = range(40)
 NEAR = 0.05
@@ -130,3 +132,62 @@ def test_a_trial_that_was_disturbed_is_made_again_and_what_lasts_counts() -> Non
     assert search.next() == 50
     assert search.take(50, True) is True
     assert search.take(70, False, limited=True) is False, "counted anew"
+
+
+def _over(**changes: float) -> Search:
+    """Return a search that has ended: the knee of a system without chance is at 700."""
+    search = Search(**{"low": 10, "high": 5000, "start": 10, "within": 0.05, "most": 40} | changes)
+    while (level := search.next()) is not None:
+        search.take(level, level < 700)
+    return search
+
+
+def test_t2_the_lower_end_is_measured_and_is_the_answer_where_it_holds() -> None:
+    search = _over()
+    confirm = Confirm(search)
+    level = confirm.next()
+    assert level == search.answer.low
+    confirm.take(level, True)
+    assert confirm.next() is None
+
+
+def test_t2_lower_levels_are_measured_in_growing_steps_as_long_as_they_fail() -> None:
+    search = _over()
+    confirm, levels = Confirm(search), []
+    before = search.answer
+    while (level := confirm.next()) is not None:
+        levels.append(level)
+        confirm.take(level, False)
+    assert len(levels) == MOST_MEASURED
+    steps = [after / level for level, after in itertools.pairwise(levels)]
+    assert all(step <= 1 - least for step, least in zip(steps, (0.05, 0.2, 0.45), strict=True))
+    assert min(steps) >= 0.3
+    assert search.answer.low < before.low, "what was measured and failed counts as a trial"
+
+
+def test_t2_what_the_generator_spoilt_is_measured_again_at_the_same_level() -> None:
+    confirm = Confirm(_over())
+    level = confirm.next()
+    confirm.take(level, False, limited=True)
+    assert confirm.next() == level
+    confirm.take(level, None)
+    assert confirm.next() is None, "what cannot tell is not made again"
+
+
+def test_t2_no_level_below_the_lowest_is_measured() -> None:
+    search = Search(10, 5000, 10, 0.05, 40)
+    search.take(10, True)
+    search.take(10, False)
+    confirm = Confirm(search)
+    assert confirm.next() == 10
+    confirm.take(10, False)
+    assert confirm.next() is None
+
+
+def test_t2_clients_are_measured_by_whole_numbers() -> None:
+    search = _search(lambda level, _: level <= 4, 1, low=1, high=64, whole=True)
+    confirm, levels = Confirm(search), []
+    while (level := confirm.next()) is not None:
+        levels.append(level)
+        confirm.take(level, False)
+    assert levels == [4, 3, 2, 1]
