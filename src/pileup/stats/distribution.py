@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pileup._core._native import Histogram
 from pileup.model.results import Distribution, Figure, Interval
 from pileup.stats import correlated
-from pileup.stats.correlated import Dependence
+from pileup.stats.correlated import NO_INFLATION, Dependence, Inflation
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -39,17 +39,17 @@ def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
     return [min(histogram.quantile(share), histogram.max) if histogram.count else None for share in shares]
 
 
-def quantile(histogram: Histogram, share: float, factor: float = 1.0) -> Figure:
+def quantile(histogram: Histogram, share: float, known: Inflation = NO_INFLATION) -> Figure:
     """Return a quantile (ns) with its interval; no value where n cannot carry it.
 
-    `factor` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
+    `known` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
     interval where n could carry the quantile only if they were independent.
     """
     n = histogram.count
     if quantile_ranks(share, n) is None:
         return Figure(None, "time", None, n, TOO_FEW)
     value = float(min(histogram.quantile(share), histogram.max))
-    ranks = correlated.ranks(share, n, factor)
+    ranks = correlated.ranks(share, n, known)
     if ranks is None:
         return Figure(value, "time", None, n, DEPENDENT)
     low, high = (float(histogram.at_rank(rank)) for rank in ranks)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from pileup.model.record import Frame, Phase
 from pileup.model.results import Figure, Interval
-from pileup.stats.correlated import Dependence
+from pileup.stats.correlated import Dependence, amount_interval
 from pileup.stats.intervals import LEVEL, batch_means, poisson
 from pileup.stats.measured import MOST_SHORT, Measured, Tally
 from pileup.stats.window import Window
@@ -25,8 +25,7 @@ def rate(
 
 def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
     value, half = amount / window.seconds, half / window.seconds
-    found = Interval(max(0.0, value - half), value + half, LEVEL)
-    return Figure(value, dimension, found, tally.counts["passed"])
+    return Figure(value, dimension, amount_interval(value, half), tally.counts["passed"])
 
 
 def throughput(
@@ -62,7 +61,7 @@ def interval(value: float, n: int, series: Sequence[float]) -> Interval | None:
     batches = batch_means(series) if n >= MANY else None
     if batches is not None:
         half = (batches.high - batches.low) / 2
-        return Interval(max(0.0, value - half), value + half, LEVEL)
+        return amount_interval(value, half)
     if n == 0:
         return None
     events = poisson(n)
