@@ -1,6 +1,7 @@
 """How often `compare` and the points of a scan find a difference that is there, and one that is not: real runs.
 
     python benchmarks/alike.py [--comparisons 20] [--pairs 10] [--length '500 ms'] [--minutes 20] [--keep FOLDER]
+    python benchmarks/alike.py --look FOLDER           look once more at runs that were kept
 
 A server written apart from pileup (one worker, first come first served, service times of a fixed median with log-normal
 noise) answers four paths: two alike, one 5 % slower, one 10 % slower. A comparison is one run of a scan over them, each
@@ -11,7 +12,9 @@ if each point were runs of its own (`stats/compare.py`, two groups). Nothing kee
 from __future__ import annotations
 
 import argparse
-import json
+import math
+import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -65,7 +68,7 @@ def run(url: str, folder: Path, pairs: int, length: str) -> RunResults:
     suite.write_text(SUITE.format(url=url, paths=paths, pairs=pairs, length=length))
     before = set(folder.iterdir())
     command = [sys.executable, "-m", "pileup", "run", str(suite), "--out", str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     (made,) = [each for each in set(folder.iterdir()) - before if each.is_dir()]
     return results(RunFolder.open(made))
 
@@ -121,36 +124,62 @@ def by_runs(whole: RunResults, point: int) -> Iterable[tuple[str, str]]:
         yield each.metric, {"worse": "slower", "better": "faster"}.get(each.verdict, "")
 
 
+def noise(runs: Sequence[RunResults]) -> str:
+    """Return how far the ratios in pairs of what is alike are from one: what most show, and what all do."""
+    logs = []
+    for each in (each for whole in runs for each in whole.comparisons if each.metric == "p50" and not each.monitor):
+        pairs = zip(each.points[0].repeats, each.points[1].repeats, strict=True)
+        logs += [math.log(two / one) for one, two in pairs if one and two]
+    middle = statistics.median(logs)
+    most = 1.4826 * statistics.median(abs(each - middle) for each in logs)
+    every = statistics.stdev(logs)
+    return f"Ratios of medians in a pair of what is alike: +-{most:.1%} by half of them, +-{every:.1%} by all."
+
+
+def made(asked: argparse.Namespace, folder: Path) -> Iterator[RunResults]:
+    """Make one run after another."""
+    until = time.monotonic() + asked.minutes * 60
+    with server() as url:
+        for number in range(asked.comparisons):
+            if time.monotonic() > until:
+                break
+            yield run(url, folder, asked.pairs, asked.length)
+            load = os.getloadavg()[0] / (os.cpu_count() or 1)
+            print(f"{number + 1} of {asked.comparisons}, load {load:.1f} a core", file=sys.stderr, flush=True)
+
+
+def kept(folder: Path) -> Iterator[RunResults]:
+    """Give the runs of a folder that came to their end."""
+    for each in sorted(folder.iterdir()):
+        if each.is_dir() and RunFolder.open(each).info().get("ended"):
+            yield results(RunFolder.open(each))
+
+
 def main() -> None:
-    """Make the comparisons, and print a Markdown table."""
+    """Make the comparisons, or look at those that were made, and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--comparisons", type=int, default=20)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--length", default="500 ms")
     parser.add_argument("--minutes", type=float, default=20.0, help="begin no comparison after that")
     parser.add_argument("--keep", type=Path, help="an empty folder for the runs; without it they are thrown away")
+    parser.add_argument("--look", type=Path, help="a folder of runs that were kept")
     asked = parser.parse_args()
-    until = time.monotonic() + asked.minutes * 60
     shown = {(way, point): Shown() for way in ("scan", "two groups") for point in NAMES}
-    with tempfile.TemporaryDirectory() as made, server() as url:
-        folder = asked.keep or Path(made)
+    runs = []
+    with tempfile.TemporaryDirectory() as thrown_away:
+        folder = asked.keep or Path(thrown_away)
         folder.mkdir(parents=True, exist_ok=True)
-        for _ in range(asked.comparisons):
-            if time.monotonic() > until:
-                break
-            whole = run(url, folder, asked.pairs, asked.length)
+        for whole in kept(asked.look) if asked.look else made(asked, folder):
+            runs.append(whole)
             for point in NAMES:
                 shown["scan", point].add(by_points(whole.comparisons, point))
                 shown["two groups", point].add(by_runs(whole, point))
-            print(
-                json.dumps({f"{way}, {NAMES[point]}": each.words() for (way, point), each in shown.items()}),
-                file=sys.stderr,
-                flush=True,
-            )
     print("| looked at as | truth | comparisons | metrics flagged | found slower | by rate / mean / p50 / p90 |")
     print("|---|---|---|---|---|---|")
     for (way, point), each in shown.items():
         print(f"| {way} | {NAMES[point]} | {each.words()}")
+    print(f"\n{noise(runs)}")
 
 
 if __name__ == "__main__":

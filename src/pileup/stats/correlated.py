@@ -250,7 +250,7 @@ def _coarser(series: Floats) -> Floats:
     if len(series) < COARSER * FEWEST_COARSE:
         return series
     kept = series[: len(series) // COARSER * COARSER]
-    return kept.reshape(-1, COARSER).sum(axis=1)
+    return np.asarray(kept.reshape(-1, COARSER).sum(axis=1), dtype=np.float64)
 
 
 def _half(amounts: Floats, step: float, events: Floats) -> float | None:
