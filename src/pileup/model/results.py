@@ -33,6 +33,8 @@ class Figure:
     interval: Interval | None = None
     n: int = 0
     note: str = ""
+    above: float | None = None
+    """Where `value` is None: a quantile that is only known to be larger than this; infinite: no answer."""
 
 
 @dataclass(frozen=True, slots=True)
