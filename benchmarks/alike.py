@@ -133,7 +133,9 @@ def noise(runs: Sequence[RunResults]) -> str:
     middle = statistics.median(logs)
     most = 1.4826 * statistics.median(abs(each - middle) for each in logs)
     every = statistics.stdev(logs)
-    return f"Ratios of medians in a pair of what is alike: +-{most:.1%} by half of them, +-{every:.1%} by all."
+    return (
+        f"Ratios of medians in a pair of what is alike scatter by {most:.1%} (median of deviations), {every:.1%} (all)."
+    )
 
 
 def made(asked: argparse.Namespace, folder: Path) -> Iterator[RunResults]:
