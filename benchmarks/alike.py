@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -167,6 +168,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="an empty folder for the runs; without it they are thrown away")
     parser.add_argument("--look", type=Path, help="a folder of runs that were kept")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the server ends with us
     shown = {(way, point): Shown() for way in ("scan", "two groups") for point in NAMES}
     runs = []
     with tempfile.TemporaryDirectory() as thrown_away:

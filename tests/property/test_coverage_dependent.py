@@ -28,7 +28,7 @@ def test_figures_and_effects_cover(found: Coverage, metric: str) -> None:
 
 @pytest.mark.parametrize("values", [1000, 2000, 3500, 5000, 8000])
 def test_t17_whenever_a_quantile_of_a_queue_has_an_interval_that_is_right(values: int) -> None:
-    """Told before: p99 of 2,000 values in 1 % of the runs, and then right in a third of them; of 3,500 in 23 and 85 %."""
+    """Told before: p99 of 2,000 values in 1 % of the runs, and then right in a third; of 3,500 in 23 %, and in 85 %."""
     tally = coverage("queue at 60 %", 600, values, seed=17).figure["p99"]
     assert tally.told - tally.held <= max(1, 0.07 * tally.told)
     assert tally.told > 0.4 * tally.asked or values < 8000
