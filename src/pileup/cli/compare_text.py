@@ -96,7 +96,7 @@ def _table(contrasts: Iterable[Contrast], smallest: float, head: bool) -> Table:
 
 
 def _says_something(found: Contrast) -> bool:
-    return found.baseline.value is not None or found.candidate.value is not None
+    return any(figure.value is not None or figure.above is not None for figure in (found.baseline, found.candidate))
 
 
 def verdict_text(found: Contrast, smallest: float) -> Text:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pileup.model.results import Figure
 
 BETTER, WORSE, ALIKE, TOO_FEW = "better", "worse", "no difference shown", "too few"
+NO_ANSWER = "no answer"
 """Verdicts of a contrast."""
 
 
@@ -47,7 +48,10 @@ class Contrast:
     adjusted: float | None
     """The same adjusted for all that this comparison looks at (Holm)."""
     verdict: str
-    """"better", "worse", "no difference shown" (by `adjusted`, at 5 %), or "too few"."""
+    """"better", "worse", "no difference shown" (by `adjusted`, at 5 %), "too few", or "no answer".
+
+    With "no answer" so many did not pass that a bound (`Figure.above`) is all that is known of a side.
+    """
     matters: bool
     """Whether the difference is shown and at least as large as the smallest that matters."""
     alike: bool

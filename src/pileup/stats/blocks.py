@@ -6,6 +6,7 @@ number of rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +17,7 @@ import numpy as np
 from pileup.stats.cases import CaseData
 from pileup.stats.correlated import Blocks, Floats, dependence
 from pileup.stats.distribution import SHARES
-from pileup.stats.measured import Tally
+from pileup.stats.measured import OUTCOMES, Tally
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -28,6 +29,7 @@ FEWEST = 30
 AT_ONCE = 64
 """Operations that one query answers for."""
 AMOUNTS = ("ended", "passed", "sums", "counted", "moved")
+OTHERS = tuple(name for name in OUTCOMES if name != "passed")
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Wanted:
     """End of the last of its iterations, or of the measured time if that is later."""
     number: int
     limits: tuple[float, ...]
+    """Quantiles of all that ended, what did not pass being above any: infinite where one lies there."""
 
     @property
     def timed(self) -> int:
@@ -89,9 +92,13 @@ def _wanted(data: CaseData, lasts: dict[int, int]) -> Iterable[Wanted]:
     begin = data.window.begin
     last = max(lasts.get(int(data.info["id"]), 0), data.window.end, begin + 1)
     for tally in _enough(data):
-        histogram = tally.response
-        limits = tuple(float(min(histogram.quantile(share), histogram.max)) for share in SHARES)
-        yield Wanted(data, tally, begin, last, min(MOST, tally.counts["passed"]), limits)
+        yield Wanted(data, tally, begin, last, min(MOST, tally.counts["passed"]), _limits(tally))
+
+
+def _limits(tally: Tally) -> tuple[float, ...]:
+    histogram, n = tally.response, tally.ended
+    ranks = [max(1, math.ceil(share * n)) for share in SHARES]
+    return tuple(float(histogram.at_rank(rank)) if rank <= histogram.count else math.inf for rank in ranks)
 
 
 def _read(connection: DuckDBPyConnection, some: Sequence[Wanted]) -> Iterable[tuple[Wanted, Blocks]]:
@@ -121,7 +128,8 @@ def _blocks(wanted: Wanted, found: dict[str, Floats]) -> Blocks:
         return column
 
     below = {share: filled(f"below{place}") for place, share in enumerate(SHARES)}
-    return Blocks(**{name: filled(name) for name in AMOUNTS}, below=below, timed=wanted.timed)
+    outcomes = {name: filled(name) for name in OTHERS if wanted.tally.counts[name]}
+    return Blocks(**{name: filled(name) for name in AMOUNTS}, below=below, timed=wanted.timed, outcomes=outcomes)
 
 
 _RESPONSE = '(o."end" - o.intended)'
@@ -130,12 +138,13 @@ _PASSED = f"{_MEASURED} AND o.outcome = 'passed'"
 _BELOW = ", ".join(
     f"count(*) FILTER ({_PASSED} AND {_RESPONSE} <= w.limit{place}) AS below{place}" for place in range(len(SHARES))
 )
+_OUTCOMES = ", ".join(f"count(*) FILTER ({_MEASURED} AND o.outcome = '{name}') AS {name}" for name in OTHERS)
 _QUERY = f"""SELECT w.slot AS slot, greatest(0, least(w.number - 1,
         floor((o."end" - w.begin)::DOUBLE / w.length * w.number))) AS block,
     count(*) FILTER ({_MEASURED}) AS ended, count(*) FILTER ({_PASSED}) AS passed,
     coalesce(sum({_RESPONSE}::DOUBLE) FILTER ({_PASSED}), 0) AS sums,
     count(*) FILTER (o.outcome = 'passed') AS counted,
-    coalesce(sum(o.bytes::DOUBLE) FILTER (o.outcome = 'passed'), 0) AS moved, {_BELOW}
+    coalesce(sum(o.bytes::DOUBLE) FILTER (o.outcome = 'passed'), 0) AS moved, {_BELOW}, {_OUTCOMES}
 FROM operations o JOIN _wanted w
     ON o.case_id = w.case_id AND o.operation = w.operation AND (o.parent = 0) = w.iteration
 WHERE o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure') AND o."end" >= w.begin

@@ -8,13 +8,13 @@ from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
+from pileup.stats import shares
 from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
 from pileup.stats.distribution import distribution, quantiles
 from pileup.stats.evaluate import Part, words
 from pileup.stats.found import found, found_words
 from pileup.stats.held import held_words
-from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
 from pileup.stats.rates import takes_longer
@@ -155,8 +155,8 @@ def _not_passed(counts: Counts, known: Dependence | None) -> Figure:
     due = counts.ended + counts.missed
     if due == 0:
         return Figure(None, "fraction", None, 0, "nothing measured")
-    count, factor = due - counts.passed, known.not_passed if known else 1.0
-    return Figure(count / due, "fraction", wilson(count / factor, due / factor), due)
+    count, bursts = due - counts.passed, known.not_passed if known else shares.SINGLY
+    return Figure(count / due, "fraction", shares.interval(count, due, bursts), due)
 
 
 def _notes(data: CaseData) -> list[str]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Against, Contrast, RunComparison, Side
+from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, Against, Contrast, RunComparison, Side
 from pileup.model.results import CaseResult, Figure, Interval, OperationResult, RunResults
 from pileup.stats import effects, paired
 from pileup.stats.alike import differs, warnings
@@ -137,12 +137,15 @@ def _compared_levels(key: Key, first: Sequence[Figure], second: Sequence[Figure]
 def _compared(key: Key, metric: Metric, figures: Sequence[Sequence[Figure]], least: float, smallest: float) -> Contrast:
     """Return two groups of figures compared; shares come in steps of `least`."""
     values = [[figure.value for figure in group if figure.value is not None] for group in figures]
-    over_runs = any(len(group) > 1 for group in values) and all(values)
+    censored = [_censored(metric, group) for group in figures]
+    over_runs = any(len(group) > 1 for group in values) and all(values) and not any(censored)
+    estimates: list[effects.Estimate | None]
     if over_runs:
         estimates = _over_runs(metric, values, least)
         shown = [_pooled(metric, each, group) for each, group in zip(estimates, values, strict=True)]
     else:
-        shown = [group[0] if len(group) == 1 else _none(metric, group) for group in figures]
+        single = [group[0] if len(group) == 1 else _none(metric, group) for group in figures]
+        shown = [bound or figure for bound, figure in zip(censored, single, strict=True)]
         estimates = [effects.of_figure(figure) for figure in shown]
     difference, relative, p = _effect(metric, shown, estimates)
     return Contrast(
@@ -156,7 +159,7 @@ def _compared(key: Key, metric: Metric, figures: Sequence[Sequence[Figure]], lea
         relative=relative,
         p=p,
         adjusted=None,
-        verdict=TOO_FEW,
+        verdict=NO_ANSWER if any(censored) else TOO_FEW,
         matters=_large(relative, difference, smallest),
         alike=_within(relative.interval, smallest),
         over_runs=over_runs,
@@ -174,6 +177,18 @@ def _pooled(metric: Metric, estimate: effects.Estimate | None, values: list[floa
     mean = math.fsum(values) / len(values)
     interval = Interval(estimate.low, estimate.high, LEVEL) if estimate else None
     return Figure(mean, metric.dimension, interval, len(values))
+
+
+def _censored(metric: Metric, figures: Sequence[Figure]) -> Figure | None:
+    """Return the bound of the mean of a side of which some case had no answer; None where all had one.
+
+    To compare the others alone would compare survivors.
+    """
+    if not any(figure.value is None and figure.above is not None for figure in figures):
+        return None
+    bounds = [figure.value if figure.value is not None else figure.above for figure in figures]
+    least = math.fsum(bound or 0.0 for bound in bounds) / len(bounds)
+    return Figure(None, metric.dimension, None, max(figure.n for figure in figures), NO_ANSWER, above=least)
 
 
 def _none(metric: Metric, figures: Sequence[Figure]) -> Figure:
@@ -223,7 +238,7 @@ def judged(found: Sequence[Contrast]) -> list[Contrast]:
 
 def _judged(found: Contrast, chance: float | None) -> Contrast:
     if chance is None or found.difference.value is None:
-        return replace(found, verdict=TOO_FEW, matters=False)
+        return replace(found, matters=False)
     if chance >= CHANCE or found.difference.value == 0:
         return replace(found, adjusted=chance, verdict=ALIKE, matters=False)
     better = (found.difference.value > 0) == found.higher_is_better

@@ -18,7 +18,7 @@ from pileup._core._native import Histogram
 from pileup.model.results import Distribution, Figure, Interval
 from pileup.model.units import format_fraction
 from pileup.stats import correlated
-from pileup.stats.correlated import Dependence
+from pileup.stats.correlated import NO_INFLATION, Dependence, Inflation
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -83,10 +83,10 @@ class Due:
         return self.timeout if within and self.timeout is not None else math.inf
 
 
-def quantile(due: Due, share: float, factor: float = 1.0) -> Figure:
+def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
     """Return a quantile (ns) with its interval; no value where n cannot carry it, or where it had no answer.
 
-    `factor` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
+    `known` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
     interval where n could carry the quantile only if they were independent.
     """
     n = due.n
@@ -94,7 +94,7 @@ def quantile(due: Due, share: float, factor: float = 1.0) -> Figure:
         return Figure(None, "time", None, n, TOO_FEW)
     rank = max(1, math.ceil(share * n - ROUNDING))
     value = due.at_rank(rank)
-    ranks = correlated.ranks(share, n, factor)
+    ranks = correlated.ranks(share, n, known)
     low, high = (due.at_rank(each) for each in ranks) if ranks else (value, value)
     if rank > due.passed.count:
         behind = (Interval(min(low, value), math.inf, LEVEL)) if ranks else None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Contrast
+from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, Contrast
 from pileup.model.results import Figure
 from pileup.model.units import format_fraction
 from pileup.stats.evaluate import amount
 
 
 def plain_words(figure: Figure) -> str:
-    """Return a figure without its interval."""
+    """Return a figure without its interval: `24.7 ms`, `> 1 s` where it is only known to be larger, `no answer`."""
+    if figure.value is None and figure.above is not None:
+        return NO_ANSWER if math.isinf(figure.above) else f"> {amount(figure.above, figure.dimension)}"
     if figure.value is None:
         return TOO_FEW
     return amount(figure.value, figure.dimension)
@@ -31,7 +34,12 @@ def _with_interval(figure: Figure, words: Callable[[float], str], unit: str) -> 
     value = words(figure.value) + unit
     if figure.interval is None:
         return value
-    return f"{value} ({words(figure.interval.low)} to {words(figure.interval.high)})"
+    low, high = figure.interval.low, figure.interval.high
+    if math.isinf(high) and math.isinf(low):
+        return value
+    if math.isinf(high):
+        return f"{value} ({words(low)} or more)"
+    return f"{value} ({words(high)} or less)" if math.isinf(low) else f"{value} ({words(low)} to {words(high)})"
 
 
 def _signed(value: float, dimension: str) -> str:

@@ -24,7 +24,7 @@ MANY = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval at 95 %, and the degrees of freedom behind that."""
+    """A number with its interval at 95 %, and the degrees of freedom behind that. `high` may be infinite."""
 
     value: float
     low: float
@@ -74,19 +74,25 @@ def difference(one: Estimate, other: Estimate) -> Interval:
 def ratio(one: Estimate, other: Estimate) -> Interval | None:
     """Return the interval of `one` / `other`; None where `other` is not known to be positive: then no bound holds.
 
-    A ratio r is in it when zero is in the interval of `one` less r x `other`.
+    A ratio r is in it when zero is in the interval of `one` less r x `other`. A limit that is not known is infinite.
     """
     if other.low <= 0 or one.value < 0:
         return None
+    high = math.inf if math.isinf(one.high) else _highest(one, other)
+    return Interval(0.0 if math.isinf(other.high) else max(0.0, _lowest(one, other)), high, LEVEL)
+
+
+def _lowest(one: Estimate, other: Estimate) -> float:
     product = one.value * other.value
     lowest = one.low * (2 * one.value - one.low)
-    below = product**2 - lowest * other.high * (2 * other.value - other.high)
+    under = product + math.sqrt(max(0.0, product**2 - lowest * other.high * (2 * other.value - other.high)))
+    return lowest / under if under > 0 else 0.0
+
+
+def _highest(one: Estimate, other: Estimate) -> float:
+    product = one.value * other.value
     least = other.low * (2 * other.value - other.low)
-    above = product**2 - one.high * (2 * one.value - one.high) * least
-    under = product + math.sqrt(max(0.0, below))
-    low = lowest / under if under > 0 else 0.0
-    high = (product + math.sqrt(max(0.0, above))) / least
-    return Interval(max(0.0, low), high, LEVEL)
+    return (product + math.sqrt(max(0.0, product**2 - one.high * (2 * one.value - one.high) * least))) / least
 
 
 def probability(one: Estimate, other: Estimate) -> float:

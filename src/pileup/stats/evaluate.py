@@ -14,10 +14,10 @@ from pileup.model import units
 from pileup.model.check import TIMES, Check, Selected
 from pileup.model.record import Frame
 from pileup.model.results import Figure, Interval
-from pileup.stats import rates
-from pileup.stats.correlated import Dependence, pooled_error, pooled_factor
+from pileup.stats import rates, shares
+from pileup.stats.correlated import Dependence, amount_interval, pooled_error, pooled_factor
 from pileup.stats.distribution import NEARLY_ALL, TOO_FEW, Due, mean, quantile
-from pileup.stats.intervals import LEVEL, Z, quantile_ranks, wilson
+from pileup.stats.intervals import LEVEL, Z, quantile_ranks
 from pileup.stats.measured import Measured, Tally
 from pileup.stats.window import Window
 
@@ -102,8 +102,7 @@ def _counted(
             whole = ended + (missed if selected.field == "missed" else 0)
             if whole == 0:
                 return Figure(None, "fraction", None, 0, NOTHING)
-            widened = _bursts(tallies)
-            return Figure(amount / whole, "fraction", wilson(amount / widened, whole / widened), whole)
+            return Figure(amount / whole, "fraction", shares.interval(amount, whole, _bursts(tallies, selected)), whole)
         case "rate":
             return _rate(selected, tallies, amount, parts)
         case "sum" if selected.field in TIMES:
@@ -112,12 +111,13 @@ def _counted(
     return Figure(float(amount), selected.dimension or "count", None, ended)
 
 
-def _bursts(tallies: list[tuple[Part, Tally]]) -> float:
-    """Return how much less outcomes tell that come in bursts: the inflation of shares, over all cases."""
-    ended = sum(tally.ended for _, tally in tallies)
-    known = ((tally.ended, part.known(tally)) for part, tally in tallies)
-    effective = sum(n / (found.not_passed if found else 1.0) for n, found in known)
-    return ended / effective if effective else 1.0
+def _bursts(tallies: list[tuple[Part, Tally]], selected: Selected) -> shares.Bursts:
+    """Return how what is selected comes, over all cases; what was missed has no rows to tell it by."""
+    if selected.field == "missed":
+        return shares.SINGLY
+    known = [(tally.ended, part.known(tally)) for part, tally in tallies]
+    name = "passed" if selected.field in TIMES else selected.field or "passed"
+    return shares.pooled([(n, found.bursts(name) if found else None) for n, found in known])
 
 
 def _rate(selected: Selected, tallies: list[tuple[Part, Tally]], amount: int, parts: Sequence[Part]) -> Figure:
@@ -148,7 +148,7 @@ def _pooled_rate(selected: Selected, tallies: list[tuple[Part, Tally]], parts: S
         if figure.interval
     ]
     half = math.hypot(*halves) / seconds
-    return Figure(value, selected.dimension or "", Interval(max(0.0, value - half), value + half, LEVEL), n)
+    return Figure(value, selected.dimension or "", amount_interval(value, half), n)
 
 
 def _of_values(check: Check, selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Figure:

@@ -39,6 +39,8 @@ class Metric:
     dimension: str
     of: Callable[[OperationResult], float | None]
     step: Callable[[OperationResult], float]
+    figure: Callable[[OperationResult], Figure | None] | None = None
+    """Of a quantile: all that is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def _of_test(
         cells = _cells(group, operation, metric)
         if len({place for place, _ in cells}) > 1:
             rows = [row(cells, point.number, blocks) for point in found]
-            yield compared(Head(test, operation, metric.name, metric.dimension), rows, found, blocks, notes=notes)
+            head = Head(test, operation, metric.name, metric.dimension)
+            yield compared(head, rows, found, blocks, notes=(*notes, *_unanswered(group, operation, metric)))
 
 
 def compared(
@@ -135,6 +138,14 @@ def _cells(group: Sequence[tuple[int, CaseResult]], operation: str, metric: Metr
         if one and value is not None and math.isfinite(value):
             cells[place, (case.loop, case.repeat)] = value, metric.step(one)
     return cells
+
+
+def _unanswered(group: Sequence[tuple[int, CaseResult]], operation: str, metric: Metric) -> Iterable[str]:
+    """Yield in how many cases a quantile is above all that passed: what is compared is the others alone."""
+    figures = [metric.figure(one) for _, case in group if metric.figure and (one := _operation(case, operation))]
+    count = sum(each is not None and each.value is None and each.above is not None for each in figures)
+    if count:
+        yield f"{metric.name} had no answer in {count} of {len(group)} cases: these are slower than what is compared."
 
 
 def _notes(group: Sequence[tuple[int, CaseResult]], limited: frozenset[str]) -> Iterable[str]:
@@ -227,12 +238,15 @@ def _known(values: Sequence[float | None] | None) -> list[float]:
     return [value for value in values or () if value is not None]
 
 
-def _quantile(share: float) -> Callable[[OperationResult], float | None]:
-    def of(found: OperationResult) -> float | None:
-        figure = found.quantiles.get(share)
-        return figure.value if figure else None
+def _quantile(name: str, share: float) -> Metric:
+    def figure(found: OperationResult) -> Figure | None:
+        return found.quantiles.get(share)
 
-    return of
+    def of(found: OperationResult) -> float | None:
+        known = figure(found)
+        return known.value if known else None
+
+    return Metric(name, "time", of, _digits(of), figure)
 
 
 def _not_passed(found: OperationResult) -> float | None:
@@ -253,8 +267,8 @@ METRICS = (
     _quantity("rate", "rate", lambda found: found.rate.value),
     _quantity("throughput", "bandwidth", lambda found: found.throughput.value),
     _quantity("mean", "time", lambda found: found.response.mean if found.response else None),
-    _quantity("p50", "time", _quantile(0.5)),
-    _quantity("p90", "time", _quantile(0.9)),
-    _quantity("p99", "time", _quantile(0.99)),
+    _quantile("p50", 0.5),
+    _quantile("p90", 0.9),
+    _quantile("p99", 0.99),
     Metric("not passed", "fraction", _not_passed, lambda found: 1 / max(1, found.counts.ended + found.counts.missed)),
 )

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from pileup.model.record import Frame, Phase
 from pileup.model.results import Figure, Interval
-from pileup.stats.correlated import Dependence
+from pileup.stats.correlated import Dependence, amount_interval
 from pileup.stats.intervals import LEVEL, batch_means, poisson
 from pileup.stats.measured import MOST_SHORT, Measured, Tally
 from pileup.stats.window import Window
@@ -59,8 +59,7 @@ def _longer(tally: Tally, measured: Measured, seconds: float) -> Figure:
 
 def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
     value, half = amount / window.seconds, half / window.seconds
-    found = Interval(max(0.0, value - half), value + half, LEVEL)
-    return Figure(value, dimension, found, tally.done)
+    return Figure(value, dimension, amount_interval(value, half), tally.done)
 
 
 def _figure(amount: float, seconds: float, dimension: str, tally: Tally, series: Sequence[float]) -> Figure:
@@ -82,7 +81,7 @@ def interval(value: float, n: int, series: Sequence[float], seconds: float = 0.0
     batches = batch_means(series) if n >= MANY or seconds == 0 else None
     if batches is not None:
         half = (batches.high - batches.low) / 2
-        return Interval(max(0.0, value - half), value + half, LEVEL)
+        return amount_interval(value, half)
     if n == 0:
         return Interval(0.0, poisson(0).high / seconds, LEVEL) if seconds > 0 else None
     events = poisson(n)

@@ -1,11 +1,13 @@
 """Runs against a baseline, with figures whose effects are known."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
-from pileup.model.results import Found, Sought
+from pileup.model.results import Figure, Found, Interval, Sought
 from pileup.stats import compare_runs
+from pileup.stats.effect_words import change_words, plain_words
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 
 
@@ -117,6 +119,36 @@ def test_repeats_are_compared_by_how_they_vary():
     assert metric(against(made(20, 20.2, 19.9), made(24, 24.3, 24.1)), "p50").verdict == "worse"
     # within itself each is known to 2 %, so single cases would have shown a difference
     assert metric(against(made(20), made(24)), "p50").verdict == "worse"
+
+
+def _answered(number, *, above=None, high=None):
+    one = operation(20 * MS)
+    found = (
+        Figure(None, "time", None, 1000, "", above) if above else Figure(20 * MS, "time", Interval(19 * MS, high), 9)
+    )
+    return case(replace(one, quantiles={**one.quantiles, 0.9: found}), repeat=number)
+
+
+@pytest.mark.parametrize(("above", "words"), [(1000 * MS, "> 1 s"), (math.inf, "no answer")])
+def test_a_quantile_that_is_known_from_below_alone_is_said_to_be_so(above, words):
+    one = metric(against(run(case(operation(20 * MS))), run(_answered(1, above=above))), "p90")
+    assert (one.verdict, one.p, one.matters, one.alike) == ("no answer", None, False, False)
+    assert plain_words(one.candidate) == words
+    assert plain_words(one.baseline) == "40 ms"
+    assert change_words(one) == "-"
+    # with others that had one: to compare those alone would compare survivors
+    several = run(_answered(1, high=21 * MS), _answered(2, above=above), _answered(3, high=21 * MS))
+    one = metric(against(several, several), "p90")
+    assert (one.verdict, one.over_runs) == ("no answer", False)
+    assert one.baseline.above == pytest.approx((40 * MS + above) / 3)
+
+
+def test_an_interval_without_an_upper_limit_is_told_in_words():
+    one = metric(against(run(case(operation(30 * MS))), run(_answered(1, high=math.inf))), "p90")
+    assert one.verdict == "no difference shown" or one.difference.value < 0
+    assert "inf" not in change_words(one)
+    assert "nan" not in change_words(one)
+    assert change_words(one).endswith("or more)")
 
 
 def test_runs_are_grouped():

@@ -92,3 +92,17 @@ def test_intervals_over_runs_cover_the_truth(sizes):
         gap, ratio = effects.difference(second, first), effects.ratio(second, first)
         hits += (gap.low <= 30 <= gap.high, ratio.low <= 1.3 <= ratio.high)
     assert np.all((hits / tries > 0.93) & (hits / tries < 0.97))
+
+
+def test_a_limit_that_is_not_known_is_infinite_and_nothing_is_nonsense():
+    plain = Estimate(10, 9, 11)
+    for open_one in (Estimate(20, 15, math.inf), Estimate(20, 0, math.inf)):
+        gap, times = effects.difference(open_one, plain), effects.ratio(open_one, plain)
+        assert (gap.high, times.high) == (math.inf, math.inf)
+        assert gap.low < 10
+        assert 0 <= times.low < 2
+        back = effects.ratio(plain, open_one)
+        assert back is None or (back.low == 0 and 0.5 < back.high < 1)
+    assert effects.probability(Estimate(20, 15, math.inf), plain) < 0.001
+    assert effects.probability(plain, Estimate(20, 15, math.inf)) < 0.001
+    assert effects.probability(Estimate(8, 7, math.inf), plain) == 1.0

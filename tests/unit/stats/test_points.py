@@ -214,3 +214,24 @@ def test_samples_between_visits_belong_to_no_point(tmp_path):
     found = [each for each in results(folder).comparisons if each.test == "node"]
     assert [each.operation for each in found] == ["load1"]
     assert found[0].points[0].figure.value == 4
+
+
+def test_cases_of_which_a_quantile_had_no_answer_are_told():
+    from dataclasses import replace
+
+    from pileup.model.results import Figure
+    from pileup.stats.points import comparisons, points
+    from tests.unit.stats.contrasts import case, operation
+
+    bound = Figure(None, "time", None, 1000, "", 1000 * MS)
+    cases = []
+    for repeat in (1, 2, 3):
+        for threads in ("4", "16"):
+            one = operation(20 * MS)
+            if (threads, repeat) == ("16", 2):
+                one = replace(one, quantiles={**one.quantiles, 0.9: bound})
+            cases.append(case(one, point={"se.threads": threads}, repeat=repeat))
+    found = comparisons(points({"points": [{"se.threads": "4"}, {"se.threads": "16"}]}), cases)
+    notes = {each.metric: each.notes for each in found}
+    assert notes["p90"] == ("p90 had no answer in 1 of 6 cases: these are slower than what is compared.",)
+    assert notes["p50"] == ()

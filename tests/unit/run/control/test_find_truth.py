@@ -147,7 +147,8 @@ def test_t2_a_server_that_sheds_nearly_all_is_not_said_to_bear_it(asked: str) ->
     """At 1.2 k/s a server of 100/s that sheds beyond 5 refuses nine in ten: `find` said that it holds even there."""
     case = Case(Server(1, 0.01, exponential=False, room=5), asked)
     (seen,) = loads(case.server, np.array([1200.0]), SETTLE + TRIAL, np.random.default_rng(1))
-    trial = judge_of(case).judge(frames(seen, SETTLE), [], Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND))
+    looked = Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
+    trial = judge_of(case).judge(frames(seen, SETTLE, SETTLE + TRIAL), [], looked)
     assert seen.after(SETTLE).share_not_passed > 0.9
     assert (trial.passed, trial.due) == (False, len(seen.after(SETTLE).due))
     assert trial.not_passed == int((~seen.after(SETTLE).passed).sum())
@@ -158,7 +159,8 @@ def test_t2_the_rate_of_a_trial_is_what_the_server_ended_in_that_time(level: flo
     """A queue of 100/s ends 100/s, however much waits for it: nothing for waiting, and not by a longer time."""
     case = Case(Server(1, 0.01, exponential=False), "rate(q) >= 150 /s", 1.0)
     (seen,) = loads(case.server, np.array([level]), SETTLE + TRIAL, np.random.default_rng(1))
-    trial = judge_of(case).judge(frames(seen, SETTLE), [], Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND))
+    looked = Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
+    trial = judge_of(case).judge(frames(seen, SETTLE, SETTLE + TRIAL), [], looked)
     assert trial.values == (pytest.approx(min(level, 100), rel=0.01),)
     assert trial.passed is False
 
