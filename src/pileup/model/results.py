@@ -405,7 +405,7 @@ class FaultResult:
     never: int
     """Times after which nothing passed any more, up to the next fault or the end of the load."""
     recovery: Figure
-    """From the fault to the first success."""
+    """For how long the load saw the system away."""
     jobs_again: Figure
     """From the fault to the first job that began to run once it was mended."""
     failed: Figure
