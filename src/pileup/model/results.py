@@ -116,25 +116,30 @@ class Timeline:
     in_flight: tuple[int, ...]
     clients: tuple[int, ...]
     p50: tuple[float | None, ...]
-    """Response times of iterations, ns; None where nothing passed."""
+    """Quantiles of response times, ns, over all iterations that ended in the interval: what did not pass is slower than
+    any. None where they are too few for the quantile, and where it is among those that did not pass."""
     p90: tuple[float | None, ...]
     p99: tuple[float | None, ...]
     late: tuple[float | None, ...]
-    """p99 of the start error, ns."""
+    """Largest start error, ns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detached:
-    """An operation of a case that outlives its iterations, in time. All tuples have one entry per second with news."""
+    """An operation of a case that outlives its iterations, in time. All tuples have one entry per interval with news:
+    in between nothing began and nothing ended.
+    """
 
     operation: str
     """Its name; empty while the run goes on: then all such operations of the case together."""
     times: tuple[int, ...]
-    """End of each second."""
+    """End of each interval."""
     open: tuple[int, ...]
     """Under way then, over all places."""
     ended: tuple[int, ...]
-    """Ended since the time before, whatever their outcome."""
+    """Ended in the interval, whatever their outcome."""
+    seconds: int = 1
+    """Length of the intervals."""
 
     @property
     def most(self) -> int:

@@ -8,6 +8,7 @@ from pileup.model.record import Frame, FrameRow
 from pileup.record import TableWriter
 from pileup.record.operations import ROW
 from pileup.stats import results
+from pileup.stats.detached import _thinned
 from tests.unit.stats import scans
 
 SECOND = scans.SECOND
@@ -104,3 +105,13 @@ def test_frames_of_several_places_tell_of_a_run_that_goes_on(tmp_path):
     (case,) = results(folder).cases
     (line,) = case.detached
     assert (line.operation, line.most, sum(line.ended)) == ("", 2 * JOBS, 2 * JOBS)
+
+
+def test_t18_a_time_without_news_stays_one_when_seconds_are_joined():
+    """Two stretches of 3,000 s with 20,000 s in between: joined by time, not by place, and nothing lands in between."""
+    ends = [*range(1, 3001), *range(23001, 26001)]
+    found, seconds = _thinned([(second * SECOND, 1, 2) for second in ends])
+    assert seconds == 8  # 26,000 s in at most 3,600 parts
+    assert sum(ended for _, _, ended in found) == 2 * len(ends)
+    assert not [time for time, _, _ in found if 3008 * SECOND < time <= 23000 * SECOND]
+    assert {time // SECOND % seconds for time, _, _ in found} == {0}
