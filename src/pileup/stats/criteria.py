@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 PASSED, FAILED, UNKNOWN, NOT_CHECKED = "passed", "failed", "unknown", "not checked"
+NOT_COVERED = "not covered"
 _WORST = (FAILED, UNKNOWN, PASSED)
 MOST_TOLD = 4
 """Points that a reason names."""
@@ -56,6 +57,8 @@ class Criteria:
     limited: Mapping[str, bool] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Monitors that did not measure the host of the target that they watch, and why."""
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -90,6 +93,9 @@ class Criteria:
         if self._is_reported(check):
             tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
+        if selected.kind == "monitor" and selected.name in self.elsewhere:
+            reason = self.elsewhere[selected.name]
+            return [Judged(NOT_COVERED, Figure(None, note=NOT_COVERED), reason)]
         selected = self._operation_after_all(check, selected)
         done_once = [data for data in self.cases if data.info.get("test") == selected.name]
         points = scope.chosen(self.points, at)

@@ -13,7 +13,7 @@ from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
 from pileup.model.units import format_fraction
 from pileup.record import RunFolder
-from pileup.stats import audits, criteria, detached, equivalent, faults, jobs, limit, outages, points, stalls
+from pileup.stats import audits, coverage, criteria, detached, equivalent, faults, jobs, limit, outages, points, stalls
 from pileup.stats.blocks import add_dependence
 from pileup.stats.cases import CaseData, case_result
 from pileup.stats.errors import errors
@@ -78,7 +78,8 @@ def results(folder: RunFolder) -> RunResults:
         limited = {found.case: found.failures for found in found_limits if found.generator}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
-        judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points)
+        away = coverage.elsewhere(info)
+        judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points, away)
         ended = jobs.jobs(connection, info)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
     cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
