@@ -95,6 +95,8 @@ class OperationResult:
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
     not_passed: Figure = Figure(None, "fraction")
     """Share of what was due that did not pass; what was missed was due."""
+    cancelled: int = 0
+    """How many of those that failed are jobs that somebody cancelled: that says nothing of the system."""
 
 
 @dataclass(frozen=True, slots=True)

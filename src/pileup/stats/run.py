@@ -81,8 +81,9 @@ def results(folder: RunFolder) -> RunResults:
         away = coverage.elsewhere(info)
         judge = criteria.Criteria(data, seen, connection, limited, monitors, found_points, away)
         ended = jobs.jobs(connection, info)
+        made = (case_result(each, folder.output_paths(each.info["name"])) for each in data)
+        cases = jobs.with_cancelled(connection, made)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
-    cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
     equal = equivalent.equivalences(info.get("equivalent") or (), cases, answers)
     code = exit_code(info, cases, judged, equal)
     return RunResults(

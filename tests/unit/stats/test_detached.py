@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.builtin.reports.html.cases import counted, rows
 from pileup.model.record import Frame, FrameRow
 from pileup.record import TableWriter
 from pileup.record.operations import ROW
@@ -28,12 +29,12 @@ def jobs(lost=0, unfinished=0):
     return rows
 
 
-def ledger(rows, place=0):
+def ledger(told, place=0):
     """What a ledger tells each second."""
     for second in range(1, 46):
         edge = BEGIN + second * SECOND
-        ended = rows[(rows["end"] > edge - SECOND) & (rows["end"] <= edge)]
-        still = int(((rows["start"] <= edge) & (rows["end"] > edge)).sum())
+        ended = told[(told["end"] > edge - SECOND) & (told["end"] <= edge)]
+        still = int(((told["start"] <= edge) & (told["end"] > edge)).sum())
         times = Histogram()
         for row in ended[ended["outcome"] == 0]:
             times.record(int(row["end"] - row["start"]))
@@ -44,12 +45,15 @@ def ledger(rows, place=0):
 
 @pytest.fixture
 def run(tmp_path):
-    def make(**wrong):
+    def make(cancelled=0, crashed=0, **wrong):
         told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={})
         rows = jobs(**wrong)
+        rows["outcome"][: cancelled + crashed] = 1
+        rows["error"][:cancelled], rows["error"][cancelled : cancelled + crashed] = 2, 3
         folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=ledger(rows))
         writer = TableWriter(folder.operations_path(1), "operations", ROW)
-        writer.append(rows, [b"job"], ("key", "error", "operation"))
+        texts = [b"job", b"cancelled: by its user", b"exit 1 (not cancelled)"]
+        writer.append(rows, texts, ("key", "error", "operation"))
         writer.close()
         return results(folder)
 
@@ -96,6 +100,21 @@ def test_lost_and_unfinished_ones_are_seen(run):
     assert (job.counts.passed, job.counts.lost, job.counts.unfinished) == (32, 3, 5)
     assert job.seconds == pytest.approx(20 + 35 / 2), "what never ended does not tell how long it took"
     assert job.rate.value == pytest.approx(32 / 37.5)
+
+
+def test_t20_cancelled_jobs_are_told_apart_from_those_that_failed(run):
+    found = run(cancelled=5, crashed=2)
+    (case,) = found.cases
+    submitted, job = case.operations
+    assert (job.counts.failed, job.cancelled) == (7, 5)
+    assert submitted.cancelled == 0
+    (told,) = found.jobs
+    assert (told.states["cancelled"], told.states["failed"]) == (5, 2)
+    (row,) = [row for row in rows(found) if row.detached]
+    assert (row.counts["failed"], row.counts["cancelled"]) == (2, 5)
+    assert "cancelled" in counted(found)[0]
+    columns, absent = counted(run())
+    assert "cancelled" not in [*columns, *absent], "nobody needs the word where nothing was cancelled"
 
 
 def test_frames_of_several_places_tell_of_a_run_that_goes_on(tmp_path):
