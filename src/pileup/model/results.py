@@ -123,7 +123,9 @@ class Timeline:
     p90: tuple[float | None, ...]
     p99: tuple[float | None, ...]
     late: tuple[float | None, ...]
-    """Largest start error, ns."""
+    """p99 of the start error, ns; None where too few began for one."""
+    latest: tuple[float | None, ...]
+    """Largest start error, ns; None where nothing began."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pileup.model.event import Event, Outage
 from pileup.model.units import format_count, format_time
+from pileup.stats.away import away, seen
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,67 +50,49 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
     Recovery is the time for which the load saw the system away, never shorter than it was:
     - Of a whole server that pileup itself killed, restarted or paused: from the begin of the fault to the end of the
       first iteration that passed and had begun after all processes were gone (`gone` of the event).
-    - Of any other fault only failures show when the system went away: from the end of the last iteration that passed
-      before one did not (from the begin of the fault, where that is later) to the end of the first one that passed and
-      had begun after that failure had ended. Of several such times the longest: a failure of another cause is over at
-      once. None where the system was away for longer at the end of the load, or there was no such success.
+    - Of any other fault only failures show when the system went away: from the last begin of an iteration that had
+      passed when one had not (from the begin of the fault, where that is later) to the end of the first one that passed
+      and had begun after that failure had ended. Of several such times the longest: a failure of another cause is over
+      at once. None where the system was away for longer at the end of the load, or there was no such success.
     - Where nothing failed: from the begin of the fault to the end of the first iteration that passed and had begun
       after it. It may have had to wait.
     What had begun before the system was gone proves nothing: it may have been answered before.
     """
-    ends = [after.begin for _, after in pairwise(faults.values())] + [FOREVER]
+    ends = dict(zip(faults, [after.begin for _, after in pairwise(faults.values())] + [FOREVER], strict=True))
     spans = ", ".join(
-        f"({number}, {fault.begin}, {fault.end}, {until}, {_gone(fault)})"
-        for (number, fault), until in zip(faults.items(), ends, strict=True)
+        f"({number}, {fault.begin}, {fault.end}, {ends[number]}, {_gone(fault)})" for number, fault in faults.items()
     )
-    rows = connection.execute(_query(spans)).fetchall()
     again = _jobs_again(connection, spans)
     found: Outages = {}
-    for number, case, *figures in rows:
-        *counted, first, last, success, away, lasting = figures
-        if faults[number].gone is None and first is not None:
-            success = None if away is None or (lasting or 0) > away else away
+    for number, case, *figures in connection.execute(_query(spans)).fetchall():
+        fault = faults[number]
+        *counted, first, last, success = figures
+        if fault.gone is None and first is not None:
+            load = seen(connection, case, fault.begin, ends[number])
+            success = away(load) if len(load.failed) else success
         told = dict(zip(WORDS, counted, strict=True))
         name, jobs = str(cases.get(case, {}).get("name", "")), again.get((number, case))
         outage = Outage(name, **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs)
         heard = success is not None or _felt(outage)  # a load that was as good as over says nothing
-        if heard and _under_way(cases.get(case, {}), faults[number]):
+        if heard and _under_way(cases.get(case, {}), fault):
             found[number] = (*found.get(number, ()), outage)
     return found
 
 
 def _query(spans: str) -> str:
-    """Return the query for, by fault and case: counts, times from the fault on, and for how long the system was away.
-
-    Of each iteration that did not pass: `life`, the end of the last one that had passed by its end, and `back`, the end
-    of the first one that had begun after it and passed. `away` is the longest time between them; `lasting`, the longest
-    without an end, by what had begun after the last sign of life.
+    """Return the query for counts by fault and case, and for times from the fault on: of the first and the last
+    iteration that did not pass, and of the first that passed and had begun after the system was gone.
     """
     counts = ", ".join(f"count(*) FILTER (outcome = '{word}')" for word in WORDS)
-    ordered = "OVER (PARTITION BY number, case_id ORDER BY moment RANGE BETWEEN"
-    return f"""WITH seen AS (
-            SELECT f.*, o.case_id, o.start, o."end", o.outcome, o.outcome = 'passed' AS passed FROM operations o
-            JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o."end" >= f.begin AND o.start < f.until
-            WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
-                AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.mended)),
-        marks AS (
-            SELECT number, case_id, begin, start, "end" AS moment, NOT passed AS broke,
-                CASE WHEN passed THEN "end" END AS life, NULL::BIGINT AS back FROM seen WHERE "end" < until
-            UNION ALL SELECT number, case_id, begin, start, start, false, NULL, "end" FROM seen WHERE passed),
-        around AS (
-            SELECT number, case_id, begin, start, moment, broke,
-                greatest(begin, max(life) {ordered} UNBOUNDED PRECEDING AND CURRENT ROW)) AS life,
-                min(back) {ordered} CURRENT ROW AND UNBOUNDED FOLLOWING) AS back FROM marks),
-        gaps AS (
-            SELECT number, case_id, max(back - life) AS away,
-                max(moment - life) FILTER (back IS NULL AND start >= life) AS lasting
-            FROM around WHERE broke GROUP BY number, case_id)
-        SELECT number, case_id, {counts}, min("end") FILTER (NOT passed) - any_value(begin),
-            max("end") FILTER (NOT passed) - any_value(begin),
-            min("end") FILTER (passed AND start >= coalesce(gone, begin)) - any_value(begin),
-            any_value(away), any_value(lasting)
-        FROM seen LEFT JOIN gaps USING (number, case_id)
-        GROUP BY number, case_id ORDER BY number, case_id"""  # noqa: S608  numbers
+    return f"""SELECT f.number, o.case_id, {counts},
+            min(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
+            max(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
+            min(o."end") FILTER (outcome = 'passed' AND start >= coalesce(gone, begin)) - any_value(f.begin)
+        FROM operations o
+        JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o."end" >= f.begin AND o.start < f.until
+        WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
+            AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.mended)
+        GROUP BY f.number, o.case_id ORDER BY f.number, o.case_id"""  # noqa: S608  numbers
 
 
 def _gone(fault: Event) -> str:

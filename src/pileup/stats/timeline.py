@@ -18,6 +18,8 @@ from pileup.stats.measured import MOST_SHORT, OUTCOMES, PRESSED
 SECOND = 10**9
 SHARES = (0.5, 0.9, 0.99)
 """Quantiles of each second."""
+LATE = 0.99
+"""The one of its start errors."""
 
 
 @dataclass(slots=True)
@@ -86,6 +88,7 @@ def timeline(frames: Iterable[Frame]) -> Timeline | None:
 
 def _columns(seconds: list[_Second]) -> Timeline:
     quantiles = [_quantiles(second) for second in seconds]
+    errors = [merged(second.late) for second in seconds]
     return Timeline(
         times=tuple(second.time for second in seconds),
         seconds=tuple(max(part.nanoseconds for part in second.places.values()) / SECOND for second in seconds),
@@ -100,7 +103,8 @@ def _columns(seconds: list[_Second]) -> Timeline:
         p50=tuple(each[0] for each in quantiles),
         p90=tuple(each[1] for each in quantiles),
         p99=tuple(each[2] for each in quantiles),
-        late=tuple(map(_latest, seconds)),
+        late=tuple(_late(late) for late in errors),
+        latest=tuple(float(late.max) if late.count else None for late in errors),
     )
 
 
@@ -126,6 +130,5 @@ def fewest(share: float) -> int:
     return next(n for n in count(1) if quantile_ranks(share, n) is not None)
 
 
-def _latest(second: _Second) -> float | None:
-    found = merged(second.late)
-    return float(found.max) if found.count else None
+def _late(errors: Histogram) -> float | None:
+    return _quantile(errors, LATE, errors.count) if errors.count >= fewest(LATE) else None

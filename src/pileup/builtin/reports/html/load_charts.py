@@ -143,14 +143,14 @@ def quantiles(table: Columns, length: float) -> Chart | None:
 
 def start_errors(table: Columns, length: float) -> Chart | None:
     """Return how late pileup itself began iterations (the latest of each second), None where that is not known."""
-    values = positive(table, "late")
+    values = positive(table, "latest")
     if not values:
         return None
     how = Scaled(*free_log_time(values), logarithmic=True, points=_sparse(table))
-    tips = [alt.Tooltip("case:N"), alt.Tooltip("late:Q", title="latest, ms", format=",.3~r")]
-    spec = timed([_line("late", "var(--c5)", how), hits("timeline", tips)], length, 110)
+    tips = [alt.Tooltip("case:N"), alt.Tooltip("latest:Q", title="latest, ms", format=",.3~r")]
+    spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
-    columns = _read({"late": "latest, ms"})
+    columns = _read({"latest": "latest, ms"})
     return Chart("late", "Start error of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns)
 
 

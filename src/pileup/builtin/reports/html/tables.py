@@ -220,7 +220,7 @@ def timeline(results: RunResults, axis: Clock) -> Columns:
 
 RATES = ("started", "passed", "not_passed", "missed", "bandwidth")
 LEVELS = ("in_flight", "clients")
-DURATIONS = ("p50", "p90", "p99", "late")
+DURATIONS = ("p50", "p90", "p99", "latest")
 TIMELINE = ("a", "b", "t", *RATES, *LEVELS, *DURATIONS)
 
 
