@@ -41,8 +41,9 @@ fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u3
     let mut key = String::new();
     // what cannot be opened shows at its first operation, where it is counted
     let _ = block_on(served.open());
+    let progress = shard.progress(client);
     while let Some(start) = press.next(client) {
-        block_on(Iteration::new(shard, prepared, start, &mut key).run(&mut served, false));
+        block_on(Iteration::new(shard, prepared, start, &mut key, &progress).run(&mut served, false));
     }
     block_on(served.close());
 }

@@ -5,9 +5,11 @@
 //! with the same client, which mends its own connection at the next `act`. `Checked` enforces the order.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use crate::content::{self, Object};
 use crate::program::Step;
+use crate::progress::Progress;
 
 /// How an operation ended when it did not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,16 +119,30 @@ impl<'a> Call<'a> {
 pub struct Act {
     /// When the first byte of the answer came: `now()` of the engine's clock, ns; 0: not known.
     pub first_byte: i64,
-    /// Bytes of payload moved so far.
+    /// Bytes of payload moved so far; set by `moved`, so that they count when they come.
     pub bytes: u64,
-    /// Requests or system calls made so far.
+    /// Requests or system calls made so far, repeats among them.
     pub calls: u32,
+    /// Of these, how many repeated one that had no answer.
+    pub repeats: u32,
     /// Whether a request has left, so that no answer means "it may have happened".
     pub sent: bool,
     /// Whether the server has told the client to come again later, and that has not been done yet.
     pub waits: bool,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
     pub sum: Option<u32>,
+    /// Who learns of bytes as they come.
+    pub progress: Option<Arc<Progress>>,
+}
+
+impl Act {
+    /// The operation has moved so many bytes in all.
+    pub fn moved(&mut self, total: u64) {
+        self.bytes = total;
+        if let Some(progress) = &self.progress {
+            progress.note(total);
+        }
+    }
 }
 
 /// One virtual client of a protocol. Lives on one thread.

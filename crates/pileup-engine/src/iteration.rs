@@ -9,6 +9,7 @@ use pileup_record::{Outcome, Row};
 use crate::checked::Checked;
 use crate::client::{Act, Call, Client, Fault, Kind};
 use crate::program::{Program, Step};
+use crate::progress::Progress;
 use crate::shard::{Ended, Shard, Start};
 
 /// A program with the numbers of its operations' names.
@@ -59,16 +60,24 @@ pub struct Iteration<'a> {
     open: Option<Open>,
     bytes: u64,
     calls: u32,
+    repeats: u32,
     key: &'a mut String,
+    progress: &'a Arc<Progress>,
     /// Adler-32 of the object of this number, as it went over the wire.
     sum: Option<(u64, u32)>,
 }
 
 impl<'a> Iteration<'a> {
-    /// Begin now; `key` is a buffer for names of objects.
-    pub fn new(shard: &'a Arc<Shard>, prepared: &'a Prepared, start: Start, key: &'a mut String) -> Self {
-        let start = shard.picked(start);
-        Self { shard, prepared, start, act: Act::default(), open: None, bytes: 0, calls: 0, key, sum: None }
+    /// Begin now; `key` is a buffer for names of objects, `progress` that of the client.
+    pub fn new(
+        shard: &'a Arc<Shard>,
+        prepared: &'a Prepared,
+        start: Start,
+        key: &'a mut String,
+        progress: &'a Arc<Progress>,
+    ) -> Self {
+        let (start, act) = (shard.picked(start), Act::default());
+        Self { shard, prepared, start, act, open: None, bytes: 0, calls: 0, repeats: 0, key, progress, sum: None }
     }
 
     /// Do all steps; the first that does not pass ends the iteration. With `cut` an operation is cut off by its timeout: it is ambiguous
@@ -125,7 +134,8 @@ impl<'a> Iteration<'a> {
         let single = self.prepared.single;
         let id = if single { self.start.id } else { self.shard.next_id() };
         let begun = if single { self.start.start } else { clock::now() };
-        self.act = Act::default();
+        self.progress.begin(name);
+        self.act = Act { progress: Some(Arc::clone(self.progress)), ..Act::default() };
         self.open = Some(Open { id, name, key, begun });
         id
     }
@@ -134,6 +144,7 @@ impl<'a> Iteration<'a> {
     fn end(&mut self, result: Result<(), Fault>) -> Result<(), Option<Fault>> {
         self.bytes += self.act.bytes;
         self.calls = self.calls.saturating_add(self.act.calls);
+        self.repeats = self.repeats.saturating_add(self.act.repeats);
         if self.prepared.single {
             return result.map_err(Some);
         }
@@ -156,7 +167,7 @@ impl<'a> Iteration<'a> {
                 outcome,
                 ..Row::default()
             };
-            if !self.shard.operation(&self.start, row) {
+            if !self.shard.operation_with(&self.start, row, self.act.repeats) {
                 return Err(None); // given up meanwhile: nothing more may be done to the target
             }
         }
@@ -164,7 +175,8 @@ impl<'a> Iteration<'a> {
     }
 
     fn finish(&mut self, fault: Option<Fault>) {
-        let mut ended = Ended { end: clock::now(), bytes: self.bytes, calls: self.calls, ..Ended::default() };
+        let (end, bytes, calls, repeats) = (clock::now(), self.bytes, self.calls, self.repeats);
+        let mut ended = Ended { end, bytes, calls, repeats, ..Ended::default() };
         if let Some(fault) = fault {
             ended.outcome = outcome(fault.kind);
             ended.error = fault.message;

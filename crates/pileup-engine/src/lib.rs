@@ -13,6 +13,7 @@ pub mod noop;
 pub mod posix;
 pub mod press;
 pub mod program;
+pub mod progress;
 pub mod puller;
 mod room;
 pub mod shard;

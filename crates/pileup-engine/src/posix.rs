@@ -149,7 +149,7 @@ impl PosixClient {
                 sum.write(&piece[..written]);
             }
             at += written as u64;
-            act.bytes = at;
+            act.moved(at);
         }
         act.sum = sum.map(|sum| sum.finish());
         Ok(())
@@ -221,7 +221,7 @@ impl PosixClient {
                 sum.write(&piece[..read]);
             }
             got += read as u64;
-            act.bytes = before + got;
+            act.moved(before + got);
             if self.settings.direct && !(read as u64).is_multiple_of(BLOCK) {
                 break; // the end of the file: behind it no block begins
             }

@@ -37,6 +37,9 @@ pub struct Frame {
     pub clients: u32,
     /// HDR V2 of start errors in ns; empty when nothing began.
     pub late: Vec<u8>,
+    /// When the load is measured, ns since the epoch: as planned, up to an early stop; the end is 0 where the last end of an iteration is it,
+    /// both are before it has begun.
+    pub measured: (i64, i64),
     /// Counters and histograms by operation and phase.
     pub rows: Vec<TallyRow>,
 }
@@ -348,6 +351,7 @@ impl Press {
             frame.missed += part.missed;
             frame.in_flight += part.in_flight;
             frame.clients += part.clients;
+            frame.measured = together(frame.measured, part.measured);
         }
         if late.count() > 0 {
             frame.late = late.encode();
@@ -368,6 +372,15 @@ impl Press {
         }
         phase_of(&self.load, self.load.stage(since))
     }
+}
+
+/// The measured time of two shards of one load; that of none is (0, 0).
+fn together(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+    if one == (0, 0) {
+        return other;
+    }
+    let until = if one.1 == 0 || other.1 == 0 { 0 } else { one.1.max(other.1) };
+    (one.0.min(other.0), until)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

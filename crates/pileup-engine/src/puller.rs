@@ -356,6 +356,26 @@ impl Puller {
         self.load.end().map(|end| self.start.saturating_add_unsigned(end))
     }
 
+    /// When it is measured, ns since the epoch: as planned, up to an early stop; the end is 0 where the last end of an iteration is it.
+    #[must_use]
+    pub fn measured(&self) -> (i64, i64) {
+        let spans = self.load.measured();
+        let (from, to) = (spans.first().map_or(0, |span| span.0), spans.last().map_or(u64::MAX, |span| span.1));
+        let planned = if to == u64::MAX { 0 } else { self.start.saturating_add_unsigned(to) };
+        let early = self.stopped.filter(|stopped| planned == 0 || *stopped < planned);
+        let until = match early {
+            Some(stopped) if !self.reason.is_empty() => stopped,
+            Some(_) if self.by_number() => 0,
+            _ => planned,
+        };
+        (self.start.saturating_add_unsigned(from), until)
+    }
+
+    /// Whether its number of iterations has ended it, not its time.
+    fn by_number(&self) -> bool {
+        self.load.times.is_some() || self.load.kind == Kind::Once
+    }
+
     /// When the load began.
     #[must_use]
     pub fn start(&self) -> i64 {
@@ -395,15 +415,15 @@ impl Puller {
         self.started
     }
 
-    /// What was due and not begun; known once nothing more begins, 0 before.
+    /// What was due in the measured time and not begun; known once nothing more begins, 0 before.
     pub fn missed(&mut self) -> u64 {
         let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
         let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
         let last = u64::try_from(stopped - self.start).unwrap_or(0);
         let mut missed = 0;
-        while arrivals.peek().is_some_and(|arrival| arrival.time <= last) {
+        while let Some(arrival) = arrivals.peek().filter(|arrival| arrival.time <= last) {
             arrivals.next();
-            missed += 1;
+            missed += u64::from(arrival.stage == Stage::Measure);
         }
         self.missed = Some(missed);
         missed

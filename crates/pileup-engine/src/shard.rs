@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
-use pileup_record::{Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
+use pileup_record::{Beside, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
 use pileup_schedule::{Load, Stage};
 
+use crate::progress::{Come, Progress, Spans, within};
 use crate::puller::{Begin, Puller, Step};
 
 /// An iteration that has begun.
@@ -42,6 +43,8 @@ pub struct Ended {
     pub bytes: u64,
     /// Requests or system calls made.
     pub calls: u32,
+    /// Of these, how many repeated one that had no answer.
+    pub repeats: u32,
     /// First byte of the answer; 0: not known. Only for an iteration that is its own operation.
     pub first_byte: i64,
     /// String id of the operation's name; 0: `iteration`.
@@ -74,6 +77,9 @@ pub struct State {
     late: Histogram,
     /// By the client's place in this shard.
     under_way: Vec<Option<Start>>,
+    /// The same: what clients of the engine move, and the bytes of the iteration under way that are counted already.
+    progress: Vec<Option<Arc<Progress>>>,
+    counted: Vec<u64>,
     iteration: u32,
     /// What the last frame has told.
     told_started: u64,
@@ -96,6 +102,7 @@ pub struct Shard {
     load: Arc<Load>,
     recorder: Arc<Recorder>,
     phase: Option<Phase>,
+    spans: Spans,
     /// Whether iterations are due when their client is there, as those of `once` and `times` are.
     untimed: bool,
     /// String id of the operation that an iteration is; 0 when it has several.
@@ -110,12 +117,14 @@ pub struct Shard {
 pub struct Told {
     /// Iterations begun.
     pub started: u64,
-    /// Due and not begun, known at the end.
+    /// Due in the measured time and not begun, known at the end.
     pub missed: u64,
     /// Under way now.
     pub in_flight: u32,
     /// Clients that exist now.
     pub clients: u32,
+    /// When it is measured, ns since the epoch; the end is 0 where the last end of an iteration is it.
+    pub measured: (i64, i64),
 }
 
 impl Shard {
@@ -131,15 +140,20 @@ impl Shard {
             tally: Tally::new(),
             late: Histogram::new(),
             under_way: Vec::new(),
+            progress: Vec::new(),
+            counted: Vec::new(),
             iteration: recorder.name(ITERATION),
             told_started: 0,
             told_missed: 0,
         };
         let phase = load.phase.and_then(Phase::of);
+        let at = |time: u64| start.saturating_add_unsigned(time);
+        let spans = load.measured().into_iter().map(|(begin, end)| (at(begin), at(end))).collect();
         Self {
             load,
             recorder,
             phase,
+            spans,
             untimed,
             single: AtomicU32::new(0),
             operations: AtomicU64::new(1),
@@ -231,7 +245,84 @@ impl Shard {
             state.under_way.resize(place + 1, None);
         }
         state.under_way[place] = Some(start);
+        *count_of(state, place) = 0;
         start
+    }
+
+    /// What a client of the engine writes its bytes to as they come.
+    pub fn progress(&self, client: u32) -> Arc<Progress> {
+        let mut state = self.state();
+        let place = self.place_of(client);
+        if state.progress.len() <= place {
+            state.progress.resize(place + 1, None);
+        }
+        let made = state.progress[place].get_or_insert_with(|| Arc::new(Progress::new(Arc::clone(&self.spans))));
+        Arc::clone(made)
+    }
+
+    /// Part of the load's life at a moment: what ends after the time of the load ends in its cool-down.
+    fn phase_at(&self, moment: i64) -> Phase {
+        if let Some(phase) = self.phase {
+            return phase;
+        }
+        if within(&self.spans, moment) {
+            return self.measured_phase();
+        }
+        let (Some((begin, _)), Some((_, end))) = (self.spans.first(), self.spans.last()) else { return Phase::Measure };
+        if moment >= *end {
+            return Phase::CoolDown;
+        }
+        let start = begin.saturating_sub_unsigned(self.load.measured().first().map_or(0, |span| span.0));
+        phase_of(&self.load, self.load.stage(u64::try_from(moment - start).unwrap_or(0)))
+    }
+
+    fn measured_phase(&self) -> Phase {
+        if self.load.trial { Phase::WarmUp } else { Phase::Measure }
+    }
+
+    /// Count bytes that have come, of an operation and of its iteration; `now` says when those did that came outside of measured time.
+    fn count(&self, state: &mut State, place: usize, operation: u32, come: Come, now: i64) {
+        if come == Come::default() {
+            return;
+        }
+        let beside = match self.phase_at(now) {
+            phase if self.phase.is_none() && phase == self.measured_phase() => Phase::Ramp,
+            phase => phase,
+        };
+        let measured = self.phase.unwrap_or_else(|| self.measured_phase());
+        let single = self.single.load(Ordering::Relaxed) != 0;
+        for (phase, bytes) in [(measured, come.measured), (beside, come.beside)] {
+            if single {
+                state.tally.moved(operation, true, phase, bytes);
+            } else {
+                state.tally.moved(operation, false, phase, bytes);
+                state.tally.moved(state.iteration, true, phase, bytes);
+            }
+        }
+        *count_of(state, place) += come.measured + come.beside;
+    }
+
+    /// Count what an operation that has ended has moved: what is not counted yet came at its end.
+    fn count_rest(&self, state: &mut State, place: usize, operation: u32, bytes: u64, end: i64) {
+        let progress = state.progress.get(place).cloned().flatten();
+        if let Some(progress) = &progress {
+            let come = progress.take();
+            self.count(state, place, operation, come, end);
+        }
+        let noted = progress.map_or(0, |progress| progress.noted());
+        let rest = bytes.saturating_sub(noted);
+        let come = if self.phase_at(end) == self.measured_phase() {
+            Come { measured: rest, beside: 0 }
+        } else {
+            Come { measured: 0, beside: rest }
+        };
+        self.count(state, place, operation, come, end);
+    }
+
+    fn beside(&self, row: &Row, repeated: u32) -> Beside {
+        let took = row.end.saturating_sub(row.start);
+        let timed_out = row.outcome != Outcome::Passed && took >= i64::try_from(self.load.timeout).unwrap_or(i64::MAX);
+        Beside { ended: self.phase_at(row.end), timed_out, repeated }
     }
 
     /// The client has its start in hand: it begins now. What passed since it was given out (waking a thread, opening a connection) is
@@ -290,13 +381,26 @@ impl Shard {
             outcome: ended.outcome,
             ..self.blank(start)
         };
-        state.tally.add(&row);
+        let place = self.place_of(start.client);
+        if self.single.load(Ordering::Relaxed) == 0 {
+            // its operations are counted; what the test says beyond them came at the end
+            let rest = ended.bytes.saturating_sub(*count_of(state, place));
+            state.tally.moved(row.operation, true, self.phase_at(row.end), rest);
+        } else {
+            self.count_rest(state, place, row.operation, ended.bytes, row.end);
+        }
+        state.tally.add_with(&row, &self.beside(&row, ended.repeats));
         state.local.push(row);
     }
 
     /// Record an operation inside an iteration; `row` has its id (0: a new one), times, name, object, bytes, calls, outcome. False when
     /// the iteration has ended meanwhile: nothing is recorded then.
     pub fn operation(&self, start: &Start, row: Row) -> bool {
+        self.operation_with(start, row, 0)
+    }
+
+    /// The same for an operation some of whose calls were repeats.
+    pub fn operation_with(&self, start: &Start, row: Row, repeats: u32) -> bool {
         let mut state = self.state();
         if state.under_way.get(self.place_of(start.client)).copied().flatten().map(|known| known.id) != Some(start.id) {
             return false;
@@ -305,7 +409,8 @@ impl Shard {
         let blank = self.blank(start);
         let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
         let row = Row { id, parent: start.id, case, client, target, place, phase, ..row };
-        state.tally.add(&row);
+        self.count_rest(&mut state, self.place_of(start.client), row.operation, row.bytes, row.end);
+        state.tally.add_with(&row, &self.beside(&row, repeats));
         state.local.push(row);
         true
     }
@@ -384,9 +489,20 @@ impl Shard {
         self.state().puller.reason().to_owned()
     }
 
+    /// Count what operations under way have moved.
+    fn count_under_way(&self, state: &mut State) {
+        let now = clock::now();
+        for place in 0..state.progress.len() {
+            let Some(progress) = state.progress[place].clone() else { continue };
+            let come = progress.take();
+            self.count(state, place, progress.operation(), come, now);
+        }
+    }
+
     /// Tell what happened since the last time: counters, histograms into `tally` and `late`.
     pub fn tell(&self, tally: &mut Tally, late: &mut Histogram) -> Told {
         let mut state = self.state();
+        self.count_under_way(&mut state);
         tally.absorb(&mut state.tally);
         late.add(&state.late);
         state.late.reset();
@@ -396,8 +512,17 @@ impl Shard {
             missed: missed - state.told_missed,
             in_flight: state.puller.under_way(),
             clients: state.puller.clients(),
+            measured: state.puller.measured(),
         };
         (state.told_started, state.told_missed) = (started, missed);
         told
     }
+}
+
+/// Bytes of the iteration under way of the client at this place that are counted already.
+fn count_of(state: &mut State, place: usize) -> &mut u64 {
+    if state.counted.len() <= place {
+        state.counted.resize(place + 1, 0);
+    }
+    &mut state.counted[place]
 }

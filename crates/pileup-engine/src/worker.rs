@@ -312,8 +312,9 @@ impl<F: Factory> Worker<F> {
             }
         };
         let (mut start, mut key, mut turns) = (first, String::new(), 0);
+        let progress = self.shard.progress(start.client);
         loop {
-            self.iterate(&mut client, start, &mut key).await;
+            Iteration::new(&self.shard, &self.prepared, start, &mut key, &progress).run(&mut client, true).await;
             turns += 1;
             if turns % TURNS == 0 {
                 tokio::task::yield_now().await;
@@ -326,10 +327,6 @@ impl<F: Factory> Worker<F> {
             start = next;
         }
         client.close().await;
-    }
-
-    async fn iterate(&self, client: &mut Checked<F::Client>, start: Start, key: &mut String) {
-        Iteration::new(&self.shard, &self.prepared, start, key).run(client, true).await;
     }
 
     /// Wait for this client's next start; none when there will be none.

@@ -107,7 +107,7 @@ async fn receive(
     let sent = act.bytes;
     while let Some(piece) = answer.link.piece().await {
         let piece = piece.map_err(|error| error::broken_body(&error, check.got(), stated))?;
-        act.bytes = sent + check.got() + piece.len() as u64;
+        act.moved(sent + check.got() + piece.len() as u64);
         check.take(piece)?;
     }
     check.finish()
@@ -132,7 +132,7 @@ async fn pieces(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act
         got += there.len() as u64;
         let Some(parts) = &mut parts else {
             pieces.take(there)?;
-            act.bytes = before + pieces.got();
+            act.moved(before + pieces.got());
             continue;
         };
         while !there.is_empty() {
@@ -142,7 +142,7 @@ async fn pieces(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act
                 Next::Part(span) => pieces.begin(span)?,
                 Next::Data(length) => {
                     pieces.take(&there[..length])?;
-                    act.bytes = before + pieces.got();
+                    act.moved(before + pieces.got());
                     there = &there[length..];
                 }
                 Next::More | Next::End => break,

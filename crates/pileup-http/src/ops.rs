@@ -302,7 +302,7 @@ impl HttpClient {
         act.calls += 1;
         act.sent = true;
         let (body, bodiless) = (self.body(call), plan.method == Method::HEAD);
-        let watch = || act.bytes = plan.moved + self.sent.get().bytes;
+        let watch = || act.moved(plan.moved + self.sent.get().bytes);
         let head = link.exchange(|into| request.write(into), body, bodiless, asks, watch).await?;
         if act.first_byte == 0 {
             act.first_byte = now();

@@ -89,6 +89,7 @@ impl Press {
         plain.set_item("missed", frame.missed)?;
         plain.set_item("in_flight", frame.in_flight)?;
         plain.set_item("clients", frame.clients)?;
+        (plain.set_item("measured_from", frame.measured.0)?, plain.set_item("measured_to", frame.measured.1)?);
         plain.set_item("late", PyBytes::new(py, &frame.late))?;
         let rows = frame.rows.iter().map(|row| told(py, self.0.recorder(), row)).collect::<PyResult<Vec<_>>>()?;
         plain.set_item("rows", PyList::new(py, rows)?)?;
@@ -108,6 +109,10 @@ pub fn told<'py>(py: Python<'py>, recorder: &pileup_record::Recorder, row: &Tall
     }
     plain.set_item("bytes", row.bytes)?;
     plain.set_item("calls", row.calls)?;
+    plain.set_item("timed_out", row.timed_out)?;
+    plain.set_item("repeated", row.repeated)?;
+    plain.set_item("done", row.done)?;
+    plain.set_item("moved", row.moved)?;
     plain.set_item("response", PyBytes::new(py, &row.response))?;
     plain.set_item("service", PyBytes::new(py, &row.service))?;
     Ok(plain)

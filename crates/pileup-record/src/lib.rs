@@ -16,7 +16,7 @@ pub use histogram::{Histogram, HistogramError, LONGEST};
 pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
 pub use recorder::{Local, Recorder};
 pub use row::{Outcome, Phase, Row, Side};
-pub use tally::{Tally, TallyRow};
+pub use tally::{Beside, Tally, TallyRow};
 
 /// Operation name of the parent row when an iteration has several operations.
 pub const ITERATION: &str = "iteration";

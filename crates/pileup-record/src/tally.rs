@@ -25,6 +25,14 @@ pub struct TallyRow {
     pub bytes: u64,
     /// Requests or system calls.
     pub calls: u64,
+    /// Of those that did not pass, how many took at least their timeout.
+    pub timed_out: u64,
+    /// Of the calls, how many repeated an earlier one.
+    pub repeated: u64,
+    /// Passed by the time of their end: while the load was in `phase`, whenever they were due.
+    pub done: u64,
+    /// Bytes by the time at which they came: while the load was in `phase`.
+    pub moved: u64,
     /// HDR V2 of the response times (end - intended, ns) of what passed; empty when nothing did.
     pub response: Vec<u8>,
     /// HDR V2 of the service times (end - start, ns) of what passed; empty when nothing did.
@@ -52,12 +60,16 @@ struct Entry {
     outcomes: [u64; 6],
     bytes: u64,
     calls: u64,
+    timed_out: u64,
+    repeated: u64,
+    done: u64,
+    moved: u64,
     times: Option<Pair>,
 }
 
 impl Entry {
     fn touched(&self) -> bool {
-        self.outcomes.iter().any(|count| *count > 0)
+        self.done > 0 || self.moved > 0 || self.outcomes.iter().any(|count| *count > 0)
     }
 
     fn take_counts(&mut self, from: &mut Self) {
@@ -65,10 +77,25 @@ impl Entry {
         self.outcomes.iter_mut().zip(counts).for_each(|(count, more)| *count += more);
         self.bytes += std::mem::take(&mut from.bytes);
         self.calls += std::mem::take(&mut from.calls);
+        self.timed_out += std::mem::take(&mut from.timed_out);
+        self.repeated += std::mem::take(&mut from.repeated);
+        self.done += std::mem::take(&mut from.done);
+        self.moved += std::mem::take(&mut from.moved);
     }
 }
 
 type Key = (u32, bool, Phase);
+
+/// What a row does not hold: how the operation lies in the load's life, and its calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// Part of the load's life in which it ended.
+    pub ended: Phase,
+    /// Whether it did not pass and took at least its timeout.
+    pub timed_out: bool,
+    /// Calls that repeated an earlier one.
+    pub repeated: u32,
+}
 
 /// Counters and histograms that grow by rows and are emptied by frames. Memory is taken once for each operation and phase.
 #[derive(Default)]
@@ -110,10 +137,28 @@ impl Tally {
         Self::default()
     }
 
-    /// Count a row.
+    /// Count a row of something that ended in the phase in which it was due; its bytes came then.
     pub fn add(&mut self, row: &Row) {
+        self.add_with(row, &Beside { ended: row.phase, ..Beside::default() });
+        self.moved(row.operation, row.parent == 0, row.phase, row.bytes);
+    }
+
+    /// Count bytes that came while the load was in this phase.
+    pub fn moved(&mut self, operation: u32, iteration: bool, phase: Phase, bytes: u64) {
+        if bytes > 0 {
+            self.entries.entry((operation, iteration, phase)).or_default().moved += bytes;
+        }
+    }
+
+    /// Count a row; its bytes are counted by `moved`, as they come.
+    pub fn add_with(&mut self, row: &Row, beside: &Beside) {
         let key = (row.operation, row.parent == 0, row.phase);
+        if row.outcome == Outcome::Passed {
+            self.entries.entry((row.operation, row.parent == 0, beside.ended)).or_default().done += 1;
+        }
         let entry = self.entries.entry(key).or_default();
+        entry.timed_out += u64::from(beside.timed_out);
+        entry.repeated += u64::from(beside.repeated);
         entry.outcomes[row.outcome as usize] += 1;
         entry.bytes += row.bytes;
         entry.calls += u64::from(row.calls);
@@ -165,8 +210,20 @@ impl Tally {
 fn row((operation, iteration, phase): Key, entry: &mut Entry) -> TallyRow {
     let mut sum = Entry::default();
     sum.take_counts(entry);
-    let (outcomes, bytes, calls) = (sum.outcomes, sum.bytes, sum.calls);
-    let mut row = TallyRow { operation, iteration, phase, outcomes, bytes, calls, ..TallyRow::default() };
+    let Entry { outcomes, bytes, calls, timed_out, repeated, done, moved, .. } = sum;
+    let mut row = TallyRow {
+        operation,
+        iteration,
+        phase,
+        outcomes,
+        bytes,
+        calls,
+        timed_out,
+        repeated,
+        done,
+        moved,
+        ..TallyRow::default()
+    };
     if let Some(times) = entry.times.as_mut().filter(|times| times.response.count() > 0) {
         row.response = times.response.encode();
         row.service = times.service.encode();
@@ -206,6 +263,19 @@ mod tests {
         assert_eq!(Histogram::decode(&rows[1].service).unwrap().max(), 100);
         assert!(rows[0].response.is_empty() && rows[0].service.is_empty());
         assert!(tally.drain().is_empty(), "what was drained is gone");
+    }
+
+    #[test]
+    fn what_passed_and_what_moved_counts_by_the_time_at_which_it_did() {
+        let mut tally = Tally::new();
+        let due = Row { phase: Phase::Ramp, ..row(3, 0, Outcome::Passed) };
+        tally.add_with(&due, &Beside { ended: Phase::Measure, repeated: 2, ..Beside::default() });
+        tally.add_with(&row(3, 0, Outcome::Ambiguous), &Beside { timed_out: true, ..Beside::default() });
+        tally.moved(3, true, Phase::Measure, 7);
+        let rows = tally.drain();
+        let told: Vec<_> = rows.iter().map(|row| (row.phase, row.outcomes[0], row.done, row.moved)).collect();
+        assert_eq!(told, [(Phase::Ramp, 1, 0, 0), (Phase::Measure, 0, 1, 7)]);
+        assert_eq!((rows[0].repeated, rows[1].timed_out), (2, 1));
     }
 
     #[test]

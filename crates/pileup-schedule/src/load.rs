@@ -158,6 +158,15 @@ impl Load {
         }
     }
 
+    /// The parts of its life that are measured, (begin, end) in ns after the start; `u64::MAX` where no time ends one.
+    #[must_use]
+    pub fn measured(&self) -> Vec<(u64, u64)> {
+        if let Some(segments) = &self.segments {
+            return segment::measured(segments);
+        }
+        vec![(self.ramp.saturating_add(self.warm_up), self.end().unwrap_or(u64::MAX))]
+    }
+
     /// The most clients there are at a time in the whole load; none where an open load leaves that to the engine.
     #[must_use]
     pub fn most_clients(&self) -> Option<u32> {

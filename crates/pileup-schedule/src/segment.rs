@@ -65,6 +65,16 @@ pub fn stage(segments: &[Segment], time: u64) -> Stage {
     }
 }
 
+/// When each is measured, (begin, end) in ns after the start; `u64::MAX` where no time ends one.
+#[must_use]
+pub fn measured(segments: &[Segment]) -> Vec<(u64, u64)> {
+    let span = |(begin, _, segment): (u64, Option<&Segment>, &Segment)| {
+        let from = begin.saturating_add(segment.ramp).saturating_add(segment.warm_up);
+        (from, segment.duration.map_or(u64::MAX, |time| from.saturating_add(time)))
+    };
+    walk(segments).map(span).collect()
+}
+
 /// The most clients there ever are.
 #[must_use]
 pub fn most_clients(segments: &[Segment]) -> u64 {

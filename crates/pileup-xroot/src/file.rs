@@ -131,7 +131,7 @@ impl File {
                 };
                 let mut take = |bytes: &[u8]| pieces.feed(bytes, || asked.next(), &mut look);
                 let reply = session.answer(number, &mut take, limit, act).await?;
-                act.bytes += moved;
+                act.moved(act.bytes + moved);
                 match reply {
                     Reply::Done if pieces.is_whole() && asked.next().is_none() => break,
                     Reply::Done => return Err(Trouble::failed("truncated: not all pieces that were asked for")),
@@ -228,7 +228,7 @@ impl File {
             }
             session.flush().await?;
             done += portion as u64;
-            act.bytes += portion as u64;
+            act.moved(act.bytes + portion as u64);
         }
         Ok(number)
     }
@@ -381,7 +381,7 @@ impl Flight {
             keep.extend_from_slice(data);
         }
         self.got = self.got.saturating_add(u32::try_from(data.len()).unwrap_or(u32::MAX));
-        act.bytes += data.len() as u64;
+        act.moved(act.bytes + data.len() as u64);
     }
 }
 

@@ -136,13 +136,19 @@ def _durations(found: Distribution | None) -> Row:
 def _quantiles(results: RunResults) -> Table:
     columns = {"case": TEXT, "operation": TEXT, "kind": TEXT, "share": NUMBER} | _with_ends("value")
     rows = (
-        (case.name, each.operation, kind, share, *_interval(figure), figure.n, figure.note)
+        (case.name, each.operation, kind, share, *_interval(figure), figure.above, figure.n, figure.note)
         for case, each in _operations(results)
-        for kind in KINDS
-        if (found := getattr(each, kind)) is not None
-        for share, figure in found.quantiles.items()
+        for kind, quantiles in _kinds(each)
+        for share, figure in quantiles.items()
     )
-    return Table("quantiles", columns | {"n": WHOLE, "note": TEXT}, rows)
+    return Table("quantiles", columns | {"above": NUMBER, "n": WHOLE, "note": TEXT}, rows)
+
+
+def _kinds(each: OperationResult) -> Iterator[tuple[str, dict[float, Figure]]]:
+    yield "response", each.quantiles
+    yield "service", each.service_quantiles
+    yield "passed_response", each.response.quantiles if each.response else {}
+    yield "passed_service", each.service.quantiles if each.service else {}
 
 
 def _histograms(results: RunResults) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ import click
 
 from pileup.cli import show_equal, show_faults, show_jobs, show_points
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
+from pileup.model.units import format_fraction
+from pileup.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +29,11 @@ COLOURS = {
     "unknown": "yellow",
     "not run": "yellow",
     "stopped": "yellow",
-    "not checked": "dim",
+    "met": "green",
+    "met, not shown": "green",
+    "not met": "red",
+    "not met, not shown": "red",
+    "not covered": "dim",
 }
 MOST_ERRORS = 10
 MOST_EVENTS = 20
@@ -85,7 +91,7 @@ def _tables(results: RunResults) -> Iterable[Table]:
         yield _cases(shown, len(results.cases) - len(at_points) - len(shown), at_points)
     compared = {each.test for each in results.comparisons}  # point by point below
     alone = [case for case in shown if case.test not in compared]
-    measured = [case for case in alone if any(each.response for each in case.operations)]
+    measured = [case for case in alone if any(each.counts.ended or each.counts.missed for each in case.operations)]
     if measured:
         yield _figures(measured)
     yield from show_points.tables(results)
@@ -130,7 +136,7 @@ def _criteria(criteria: Iterable[CriterionResult]) -> Table:
         ("Covers", "left"),
         ("Figure", "fold"),
         ("Wanted", "fold"),
-        ("Verdict", "left"),
+        ("Verdict", "fold"),
     )
     for each in criteria:
         figure = words(each.figure)
@@ -212,22 +218,39 @@ def _figures(cases: Iterable[CaseResult]) -> Table:
         for operation in case.operations:
             name = case.name if operation.iteration else f"{'↳' if operation.detached else ' '} {operation.operation}"
             table.add_row(_plain(name), *_of_operation(operation))
+            if operation.counts.passed and (operation.not_passed.value or 0.0) > LARGE:
+                share = format_fraction(1 - (operation.not_passed.value or 0.0))
+                table.add_row(_plain(f"  of the {share} that passed"), *_of_passed(operation))
     return table
 
 
+LARGE = 0.01
+"""Share that did not pass from which on the figures of what passed are told apart."""
+SHARES = (0.5, 0.9, 0.99)
+
+
 def _of_operation(operation: OperationResult) -> list[str]:
-    quantiles = operation.response.quantiles if operation.response else {}
-    mean = Figure(operation.response.mean if operation.response else None, "time")
-    shown = [_figure(quantiles.get(share)) for share in (0.5, 0.9, 0.99)]
-    rate = operation.rate if operation.counts.ended > 1 else None  # one iteration alone has no rate worth telling
+    few = (operation.not_passed.value or 0.0) <= LARGE
+    mean = Figure(operation.response.mean if operation.response and few else None, "time")
+    shown = [_figure(operation.quantiles.get(share)) for share in SHARES]
+    # one iteration alone has no rate worth a word; of those that were due before some may have ended now
+    rate = operation.rate if operation.counts.ended > 1 or operation.rate.n > 1 else None
     return [_figure(rate), _figure(mean), *shown, _figure(operation.throughput) if operation.bytes else "-"]
 
 
+def _of_passed(operation: OperationResult) -> list[str]:
+    found = operation.response
+    mean = Figure(found.mean if found else None, "time")
+    return ["", _figure(mean), *(_figure(found.quantiles.get(share) if found else None) for share in SHARES), ""]
+
+
 def _figure(figure: Figure | None) -> str:
-    from pileup.stats import amount
+    from pileup.stats import amount, unanswered
 
     if figure is None:
         return "-"
+    if figure.above is not None:
+        return unanswered(replace(figure, note=""))
     return figure.note or "-" if figure.value is None else amount(figure.value, figure.dimension)
 
 
@@ -246,7 +269,7 @@ def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
 def _print_words(results: RunResults, console: Console) -> None:
     """Print the reasons and notes that no table has room for."""
     told = [(case.name, text) for case in _shown(_others(results)) for text in (case.reason, *case.notes) if text]
-    told += [(each.id, each.reason) for each in results.criteria if each.reason and each.verdict != "passed"]
+    told += [(each.id, text) for each in results.criteria if (text := _why(each))]
     told += [(", ".join(each.tests), each.reason) for each in results.equivalences if each.reason]
     told += show_jobs.words(results)
     happened = [event for event in results.events if event.kind in DRAWN]
@@ -257,6 +280,13 @@ def _print_words(results: RunResults, console: Console) -> None:
         console.print()
     for name, text in told:
         console.print(_plain(f"{name}: {text}"))
+
+
+def _why(each: CriterionResult) -> str:
+    """Return why a criterion is not met, or not shown, and what would show it."""
+    reason = "" if each.verdict is Verdict.MET else each.reason
+    needed = f"to show it: {each.needed}" if each.needed else ""
+    return "; ".join(text for text in (reason, needed) if text)
 
 
 def _count(count: int) -> str:

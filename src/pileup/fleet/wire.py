@@ -16,7 +16,7 @@ from pileup._core._native import Histogram
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, FrameRow
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Number of this language; hello tells it."""
 LARGEST = 64 << 20
 """Bytes of the largest message."""

@@ -3,10 +3,11 @@
 A selector is `test[.operation][.field]` or `monitor.metric[label=value,...]`. `parse` needs the text alone; `resolve`
 knows the names of the suite and says which of the two it is, and whether the value has the dimension of the figure.
 
-Fields of a test: `response` (from the intended start) and `service` (from the start) are times of what passed, `bytes`
-and `calls` what was moved and asked; the outcomes count iterations or operations. `rate(copy)` and `count(copy)` count
-what passed; `fraction(copy.failed)` is the share of all that ended (of `missed`: of all that was due). `width` is the
-largest value less the smallest.
+Fields of a test: `response` (from the intended start) and `service` (from the start) are times: quantiles are over all
+that was due (begun, for `service`), where what did not pass is slower than any; `passed_response` and `passed_service`
+are of what passed alone. `bytes` and `calls` are what was moved and asked; the outcomes count iterations or operations.
+`rate(copy)` and `count(copy)` count what passed; `fraction(copy.failed)` is the share of all that ended (of `missed`:
+of all that was due). `width` is the largest value less the smallest.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COUNTING = ("count", "rate", "fraction", "sum")
 VALUES = ("mean", "min", "max", "first", "last", "width")
 FUNCTIONS = (*COUNTING, *VALUES)
 COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
-TIMES = ("response", "service")
+TIMES = ("response", "service", "passed_response", "passed_service")
 AMOUNTS = ("bytes", "calls")
 OUTCOMES = ("passed", "failed", "refused", "ambiguous", "missed", "unfinished", "lost")
 FIELDS = (*TIMES, *AMOUNTS, *OUTCOMES)

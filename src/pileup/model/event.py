@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 FAULT = "fault"
 """Kind of the events of faults, and what their samples stand under in checks."""
+RECOVERY = "recovery"
+"""Time from a fault to the first success after it: `TEST.recovery` in checks is that of all faults together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,11 @@ PRECEDENCE = (
     ExitCode.STOPPED_BY_USER,
     ExitCode.STOPPED_BY_LIMIT,
     ExitCode.TARGET_UNREACHABLE,
-    ExitCode.UNKNOWN,
     ExitCode.CASE_FAILED,
     ExitCode.CRITERION_NOT_MET,
+    ExitCode.UNKNOWN,
 )
+"""What has failed has failed, whatever else is not known."""
 
 
 def combine(codes: Iterable[ExitCode]) -> ExitCode:

@@ -50,6 +50,7 @@ ITERATION = "iteration"
 """Operation name of the parent row when an iteration has several operations."""
 
 
+UNRECORDED = -1
 Encoded = bytes
 """A histogram (HDR V2), or nothing."""
 
@@ -74,6 +75,20 @@ class FrameRow:
     """HDR histogram (V2) of response times in ns, from the intended start, of what passed; empty when nothing did."""
     service: Encoded
     """The same of service times, from the start."""
+    timed_out: int = 0
+    """Of those that did not pass, how many took at least their timeout."""
+    repeated: int = 0
+    """Of the calls, how many repeated an earlier one."""
+    done: int = UNRECORDED
+    """Passed by the time of their end: while the load was in `phase`, whenever they were due."""
+    moved: int = UNRECORDED
+    """Bytes by the time at which they came: while the load was in `phase`."""
+
+    def __post_init__(self) -> None:
+        """Where it was not recorded when they ended, take what was due in the phase."""
+        for name, known in (("done", self.passed), ("moved", self.bytes)):
+            if getattr(self, name) == UNRECORDED:
+                object.__setattr__(self, name, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,10 @@ class Frame:
     late: bytes
     """HDR histogram (V2) of start errors, start - intended, in ns; empty when nothing started."""
     rows: tuple[FrameRow, ...]
+    measured_from: int = 0
+    """When the load is measured, ns since the epoch: as planned, up to an early stop; 0: not known."""
+    measured_to: int = 0
+    """0: not known, or no time ends it: then the last end of an iteration does."""
 
 
 @dataclass(frozen=True, slots=True)

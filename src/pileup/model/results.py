@@ -12,6 +12,7 @@ from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.record import CaseOutcome
 from pileup.model.submissions import AuditResult, JobsResult
+from pileup.model.verdict import ESTIMATE, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Figure:
     interval: Interval | None = None
     n: int = 0
     note: str = ""
+    above: float | None = None
+    """Of a quantile without a value: it is larger than this, in the base unit; infinite: there was no answer at all."""
+    passed: float | None = None
+    """Share of what was due that passed, where the figure is of that alone and it is less than nearly all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,9 @@ class Counts:
 class Distribution:
     """A distribution of durations (ns) of what passed, from its histogram (3 digits).
 
-    `quantiles` maps 0.5, 0.9, 0.99, 0.999, 0.9999 to figures; `edges`/`density` are a histogram for drawing
-    (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing durations.
-    `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
+    `quantiles` maps 0.5, 0.9, 0.99, 0.999, 0.9999 to figures, of what passed alone; `edges`/`density` are a histogram
+    for drawing (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing
+    durations. `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
     """
 
     n: int
@@ -84,13 +89,20 @@ class OperationResult:
     seconds: float
     """Length of the measured phase."""
     rate: Figure
-    """Passed per second."""
+    """Passed per second: what ended in the measured time by that time."""
     throughput: Figure
-    """Bytes per second of what passed."""
+    """Bytes per second: what came in the measured time by that time."""
     bytes: int
     calls: int
     response: Distribution | None
+    """Of what passed."""
     service: Distribution | None
+    quantiles: dict[float, Figure] = field(default_factory=dict)
+    """Of response times over all that was due: what did not pass is slower than any."""
+    service_quantiles: dict[float, Figure] = field(default_factory=dict)
+    """The same of service times over all that was begun."""
+    repeated: int = 0
+    """Of the calls, how many repeated an earlier one."""
     detached: bool = False
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
     not_passed: Figure = Figure(None, "fraction")
@@ -348,14 +360,14 @@ class PointVerdict:
     """A criterion at one point of a scan, over its repeats together."""
 
     point: str
-    verdict: str
+    verdict: Verdict
     figure: Figure
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionResult:
-    """A criterion judged. `verdict` is "passed", "failed", "unknown" or "not checked" (coverage none).
+    """A criterion judged.
 
     In a scan it must hold at every point (or at those that it names): `figure` and `reason` are then of the point
     that decided, `points` of each.
@@ -365,13 +377,17 @@ class CriterionResult:
     says: str
     check: str
     coverage: str
-    verdict: str
+    verdict: Verdict
     figure: Figure
     threshold: str
     reason: str
     points: tuple[PointVerdict, ...] = ()
     remark: str = ""
     """What the suite says of the coverage."""
+    confidence: str = ESTIMATE
+    """What is asked for: "estimate", or "shown" where the whole interval must be on the right side."""
+    needed: str = ""
+    """What would show a verdict that is not shown: `0 failures of 3,838 would`."""
 
 
 @dataclass(frozen=True, slots=True)

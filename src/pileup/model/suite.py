@@ -367,7 +367,9 @@ class TestSpec(Part):
         60 * 10**9, gt=0, description="an operation (a Python test's iteration) without an answer by then is ambiguous"
     )
     fail_when: Text | None = Field(
-        None, description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`"
+        None,
+        description="a check; when it holds the case has failed, e.g. `fraction(copy.failed) > 5 %`; or `never`; "
+        "default: more than 1 % of what was due did not pass",
     )
     with_: tuple[Name, ...] = Field(
         (), alias="with", description="a role: begins with the load of these tests and ends with the last of them"
@@ -413,6 +415,11 @@ class MonitorSpec(BaseModel):
         return dict(self.model_extra or {})
 
 
+Confidence = Literal["estimate", "shown"]
+NEVER = "never"
+"""`fail_when` of a load that fails only when it cannot be pressed."""
+
+
 class CriterionSpec(Part):
     """A sentence that the system shall fulfil, and how that is checked."""
 
@@ -429,6 +436,11 @@ class CriterionSpec(Part):
     )
     at: tuple[dict[str, str], ...] = Field(
         (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
+    )
+    confidence: Confidence | None = Field(
+        None,
+        description="estimate: the figure decides; shown: its whole interval must be on the right side, else the "
+        "verdict counts as unknown (exit 8); default: what the suite says",
     )
 
     @model_validator(mode="after")
@@ -564,6 +576,9 @@ class Suite(Part):
     )
     monitors: tuple[MonitorSpec, ...] = Field((), description="what is measured beside")
     criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
+    confidence: Confidence = Field(
+        "estimate", description="what criteria ask for that do not say: the figure, or that its interval shows it"
+    )
     scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
         description="what to vary: TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option "

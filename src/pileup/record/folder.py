@@ -142,7 +142,7 @@ class RunFolder:
         """
         void = {tuple(pair) for pair in self.info().get("void", [])}
         for path in self._tables("frames"):
-            for frame, _ in frames.read(TableReader(path, frames.COLUMNS)):
+            for frame, _ in frames.read(TableReader(path, frames.OLDEST)):
                 if case in (None, frame.case) and (frame.case, frame.place) not in void:
                     yield frame
 

@@ -10,7 +10,10 @@ from pileup.model.record import Frame, FrameRow
 from pileup.record.tables import ROWS, Rows, TableReader
 
 COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "bytes", "calls")
+LATER = ("timed_out", "repeated", "done", "moved")
+"""Counters that frames of older records do not have."""
 HEAD = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
+LATER_HEAD = ("measured_from", "measured_to")
 STRINGS = ("late", "operation", "response", "service")
 COLUMNS = np.dtype(
     [
@@ -33,8 +36,12 @@ COLUMNS = np.dtype(
         *((name, "<u8") for name in COUNTERS),
         ("response", "<u4"),
         ("service", "<u4"),
+        *((name, "<u8") for name in LATER),
+        *((name, "<i8") for name in LATER_HEAD),
     ]
 )
+OLDEST = np.dtype([(name, COLUMNS[name]) for name in COLUMNS.names or () if name not in {*LATER, *LATER_HEAD}])
+"""What a table of frames has at least."""
 
 
 def to_rows(frame: Frame) -> tuple[Rows, list[bytes]]:
@@ -47,13 +54,13 @@ def to_rows(frame: Frame) -> tuple[Rows, list[bytes]]:
         return len(texts) if text else 0
 
     rows = np.zeros(1 + len(frame.rows), COLUMNS)
-    for name in HEAD:
+    for name in (*HEAD, *LATER_HEAD):
         rows[name][0] = getattr(frame, name)
     for name in ("time", "place", "case"):
         rows[name][1:] = getattr(frame, name)
     rows["late"][0] = number(frame.late)
     for place, row in enumerate(frame.rows, 1):
-        for name in COUNTERS:
+        for name in (*COUNTERS, *LATER):
             rows[name][place] = getattr(row, name)
         rows["iteration"][place] = row.iteration
         rows["row_phase"][place] = row.phase
@@ -80,7 +87,7 @@ def _frames(rows: Rows, texts: dict[int, bytes]) -> Iterator[Frame]:
     heads = [place for place, row in enumerate(plain) if row["operation"] == 0]
     for head, following in zip(heads, [*heads[1:], len(plain)], strict=True):
         inner = tuple(_row(row, texts) for row in plain[head + 1 : following])
-        fields = {name: plain[head][name] for name in HEAD}
+        fields = {name: plain[head].get(name, 0) for name in (*HEAD, *LATER_HEAD)}
         yield Frame(**fields, late=texts.get(plain[head]["late"], b""), rows=inner)
 
 
@@ -91,5 +98,5 @@ def _row(row: dict[str, int], texts: dict[int, bytes]) -> FrameRow:
         phase=row["row_phase"],
         response=texts.get(row["response"], b""),
         service=texts.get(row["service"], b""),
-        **{name: row[name] for name in COUNTERS},
+        **{name: row[name] for name in (*COUNTERS, *LATER) if name in row},
     )

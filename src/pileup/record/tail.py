@@ -39,7 +39,7 @@ class LazyFrames(Sequence[Frame]):
                 frame
                 for name, until in self._end.items()
                 for frame, _ in frames.read(
-                    TableReader(self._folder / name, frames.COLUMNS), self._begin.get(name, 0), until
+                    TableReader(self._folder / name, frames.OLDEST), self._begin.get(name, 0), until
                 )
             ]
         return self._read

@@ -13,7 +13,7 @@ import psutil
 
 from pileup._core import _native
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import Load, Suite
+from pileup.model.suite import CriterionSpec, Load, Suite
 from pileup.model.words import load_words
 
 FORMAT = 1
@@ -54,7 +54,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "cases": [_case(case) for case in plan.cases],
         "monitors": _monitors(suite),
         "equivalent": [list(names) for names in suite.equivalent],
-        "criteria": [criterion.model_dump(include=CRITERION) for criterion in suite.criteria],
+        "criteria": [_criterion(criterion, suite.confidence) for criterion in suite.criteria],
         "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
         "fault_problems": [],
         "stopped": "",
@@ -64,6 +64,11 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "overhead": {},
         "results": None,
     }
+
+
+def _criterion(criterion: CriterionSpec, confidence: str) -> dict[str, Any]:
+    told: dict[str, Any] = criterion.model_dump(include=CRITERION)
+    return told | {"confidence": criterion.confidence or confidence}
 
 
 def _case(case: Case) -> dict[str, Any]:
@@ -78,6 +83,7 @@ def _case(case: Case) -> dict[str, Any]:
         "rate": case.asked,
         "clients": case.load.clients,
         "for": case.load.for_,
+        "times": case.load.times,
         "spans": case.load.spans,
         **_steered(case.load),
         **_replayed(case),

@@ -6,7 +6,7 @@ May import `record`, `model`, `_core`.
 from pileup.stats.compare import compare_runs
 from pileup.stats.distribution import quantiles_of
 from pileup.stats.errors import first_error
-from pileup.stats.evaluate import amount, words
+from pileup.stats.evaluate import amount, unanswered, words
 from pileup.stats.gauge import Count, Gauge
 from pileup.stats.idle import holds
 from pileup.stats.judge import judge_case
@@ -34,5 +34,6 @@ __all__ = [
     "quantiles_of",
     "results",
     "to_json",
+    "unanswered",
     "words",
 ]

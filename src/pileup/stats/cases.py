@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
 from pileup.stats.correlated import Dependence
 from pileup.stats.detached import is_ledger, so_far
-from pileup.stats.distribution import distribution
-from pileup.stats.evaluate import Part
+from pileup.stats.distribution import distribution, quantiles
+from pileup.stats.evaluate import Part, words
 from pileup.stats.found import found, found_words
 from pileup.stats.held import held_words
 from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
+from pileup.stats.rates import takes_longer
 from pileup.stats.settled import settled_words
 from pileup.stats.timeline import timeline
 from pileup.stats.window import Window
@@ -75,7 +76,8 @@ class CaseData:
     @property
     def part(self) -> Part:
         """What a check needs of it, but for single rows."""
-        return Part(self.measured, self.window, self.frames, None, self.detached, self.dependence)
+        timeout = self.info.get("timeout")
+        return Part(self.measured, self.window, self.frames, None, self.detached, self.dependence, timeout)
 
     @property
     def is_check(self) -> bool:
@@ -128,7 +130,8 @@ def _ordered(measured: Measured) -> list[Tally]:
 def _operation(data: CaseData, tally: Tally) -> OperationResult:
     only = len(data.measured.iterations()) == 1
     counts = data.measured.counts(tally if not (tally.iteration and only) else None)
-    part = data.part
+    part, known = data.part, data.part.known(tally)
+    due, begun = part.begun(tally), part.begun(tally, service=True)
     return OperationResult(
         operation=tally.operation,
         iteration=tally.iteration,
@@ -138,10 +141,13 @@ def _operation(data: CaseData, tally: Tally) -> OperationResult:
         throughput=part.throughput(tally),
         bytes=tally.bytes,
         calls=tally.calls,
-        response=distribution(tally.response, part.known(tally)),
-        service=distribution(tally.service, part.known(tally)),
+        response=distribution(tally.response, known),
+        service=distribution(tally.service, known),
+        quantiles=quantiles(replace(due, unanswered=due.unanswered + counts.missed), known),
+        service_quantiles=quantiles(begun, known),
+        repeated=tally.repeated,
         detached=part.is_detached(tally),
-        not_passed=_not_passed(counts, part.known(tally)),
+        not_passed=_not_passed(counts, known),
     )
 
 
@@ -161,4 +167,13 @@ def _notes(data: CaseData) -> list[str]:
     sought = found(data.info)
     level = found_words(sought) if sought is not None else ""
     steady = settled_words(data.settled) if data.settled is not None else ""
-    return [text for text in ("" if known else told, data.remark, held, level, steady) if text]
+    return [text for text in ("" if known else told, _longer(data), data.remark, held, level, steady) if text]
+
+
+def _longer(data: CaseData) -> str:
+    """Say that iterations take longer than the measured time, where they do."""
+    found = next((tally for tally in data.measured.iterations() if takes_longer(tally, data.measured)), None)
+    if found is None or data.is_check:
+        return ""
+    told = words(data.part.rate(found))
+    return f"iterations take longer than the measured time: its rate, {told}, is known no better; measure for longer"

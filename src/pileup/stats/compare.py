@@ -232,8 +232,7 @@ def _judged(found: Contrast, chance: float | None) -> Contrast:
 
 def _quantile(share: float) -> Callable[[OperationResult], Figure]:
     def of(found: OperationResult) -> Figure:
-        known = found.response.quantiles.get(share) if found.response else None
-        return known or Figure(None, "time", None, 0, NOT_ENOUGH)
+        return found.quantiles.get(share) or Figure(None, "time", None, 0, NOT_ENOUGH)
 
     return of
 

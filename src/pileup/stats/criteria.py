@@ -1,4 +1,4 @@
-"""Criteria: the figure, its threshold, and the verdict passed, failed, unknown or not checked.
+"""Criteria: the figure, its threshold, and the verdict (`model/verdict.py`).
 
 In a scan a criterion must hold at every point, or at those that its `at` names. At a point all repeats and loops are
 one: counts and histograms are added, rates are of the whole time measured.
@@ -15,7 +15,8 @@ from pileup.model.check import Check, Selected
 from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
 from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
-from pileup.stats import evaluate, scope
+from pileup.model.verdict import ESTIMATE, WORST, Verdict
+from pileup.stats import evaluate, scope, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
 from pileup.stats.faults import never
@@ -26,9 +27,6 @@ from pileup.stats.rows import RowValues
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-PASSED, FAILED, UNKNOWN, NOT_CHECKED = "passed", "failed", "unknown", "not checked"
-NOT_COVERED = "not covered"
-_WORST = (FAILED, UNKNOWN, PASSED)
 MOST_TOLD = 4
 """Points that a reason names."""
 
@@ -37,10 +35,12 @@ MOST_TOLD = 4
 class Judged:
     """One figure against the threshold, at one point or for the whole run (`point` is empty)."""
 
-    verdict: str
+    verdict: Verdict
     figure: Figure
     reason: str = ""
     point: str = ""
+    needed: str = ""
+    """What would show it, where it is not shown."""
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Criteria:
         text, threshold = criterion.get("check") or "", ""
         several: list[Judged] = []
         if not text:
-            judged = Judged(NOT_CHECKED, Figure(None, note="not checked"), "it has no check")
+            judged = Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
         else:
             try:
                 check = checks.parse(text)
@@ -77,15 +77,16 @@ class Criteria:
                 several = self._judge(check, criterion.get("at") or ())
                 judged = _together(check, several)
             except ValueError as mistake:
-                judged = Judged(UNKNOWN, Figure(None, note="no figure"), str(mistake))
+                judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
         coverage = criterion.get("coverage", "full")
-        verdict = NOT_CHECKED if coverage == "none" else judged.verdict
+        verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
         remark = str(criterion.get("remark") or "")
         told = (criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason)
-        return CriterionResult(*told, points, remark)
+        confidence = criterion.get("confidence") or ESTIMATE
+        return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
 
     def _judge(self, check: Check, at: Sequence[dict[str, str]]) -> list[Judged]:
         """Return the verdict at each point that is asked for; one for a run without a scan."""
@@ -95,7 +96,7 @@ class Criteria:
         selected = checks.resolve(check, tests, self._monitors(check, tests))
         if selected.kind == "monitor" and selected.name in self.elsewhere:
             reason = self.elsewhere[selected.name]
-            return [Judged(NOT_COVERED, Figure(None, note=NOT_COVERED), reason)]
+            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), reason)]
         selected = self._operation_after_all(check, selected)
         done_once = [data for data in self.cases if data.info.get("test") == selected.name]
         points = scope.chosen(self.points, at)
@@ -139,9 +140,9 @@ class Criteria:
         parts = [replace(data.part, rows=self.rows.of(data.info)) for data in group.cases]
         judged = _against(check, evaluate.of_test(check, selected, parts), group.name)
         slow = [name for data in group.cases if (name := data.info["name"]) in self.limited]
-        if judged.verdict == FAILED and (any(self.limited[name] for name in slow) or (slow and _of_time(selected))):
+        if judged.verdict.missed and (any(self.limited[name] for name in slow) or (slow and _of_time(selected))):
             reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
-            return Judged(UNKNOWN, judged.figure, reason, group.name)
+            return Judged(Verdict.UNKNOWN, judged.figure, reason, group.name)
         return judged
 
     def _of_monitor(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
@@ -149,7 +150,7 @@ class Criteria:
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
             reason = _which(selected, named, found, self.series)
-            return Judged(UNKNOWN, Figure(None, note=evaluate.NOTHING), reason, group.name)
+            return Judged(Verdict.UNKNOWN, Figure(None, note=evaluate.NOTHING), reason, group.name)
         visits = {data.visit for data in group.cases} if group.name else None
         spans = scope.spans(group.cases) or ([] if group.name else None)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
@@ -158,18 +159,18 @@ class Criteria:
         if not fits:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
-            return Judged(UNKNOWN, figure, reason, group.name)
+            return Judged(Verdict.UNKNOWN, figure, reason, group.name)
         if never([each for each in found if visits is None or each.visit in visits]) and check.comparison in (
             "<",
             "<=",
         ):
             reason = "after a fault nothing passed any more"
-            return Judged(FAILED, Figure(None, dimension, None, len(values), "never"), reason, group.name)
+            return Judged(Verdict.NOT_MET, Figure(None, dimension, None, len(values), "never"), reason, group.name)
         judged = _against(check, figure, group.name)
         slow = [data.info["name"] for data in group.cases if self._steered_late(data, selected)]
-        if judged.verdict == FAILED and slow:
+        if judged.verdict.missed and slow:
             reason = f"the generator was the limit of {_few(slow)}: the figure is not the system's"
-            return Judged(UNKNOWN, figure, reason, group.name)
+            return Judged(Verdict.UNKNOWN, figure, reason, group.name)
         return judged
 
     def _steered_late(self, data: CaseData, selected: Selected) -> bool:
@@ -186,20 +187,19 @@ def _together(check: Check, several: Sequence[Judged]) -> Judged:
     if len(several) == 1:
         (only,) = several
         where = f"at {only.point}" if only.point else ""
-        return Judged(only.verdict, only.figure, ": ".join(word for word in (where, only.reason) if word))
-    verdict = min((each.verdict for each in several), key=_WORST.index)
+        return replace(only, reason=": ".join(word for word in (where, only.reason) if word), point="")
+    verdict = min((each.verdict for each in several), key=WORST.index)
     worst = [each for each in several if each.verdict == verdict]
     deciding = _farthest(check, worst)
-    if verdict == PASSED:
+    if verdict.met:
         figure = evaluate.words(deciding.figure)
-        return Judged(
-            PASSED, deciding.figure, f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
-        )
+        reason = f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
+        return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
     told = [f"{_where(each)}: {_why(each)}" for each in worst[:MOST_TOLD]]
     more = [f"and {len(worst) - MOST_TOLD} more"] if len(worst) > MOST_TOLD else []
-    does = "does not hold" if verdict == FAILED else "is not known"
+    does = "does not hold" if verdict.missed else "is not known"
     reason = f"it {does} at {len(worst)} of {len(several)} points: {'; '.join(told + more)}"
-    return Judged(verdict, deciding.figure, reason)
+    return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
 
 
 def _where(judged: Judged) -> str:
@@ -207,16 +207,21 @@ def _where(judged: Judged) -> str:
 
 
 def _why(judged: Judged) -> str:
-    return evaluate.words(judged.figure) if judged.verdict == FAILED else judged.reason
+    return evaluate.words(judged.figure) if judged.verdict.missed else judged.reason
 
 
 def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
     """Return the one whose figure is farthest from holding, or nearest to not holding."""
-    known = [each for each in several if each.figure.value is not None]
+    known = [(value, each) for each in several if (value := _value(each.figure)) is not None]
     if not known:
         return several[0]
     pick = min if check.comparison in (">", ">=") else max
-    return pick(known, key=lambda each: each.figure.value or 0.0)
+    return pick(known, key=lambda pair: pair[0])[1]
+
+
+def _value(figure: Figure) -> float | None:
+    """Return the value of a figure, or what it is known to be larger than."""
+    return figure.above if figure.value is None else figure.value
 
 
 def _of_time(selected: Selected) -> bool:
@@ -230,11 +235,16 @@ def _same(given: str, found: str) -> bool:
 
 
 def _against(check: Check, figure: Figure, point: str = "") -> Judged:
-    if figure.value is None:
-        return Judged(UNKNOWN, figure, f"{figure.note or evaluate.NOTHING}: {figure.n} values", point)
-    if check.holds(figure.value):
-        return Judged(PASSED, figure, "", point)
-    return Judged(FAILED, figure, f"{check.figure} is {evaluate.words(figure)}, not {check.threshold}", point)
+    verdict = verdicts.against(check, figure)
+    told = evaluate.words(figure)
+    if verdict is Verdict.UNKNOWN:
+        known = figure.above is not None
+        why = f"it is only known to be {told}" if known else f"{told}: {figure.n} values"
+        return Judged(verdict, figure, why, point)
+    if verdict.missed:
+        reason = f"{check.figure} is {told}, not {check.threshold}"
+        return Judged(verdict, figure, reason, point, verdicts.needed(check, figure, verdict))
+    return Judged(verdict, figure, "", point, verdicts.needed(check, figure, verdict))
 
 
 def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], known: Sequence[Whole]) -> str:

@@ -41,15 +41,13 @@ def windows(connection: DuckDBPyConnection, wanted: dict[int, set[str]]) -> dict
         return found
     cases = ", ".join(str(number) for number, names in wanted.items() if names)
     rows = connection.execute(
-        f"""SELECT case_id, operation, min(start), max("end") FILTER (outcome NOT IN ('unfinished', 'lost')),
-            count(*) FILTER (outcome = 'passed'), coalesce(sum(bytes) FILTER (outcome = 'passed'), 0)
+        f"""SELECT case_id, operation, min(start), max("end") FILTER (outcome NOT IN ('unfinished', 'lost'))
         FROM operations WHERE case_id IN ({cases}) AND parent <> 0 AND phase = 'measure' AND side = 'client'
         GROUP BY case_id, operation"""  # noqa: S608  numbers only
     ).fetchall()
-    for number, operation, begin, end, passed, moved in rows:
+    for number, operation, begin, end in rows:
         if operation in wanted[number]:
-            window = Window(begin, max(begin + 1, end or 0), {(operation, False): (float(passed), float(moved))})
-            found.setdefault(number, {})[operation] = window
+            found.setdefault(number, {})[operation] = Window(begin, max(begin + 1, end or 0))
     return found
 
 

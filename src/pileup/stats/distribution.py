@@ -1,15 +1,22 @@
-"""Distributions of durations out of HDR histograms: quantiles with intervals, and what charts draw."""
+"""Distributions of durations out of HDR histograms: quantiles with intervals, and what charts draw.
+
+Quantiles of response times are over all that was due: what did not pass is slower than any that passed. What timed out
+is slower than its timeout; what was refused, failed, lost or missed has no answer (right-censored values, E. L. Kaplan,
+P. Meier, JASA 53 (1958) 457, all of them behind what was seen). So a quantile is a time, "> 1 s", or "no answer".
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pileup._core._native import Histogram
 from pileup.model.results import Distribution, Figure, Interval
+from pileup.model.units import format_fraction
 from pileup.stats import correlated
 from pileup.stats.correlated import Dependence
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks
@@ -19,6 +26,10 @@ BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
 MOST_BINS = 60
 MOST_POINTS = 300
 TOO_FEW = "too few"
+ROUNDING = 1e-9
+"""Of a share times a number: 0.9 x 10 is no more than 9."""
+NEARLY_ALL = 0.99
+"""Share of what was due that may be taken for all of it."""
 DEPENDENT = "too few that are independent for an interval"
 
 Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -39,21 +50,72 @@ def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
     return [min(histogram.quantile(share), histogram.max) if histogram.count else None for share in shares]
 
 
-def quantile(histogram: Histogram, share: float, factor: float = 1.0) -> Figure:
-    """Return a quantile (ns) with its interval; no value where n cannot carry it.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Durations of all that was due: those that passed, and how many did not."""
+
+    passed: Histogram
+    timed_out: int = 0
+    """Of those that did not pass, how many took at least `timeout`."""
+    unanswered: int = 0
+    """The others."""
+    timeout: float | None = None
+    """ns; None: not known."""
+
+    @property
+    def n(self) -> int:
+        """All of them."""
+        return self.passed.count + self.timed_out + self.unanswered
+
+    @property
+    def share(self) -> float:
+        """Share that passed."""
+        return self.passed.count / self.n if self.n else 1.0
+
+    def at_rank(self, rank: int) -> float:
+        """Return the value of a rank (1 is the smallest), ns; the timeout for what timed out, infinite for no answer.
+
+        Of both the true value is larger.
+        """
+        if rank <= self.passed.count:
+            return float(min(self.passed.at_rank(rank), self.passed.max))
+        within = self.timeout is not None and rank <= self.passed.count + self.timed_out
+        return self.timeout if within and self.timeout is not None else math.inf
+
+
+def quantile(due: Due, share: float, factor: float = 1.0) -> Figure:
+    """Return a quantile (ns) with its interval; no value where n cannot carry it, or where it had no answer.
 
     `factor` tells how many values that depend on each other stand for one that does not (`stats/correlated.py`). No
     interval where n could carry the quantile only if they were independent.
     """
-    n = histogram.count
-    if quantile_ranks(share, n) is None:
+    n = due.n
+    if quantile_ranks(share, n) is None and (due.passed.count or not n):
         return Figure(None, "time", None, n, TOO_FEW)
-    value = float(min(histogram.quantile(share), histogram.max))
+    rank = max(1, math.ceil(share * n - ROUNDING))
+    value = due.at_rank(rank)
     ranks = correlated.ranks(share, n, factor)
+    low, high = (due.at_rank(each) for each in ranks) if ranks else (value, value)
+    if rank > due.passed.count:
+        behind = (Interval(min(low, value), math.inf, LEVEL)) if ranks else None
+        return Figure(None, "time", behind, n, _unanswered(due, value), above=value)
     if ranks is None:
         return Figure(value, "time", None, n, DEPENDENT)
-    low, high = (float(histogram.at_rank(rank)) for rank in ranks)
+    if ranks[1] > due.passed.count:
+        high = math.inf
     return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
+
+
+def _unanswered(due: Due, above: float) -> str:
+    """Say what share had no answer, by the timeout where the quantile is one of those that timed out."""
+    told = format_fraction(1 - due.share)
+    return f"{told} had no answer by then" if math.isfinite(above) else f"{told} had no answer"
+
+
+def quantiles(due: Due, dependence: Dependence | None = None) -> dict[float, Figure]:
+    """Return the quantiles of SHARES; empty where nothing was due."""
+    known = dependence or Dependence()
+    return {share: quantile(due, share, known.factor(share)) for share in SHARES} if due.n else {}
 
 
 def mean(histogram: Histogram, dependence: Dependence | None = None) -> Figure:
@@ -77,7 +139,6 @@ def distribution(histogram: Histogram, dependence: Dependence | None = None) -> 
 
     `dependence`: how its values depend on their neighbours, where that is known.
     """
-    known = dependence or Dependence()
     if histogram.count == 0:
         return None
     found = bins(histogram)
@@ -90,7 +151,7 @@ def distribution(histogram: Histogram, dependence: Dependence | None = None) -> 
         mean=histogram.mean,
         smallest=histogram.min,
         largest=histogram.max,
-        quantiles={share: quantile(histogram, share, known.factor(share)) for share in SHARES},
+        quantiles=quantiles(Due(histogram), dependence),
         edges=edges,
         counts=counts,
         ecdf=_ecdf(histogram, found),
@@ -109,7 +170,7 @@ def _single(histogram: Histogram, found: Bins) -> Distribution:
         mean=histogram.mean,
         smallest=histogram.min,
         largest=histogram.max,
-        quantiles={share: none if n == 1 else quantile(histogram, share) for share in SHARES},
+        quantiles={share: none if n == 1 else quantile(Due(histogram), share) for share in SHARES},
         edges=(low, max(float(found[1][0]), low * 1.0001)),
         counts=(n,),
         ecdf=((value, 1.0),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pileup.model.record import Frame
 from pileup.model.results import Figure, Interval
 from pileup.stats import rates
 from pileup.stats.correlated import Dependence, pooled_error, pooled_factor
-from pileup.stats.distribution import TOO_FEW, mean, quantile
+from pileup.stats.distribution import NEARLY_ALL, TOO_FEW, Due, mean, quantile
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks, wilson
 from pileup.stats.measured import Measured, Tally
 from pileup.stats.sample_mean import mean_of
@@ -26,6 +26,10 @@ Rows = Callable[[str | None, str], NDArray[np.float64]]
 """(operation, field) -> the values of what passed, in the order of their starts."""
 
 NOTHING = "nothing measured"
+NO_ANSWER = "no answer"
+SERVICE = ("service", "passed_service")
+OF_PASSED = ("passed_response", "passed_service")
+"""Fields of what passed alone."""
 
 
 @dataclass(slots=True)
@@ -40,6 +44,13 @@ class Part:
     """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
     dependence: Mapping[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
+    timeout: float | None = None
+    """What an operation may take, ns."""
+
+    def begun(self, tally: Tally, service: bool = False) -> Due:
+        """Return the response times (with `service` the service times) of all that was begun of an operation."""
+        left = tally.ended - tally.counts["passed"] - tally.timed_out
+        return Due(tally.service if service else tally.response, tally.timed_out, left, self.timeout)
 
     def known(self, tally: Tally) -> Dependence | None:
         """Return how the values of an operation depend on their neighbours; those of service times as of responses."""
@@ -98,7 +109,7 @@ def _counted(
             return _rate(selected, tallies, amount, parts)
         case "sum" if selected.field in TIMES:
             whole_time = sum(_histogram(tally, selected.field).mean * tally.counts["passed"] for _, tally in tallies)
-            return Figure(whole_time, "time", None, ended)
+            return of_passed(Figure(whole_time, "time", None, ended), _due(selected, tallies, parts))
     return Figure(float(amount), selected.dimension or "count", None, ended)
 
 
@@ -118,7 +129,7 @@ def _rate(selected: Selected, tallies: list[tuple[Part, Tally]], amount: int, pa
     if seconds <= 0:
         return Figure(None, dimension, None, 0, NOTHING)
     value = amount / seconds
-    return Figure(value, dimension, rates.interval(value, amount, ()), amount)
+    return Figure(value, dimension, rates.interval(value, amount, (), seconds), amount)
 
 
 def _pooled_rate(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Figure:
@@ -146,25 +157,49 @@ def _of_values(check: Check, selected: Selected, tallies: list[tuple[Part, Tally
     if selected.field not in TIMES or check.function in ("first", "last"):
         found = [part.rows(selected.operation, selected.field) for part in parts if part.rows is not None]
         return of_values(check, np.concatenate(found) if found else np.empty(0), dimension)
-    histogram = Histogram()
-    for _, tally in tallies:
-        histogram.add(_histogram(tally, selected.field))
-    if histogram.count == 0:
-        return Figure(None, dimension, None, 0, NOTHING)
+    due = _due(selected, tallies, parts)
     if check.function == "quantile":
         share = check.quantile or 0.5
-        return quantile(histogram, share, pooled_factor(share, _known(tallies)))
+        return quantile(due, share, pooled_factor(share, _known(tallies))) if due.n else _nothing(dimension)
+    histogram = due.passed
+    if histogram.count == 0:
+        return _nothing(dimension)
     if check.function == "mean":
-        return _mean(histogram, _known(tallies))
+        return of_passed(_mean(histogram, _known(tallies)), due)
     extremes = {"min": histogram.min, "max": histogram.max}
-    return Figure(float(extremes.get(check.function, histogram.max - histogram.min)), dimension, None, histogram.count)
+    value = float(extremes.get(check.function, histogram.max - histogram.min))
+    return of_passed(Figure(value, dimension, None, histogram.count), due)
+
+
+def _nothing(dimension: str) -> Figure:
+    return Figure(None, dimension, None, 0, NOTHING)
+
+
+def _due(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Due:
+    """Return the durations that a check speaks of, of all cases together: what was missed was due, and never begun."""
+    service = selected.field in SERVICE
+    found = [part.begun(tally, service) for part, tally in tallies]
+    histogram = Histogram()
+    for each in found:
+        histogram.add(each.passed)
+    if selected.field in OF_PASSED:
+        return Due(histogram)
+    timeout = min((each.timeout for each in found if each.timeout is not None), default=None)
+    missed = sum(part.measured.missed for part in parts) if selected.operation is None and not service else 0
+    unanswered = sum(each.unanswered for each in found) + missed
+    return Due(histogram, sum(each.timed_out for each in found), unanswered, timeout)
+
+
+def of_passed(figure: Figure, due: Due) -> Figure:
+    """Return a figure of what passed alone, which says so where more than 1 % did not."""
+    return replace(figure, passed=due.share) if due.share < NEARLY_ALL else figure
 
 
 Known = list[tuple[int, Dependence | None]]
 
 
 def _known(tallies: list[tuple[Part, Tally]]) -> Known:
-    return [(tally.counts["passed"], part.known(tally)) for part, tally in tallies]
+    return [(tally.ended, part.known(tally)) for part, tally in tallies]
 
 
 def _mean(histogram: Histogram, known: Known) -> Figure:
@@ -223,17 +258,29 @@ def to_base(values: NDArray[np.float64], unit: str) -> tuple[NDArray[np.float64]
 def words(figure: Figure) -> str:
     """Return a figure with its interval for people: `25.1 ms (24.8 ms to 25.5 ms)`."""
     if figure.value is None:
-        return figure.note or NOTHING
+        return unanswered(figure) or figure.note or NOTHING
     text = amount(figure.value, figure.dimension)
-    if figure.interval is None:
-        return text
-    return (
-        f"{text} ({amount(figure.interval.low, figure.dimension)} to {amount(figure.interval.high, figure.dimension)})"
-    )
+    told = []
+    if figure.interval is not None:
+        low, high = (amount(end, figure.dimension) for end in (figure.interval.low, figure.interval.high))
+        told.append(f"{low} to {high}")
+    if figure.passed is not None:
+        told.append(f"of the {units.format_fraction(figure.passed)} that passed")
+    return f"{text} ({', '.join(told)})" if told else text
+
+
+def unanswered(figure: Figure) -> str:
+    """Return a quantile that had no answer for people: `> 1 s (71 % had no answer by then)`; empty for any other."""
+    if figure.above is None:
+        return ""
+    text = f"> {amount(figure.above, figure.dimension)}" if math.isfinite(figure.above) else NO_ANSWER
+    return f"{text} ({figure.note})" if figure.note else text
 
 
 def amount(value: float, dimension: str) -> str:
     """Return a value of a dimension for people; a plain number where there is none."""
+    if value == math.inf:
+        return NO_ANSWER
     if value < 0:
         return f"-{amount(-value, dimension)}"
     return units.format_quantity(value, dimension) if dimension else f"{value:.4g}"
@@ -250,4 +297,4 @@ def _sum(tallies: list[tuple[Part, Tally]], name: str) -> int:
 
 
 def _histogram(tally: Tally, name: str) -> Histogram:
-    return tally.service if name == "service" else tally.response
+    return tally.service if name in SERVICE else tally.response

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pileup.model.event import FAULT, Event, Outage
+from pileup.model.event import FAULT, RECOVERY, Event, Outage
 from pileup.model.results import FaultResult, Figure
 from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
@@ -21,7 +21,6 @@ from pileup.stats.outages import WORDS, Outages
 from pileup.stats.paired import Values, amount
 from pileup.stats.points import name_of
 
-RECOVERY = "recovery"
 AGAIN = "jobs_again"
 FORGOTTEN, FORGOTTEN_SHARE = "forgotten", "forgotten_share"
 NOBODY = Figure(None, "count", None, 0, "no audit")

@@ -1,6 +1,7 @@
 """When a case has failed.
 
-A check: when any iteration failed. A load that is pressed for a time: when nothing passed, or `fail_when` holds.
+A check: when any iteration did not pass. A load that is pressed for a time: when nothing passed, or when more than 1 %
+of what was due did not pass; what `fail_when` says takes the place of that 1 %, and `never` of both.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from typing import Any
 from pileup.model import check
 from pileup.model.record import ERROR, FAILED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
 from pileup.model.results import Counts
-from pileup.model.units import format_count
+from pileup.model.suite import NEVER
+from pileup.model.units import format_count, format_fraction
 from pileup.stats import evaluate
 from pileup.stats.measured import Measured, measure
+from pileup.stats.verdicts import against
 
 CHECKS = ("once", "times")
+MOST = 0.01
+"""Share of what was due that may not pass under a load that does not say."""
 Ended = tuple[CaseOutcome, str]
 
 
@@ -37,7 +42,7 @@ def judge_case(
     def message() -> str:
         return first_error if isinstance(first_error, str) else first_error()
 
-    if info_case.get("load_kind") in CHECKS:
+    if info_case.get("load_kind") in CHECKS or (info_case.get("times") and not info_case.get("for")):
         return _judge_check(counts, message)
     return _judge_load(info_case, measured, counts, message)
 
@@ -53,23 +58,37 @@ def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:
 
 
 def _judge_load(info_case: dict[str, Any], measured: Measured, counts: Counts, message: Callable[[], str]) -> Ended:
+    text = info_case.get("fail_when")
+    if text == NEVER:
+        return PASSED, not_passed(counts)
     if counts.passed == 0:
         return FAILED, _joined(f"nothing passed ({not_passed(counts)})", message())
-    text = info_case.get("fail_when")
-    if text:
-        try:
-            wanted = check.parse(text)
-            selected = check.resolve(wanted, {info_case["test"]}, set())
-        except ValueError as mistake:
-            return ERROR, f"fail_when: {mistake}"
-        if selected.kind != "test":
-            return ERROR, f"fail_when: {wanted.figure} is a number that the test reports; expected a figure of its load"
-        figure = evaluate.of_test(wanted, selected, [evaluate.Part(measured)])
-        if figure.value is not None and wanted.holds(figure.value):
-            return FAILED, _joined(
-                f"{text}: {evaluate.words(figure)}", message() if counts.passed < counts.ended else ""
-            )
-    return PASSED, not_passed(counts)
+    if not text:
+        return _by_share(counts, message)
+    return _by_condition(str(text), info_case, measured, message if counts.passed < counts.ended else str)
+
+
+def _by_share(counts: Counts, message: Callable[[], str]) -> Ended:
+    due = counts.ended + counts.missed
+    if due - counts.passed <= MOST * due:
+        return PASSED, not_passed(counts)
+    told = f"{format_fraction(1 - counts.passed / due)} did not pass ({not_passed(counts)})"
+    return FAILED, _joined(f"{told}, more than {format_fraction(MOST)}", message())
+
+
+def _by_condition(text: str, info_case: dict[str, Any], measured: Measured, message: Callable[[], str]) -> Ended:
+    try:
+        wanted = check.parse(text)
+        selected = check.resolve(wanted, {info_case["test"]}, set())
+    except ValueError as mistake:
+        return ERROR, f"fail_when: {mistake}"
+    if selected.kind != "test":
+        return ERROR, f"fail_when: {wanted.figure} is a number that the test reports; expected a figure of its load"
+    part = evaluate.Part(measured, timeout=info_case.get("timeout"))
+    figure = evaluate.of_test(wanted, selected, [part])
+    if against(wanted, figure).met:
+        return FAILED, _joined(f"{text}: {evaluate.words(figure)}", message())
+    return PASSED, not_passed(measured.counts())
 
 
 def not_passed(counts: Counts) -> str:

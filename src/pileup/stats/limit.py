@@ -10,7 +10,7 @@ from pileup.model.event import Event
 from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
-from pileup.stats import generator, rates
+from pileup.stats import generator
 from pileup.stats.cases import CaseData
 from pileup.stats.generator import BUSY_CPU, LATE_SHARE, Stretch
 from pileup.stats.monitors import Whole
@@ -202,5 +202,5 @@ def _flight(data: CaseData) -> str:
 
 
 def _rate(data: CaseData) -> float:
-    found = [rates.done(tally, data.measured, data.window) for tally in data.measured.iterations()]
-    return sum(passed / seconds for passed, _, seconds in found if seconds > 0)
+    found = [data.part.rate(tally) for tally in data.measured.iterations()]
+    return sum(each.value or 0.0 for each in found)

@@ -11,6 +11,7 @@ from pileup.model.results import Counts
 from pileup.stats.distribution import merged
 
 OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
+AMOUNTS = ("bytes", "calls", "timed_out", "repeated", "done", "moved")
 MOST_SHORT = 5 * 10**8
 """Intervals shorter than this, ns, say little about a rate."""
 PRESSED = frozenset({Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN})
@@ -45,6 +46,14 @@ class Tally:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
     bytes: int = 0
     calls: int = 0
+    timed_out: int = 0
+    """Of those that did not pass, how many took at least their timeout."""
+    repeated: int = 0
+    """Of the calls, how many repeated an earlier one."""
+    done: int = 0
+    """Passed by when they ended: in this phase, whenever they were due."""
+    moved: int = 0
+    """Bytes by when they came."""
     responses: Durations = field(default_factory=Durations)
     services: Durations = field(default_factory=Durations)
 
@@ -74,6 +83,8 @@ class Measured:
     """Length of the phase by its frames; the record of operations knows it better."""
     in_flight: int = 0
     """Most iterations under way at the end of an interval."""
+    left: int = 0
+    """Iterations under way at the end of the last interval of the phase, over all places."""
     lateness: Durations = field(default_factory=Durations)
     cpu: float = 0.0
     """Share of one core that the generator took, mean over the phase."""
@@ -105,6 +116,7 @@ def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
     """Add up what frames tell of one phase."""
     found = Measured()
     spans: dict[int, list[int]] = {}
+    left: dict[int, int] = {}
     for frame in frames:
         _add_rows(found, frame, phase)
         if frame.phase == phase or (phase == Phase.MEASURE and frame.phase in PRESSED):
@@ -116,10 +128,12 @@ def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
         if frame.phase == phase and frame.nanoseconds:
             # Frames of no length are a ledger's: what is open there holds no client.
             found.in_flight = max(found.in_flight, frame.in_flight)
+            left[frame.place] = frame.in_flight
             span = spans.setdefault(frame.place, [0, 0])
             span[0] += frame.nanoseconds
             span[1] += frame.cpu
     found.seconds = max((span[0] for span in spans.values()), default=0) / 1e9
+    found.left = sum(left.values())
     found.cpu = max((span[1] / span[0] for span in spans.values() if span[0]), default=0.0)
     return found
 
@@ -131,7 +145,7 @@ def _add_rows(found: Measured, frame: Frame, phase: int) -> None:
         tally = found.tallies.setdefault((row.operation, row.iteration), Tally(row.operation, row.iteration))
         for name in OUTCOMES:
             tally.counts[name] += getattr(row, name)
-        tally.bytes += row.bytes
-        tally.calls += row.calls
+        for name in AMOUNTS:
+            setattr(tally, name, getattr(tally, name) + getattr(row, name))
         tally.responses.add(row.response)
         tally.services.add(row.service)

@@ -229,7 +229,7 @@ def _known(values: Sequence[float | None] | None) -> list[float]:
 
 def _quantile(share: float) -> Callable[[OperationResult], float | None]:
     def of(found: OperationResult) -> float | None:
-        figure = found.response.quantiles.get(share) if found.response else None
+        figure = found.quantiles.get(share)
         return figure.value if figure else None
 
     return of

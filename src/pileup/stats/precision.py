@@ -54,7 +54,7 @@ class Repeats:
         `info` is run.json as it stands. Raises RecordError when the record cannot be read.
         """
         told = [case for case in info["cases"] if case["test"] == self.selected.name and case["id"] in frames]
-        windows = self._windows(folder, told)
+        windows = self._windows(folder, told, frames)
         for case in told:
             data = CaseData(case, list(frames[case["id"]]), windows.get(case["id"]))
             figure = of_test(self.check, self.selected, [data.part])
@@ -62,12 +62,14 @@ class Repeats:
             if figure.value is not None:
                 values.append(figure.value)
 
-    def _windows(self, folder: RunFolder, told: list[dict[str, Any]]) -> dict[int, Window]:
+    def _windows(
+        self, folder: RunFolder, told: list[dict[str, Any]], frames: Mapping[int, Sequence[Frame]]
+    ) -> dict[int, Window]:
         """Return how long each was measured, to the ns: that takes a look at all rows, and only rates need it."""
         if self.check.function != "rate" or not told:
             return {}
         with folder.operations().connect() as connection:
-            return windows(connection, told)
+            return windows(connection, told, frames)
 
     def worst(self) -> Precision:
         """Return the precision at the point where it is least."""

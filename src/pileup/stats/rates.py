@@ -1,4 +1,4 @@
-"""Rates with intervals: how many, and how much, per second of measured time."""
+"""Rates with intervals: what ended, and what came, in the measured time by that time (`stats/window.py`)."""
 
 from __future__ import annotations
 
@@ -17,54 +17,74 @@ def rate(
     tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
 ) -> Figure:
     """Return what passed per second of an operation; its interval by what is known of dependence, else by seconds."""
-    passed, _, seconds = done(tally, measured, window)
+    seconds = window.seconds if window is not None else measured.seconds
+    if takes_longer(tally, measured) and seconds > 0:
+        return _longer(tally, measured, seconds)
     if known is not None and known.count is not None and window is not None:
-        return _known(passed, known.count, window, "rate", tally)
-    return _figure(passed, seconds, "rate", tally, _series(frames, tally, "passed"))
-
-
-def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
-    value, half = amount / window.seconds, half / window.seconds
-    found = Interval(max(0.0, value - half), value + half, LEVEL)
-    return Figure(value, dimension, found, tally.counts["passed"])
+        return _known(tally.done, known.count, window, "rate", tally)
+    return _figure(tally.done, seconds, "rate", tally, _series(frames, tally, "passed"))
 
 
 def throughput(
     tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
 ) -> Figure:
-    """Return the bytes per second that passed of an operation."""
-    _, moved, seconds = done(tally, measured, window)
-    if known is not None and known.moved is not None and window is not None:
-        return _known(moved, known.moved, window, "bandwidth", tally)
-    return _figure(moved, seconds, "bandwidth", tally, _series(frames, tally, "bytes"))
+    """Return the bytes per second of an operation."""
+    seconds = window.seconds if window is not None else measured.seconds
+    by_ends = not takes_longer(tally, measured)
+    if by_ends and known is not None and known.moved is not None and window is not None:
+        return _known(tally.moved, known.moved, window, "bandwidth", tally)
+    return _figure(tally.moved, seconds, "bandwidth", tally, _series(frames, tally, "moved"))
 
 
-def done(tally: Tally, measured: Measured, window: Window | None) -> tuple[float, float, float]:
-    """Return what passed, its bytes, and the seconds that took: by the window, else by the frames."""
-    if window is not None:
-        return (*window.done.get((tally.operation, tally.iteration), (0.0, 0.0)), window.seconds)
-    return float(tally.counts["passed"]), float(tally.bytes), measured.seconds
+def takes_longer(tally: Tally, measured: Measured) -> bool:
+    """Return whether operations take longer than the measured time, and too few ended in it to know their rate.
+
+    By Little's law (J. D. C. Little, Oper. Res. 9 (1961) 383) the mean number under way is rate x duration: it is as
+    large as the number that ended where the duration is as long as the measured time.
+    """
+    return tally.iteration and tally.done < MANY and measured.left >= max(1, tally.done)
+
+
+def _longer(tally: Tally, measured: Measured, seconds: float) -> Figure:
+    """Return a rate of operations that are longer than the measured time.
+
+    What ended inside may have begun before it, and what is under way at the end may have been about to end: the
+    interval goes from the one to the other, and holds that of independent events.
+    """
+    events = poisson(tally.done)
+    low = min(events.low, max(0, tally.done - measured.left))
+    high = max(events.high, tally.done + measured.left)
+    return Figure(tally.done / seconds, "rate", Interval(low / seconds, high / seconds, LEVEL), tally.done)
+
+
+def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
+    value, half = amount / window.seconds, half / window.seconds
+    found = Interval(max(0.0, value - half), value + half, LEVEL)
+    return Figure(value, dimension, found, tally.done)
 
 
 def _figure(amount: float, seconds: float, dimension: str, tally: Tally, series: Sequence[float]) -> Figure:
-    n = tally.counts["passed"]
+    n = tally.done
     if seconds <= 0:
         return Figure(None, dimension, None, n, "nothing measured")
     value = amount / seconds
+    if dimension == "rate":
+        return Figure(value, dimension, interval(value, n, series, seconds), n)
     return Figure(value, dimension, interval(value, n, series), n)
 
 
-def interval(value: float, n: int, series: Sequence[float]) -> Interval | None:
+def interval(value: float, n: int, series: Sequence[float], seconds: float = 0.0) -> Interval | None:
     """Return the interval of a rate: by batches of seconds, or as independent events where there are too few of them.
 
-    The batches give the width; the rate is in the middle, for it knows the edges of the measured time better.
+    The batches give the width; the rate is in the middle, for it knows the edges of the measured time better. Where
+    nothing ended, `seconds` says in what time.
     """
-    batches = batch_means(series) if n >= MANY else None
+    batches = batch_means(series) if n >= MANY or seconds == 0 else None
     if batches is not None:
         half = (batches.high - batches.low) / 2
         return Interval(max(0.0, value - half), value + half, LEVEL)
     if n == 0:
-        return None
+        return Interval(0.0, poisson(0).high / seconds, LEVEL) if seconds > 0 else None
     events = poisson(n)
     return Interval(value * events.low / n, value * events.high / n, LEVEL)
 

@@ -16,6 +16,12 @@ Column = dict[int, NDArray[np.float64]]
 """Case -> values in the order of their starts."""
 
 
+VALUES = {
+    **dict.fromkeys(("response", "passed_response"), '"end" - intended'),
+    **dict.fromkeys(("service", "passed_service"), '"end" - start'),
+}
+
+
 class RowValues:
     """Reads the values of one field of one operation for all cases of a test at once, and keeps the last of these.
 
@@ -38,7 +44,7 @@ class RowValues:
         return rows
 
     def _read(self, operation: str | None, field: str, test: str) -> Column:
-        value = {"response": '"end" - intended', "service": '"end" - start'}.get(field, field)
+        value = VALUES.get(field, field)
         which = "parent = 0" if operation is None else "operation = ?"
         query = f"""SELECT case_id, ({value})::DOUBLE AS value FROM operations WHERE test = ? AND {which}
             AND outcome = 'passed' AND phase = 'measure' AND side = 'client' ORDER BY case_id, start, id"""  # noqa: S608

@@ -12,6 +12,7 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Fra
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
 from pileup.model.units import format_fraction
+from pileup.model.verdict import SHOWN, Verdict
 from pileup.record import RunFolder
 from pileup.stats import audits, coverage, criteria, detached, equivalent, faults, jobs, limit, outages, points, stalls
 from pileup.stats.blocks import add_dependence
@@ -44,7 +45,7 @@ OF_CASE = {
     UNAVAILABLE: ExitCode.TARGET_UNREACHABLE,
     CASE_UNKNOWN: ExitCode.UNKNOWN,
 }
-OF_CRITERION = {criteria.FAILED: ExitCode.CRITERION_NOT_MET, criteria.UNKNOWN: ExitCode.UNKNOWN}
+OF_EQUIVALENCE = {equivalent.FAILED: ExitCode.CRITERION_NOT_MET, equivalent.UNKNOWN: ExitCode.UNKNOWN}
 VERDICTS = {
     ExitCode.PASSED: "passed",
     ExitCode.CASE_FAILED: "failed",
@@ -127,7 +128,7 @@ def _of_system(series: Sequence[Whole]) -> list[Whole]:
 def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:
     frames = _by_case(folder, info)
     told = [case for case in info.get("cases", []) if case.get("outcome") != SPARED]
-    measured = windows(connection, told)
+    measured = windows(connection, told, frames)
     names = {number: detached.operations_of(each) for number, each in frames.items()}
     outliving = detached.windows(connection, names)
     lines = detached.in_time(connection, names) if info.get("ended") else {}
@@ -152,16 +153,29 @@ def exit_code(
     cannot pass.
     """
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
-    verdicts = [*(each.verdict for each in judged), *(each.verdict for each in equal)]
-    codes += [OF_CRITERION[verdict] for verdict in verdicts if verdict in OF_CRITERION]
+    codes += [of_criterion(each) for each in judged]
+    codes += [OF_EQUIVALENCE.get(each.verdict, ExitCode.PASSED) for each in equal]
     stopped = str(info.get("stopped") or "")
     if stopped:
         codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
-    if not codes and not any(operation.counts.ended for case in cases for operation in case.operations):
+    if not _anything(cases):
         codes.append(ExitCode.UNKNOWN)
     if info.get("ended") is None or info.get("fault_problems") or audits.problems(info):
         codes.append(ExitCode.UNKNOWN)
     return combine(codes)
+
+
+def of_criterion(judged: CriterionResult) -> ExitCode:
+    """Return the code of one criterion; where it asks for `confidence: shown`, what is not shown is unknown."""
+    if judged.verdict is Verdict.UNKNOWN or (judged.confidence == SHOWN and not judged.verdict.shown):
+        return ExitCode.UNKNOWN
+    return ExitCode.CRITERION_NOT_MET if judged.verdict.missed else ExitCode.PASSED
+
+
+def _anything(cases: Sequence[CaseResult]) -> bool:
+    """Return whether anything was measured: something ended, or was due and could not begin."""
+    counts = [operation.counts for case in cases for operation in case.operations]
+    return any(each.ended or each.missed for each in counts)
 
 
 def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:
@@ -199,6 +213,6 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
         notes.append(_precise(info["until"], info.get("repeat", 1)))
     if info.get("debug_build"):
         notes.append("The engine is a debug build: its figures are not to be trusted.")
-    if cases and not any(operation.counts.ended for case in cases for operation in case.operations):
+    if cases and not _anything(cases):
         notes.append("Nothing was measured.")
     return notes

@@ -44,7 +44,7 @@ class _Part:
             if row.iteration and row.phase in PRESSED:
                 self.passed += row.passed
                 self.ended += sum(getattr(row, name) for name in OUTCOMES)
-                self.bytes += row.bytes
+                self.bytes += row.moved
 
     def rate(self, amount: int) -> float:
         return amount * SECOND / self.nanoseconds if self.nanoseconds else 0.0

@@ -1,13 +1,17 @@
-"""When a case was measured, and what was done in that time, by the record of operations.
+"""When a case was measured.
 
-An iteration that crosses an edge of the measured time counts with the share of its life inside: neither what the load
-left over from the warm-up nor a backlog served after the end makes the rate wrong.
+The definition of a rate is here: what ended in the measured time, by that time. Frames count what passed, and the bytes
+that came, by the clock of the load (`FrameRow.done`, `FrameRow.moved`), and say when the load is measured. There is no
+credit for waiting: what is under way at an edge counts where it ends, and its bytes when they come.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from pileup.model.record import Frame
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -15,11 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Window:
-    """The measured time of a case, ns since the epoch; (operation, iteration) -> passed and bytes inside it."""
+    """The measured time of a case, ns since the epoch."""
 
     begin: int
     end: int
-    done: dict[tuple[str, bool], tuple[float, float]] = field(default_factory=dict)
     parts: tuple[tuple[int, int], ...] = ()
     """What is measured in between, (begin, end) each, when that is not all: ramps between stages are left out."""
 
@@ -34,45 +37,54 @@ class Window:
         return sum(end - begin for begin, end in self.spans) / 1e9
 
 
-def windows(connection: DuckDBPyConnection, cases: list[dict[str, Any]]) -> dict[int, Window]:
+def windows(
+    connection: DuckDBPyConnection, cases: Iterable[dict[str, Any]], frames: Mapping[int, Sequence[Frame]] | None = None
+) -> dict[int, Window]:
     """Return the window of every case that was measured; `connection` has the view `operations`."""
     rows = connection.execute(
         """SELECT case_id, min(intended), max("end") FROM operations
         WHERE parent = 0 AND phase = 'measure' AND side = 'client' GROUP BY case_id"""
     ).fetchall()
-    told = {int(case["id"]): case for case in cases}
-    found = {number: _window(begin, end, told.get(number, {})) for number, begin, end in rows}
-    if found:
-        _fill(connection, found)
+    seen = {int(number): (int(begin), int(end)) for number, begin, end in rows}
+    found = {}
+    for case in cases:
+        number = int(case["id"])
+        told = (frames or {}).get(number, ())
+        window = _told(case, told, seen.get(number)) or _recorded(case, seen.get(number))
+        if window is not None:
+            found[number] = window
     return found
 
 
-def _window(begin: int, end: int, case: dict[str, Any]) -> Window:
-    """Return the measured time of a case, from its first start to its last end, as far as its load says no other."""
+def _told(case: dict[str, Any], frames: Sequence[Frame], seen: tuple[int, int] | None) -> Window | None:
+    """Return the measured time as the places told it; None where none did, or it had not come yet."""
+    since = (case.get("find") or {}).get("measuring") or 0
+    last = {frame.place: frame for frame in frames if frame.measured_from and frame.time > since}
+    if not last or (case.get("find") and not since):
+        return None
+    begin = min(frame.measured_from for frame in last.values())
+    end = max(frame.measured_to for frame in last.values())
+    news = max(frame.time for frame in last.values())
+    if not all(frame.measured_to for frame in last.values()):
+        end = seen[1] if seen else news
+    if not case.get("ended"):
+        end = min(end, news)
+    return _window(case, begin, end) if end > begin else None
+
+
+def _recorded(case: dict[str, Any], seen: tuple[int, int] | None) -> Window | None:
+    """Return the same of an older record: from the first start, as long as asked if the record goes on for so long."""
+    if seen is None:
+        return None
+    begin, end = seen
     spans = case.get("spans") or []
-    stop = _end(begin, end, spans[-1][1] if spans else case.get("for"))
-    parts = tuple((begin + first, min(begin + last, stop)) for first, last in spans if begin + first < stop)
-    return Window(begin, stop, parts=parts if len(parts) > 1 else ())
-
-
-def _end(begin: int, end: int, wanted: int | None) -> int:
-    """End of the measured time: as the load asked, earlier when the last one ended before that time was over."""
+    wanted = spans[-1][1] if spans else case.get("for")
     asked = begin + wanted if wanted else end
     # A load that was stopped ends early; one that ran to its end has its last start a little before.
-    return max(begin + 1, asked if end >= begin + 0.9 * (asked - begin) else end)
+    return _window(case, begin, max(begin + 1, asked if end >= begin + 0.9 * (asked - begin) else end))
 
 
-def _fill(connection: DuckDBPyConnection, found: dict[int, Window]) -> None:
-    spans = [(number, *span) for number, window in found.items() for span in window.spans]
-    values = ", ".join(map(str, spans))
-    share = """CASE WHEN o."end" = o.start THEN (o.start BETWEEN w.begin AND w.stop)::DOUBLE
-        ELSE greatest(0, least(o."end", w.stop) - greatest(o.start, w.begin)) / (o."end" - o.start) END"""
-    rows = connection.execute(
-        f"""SELECT o.case_id, o.operation, o.parent = 0, sum({share}), sum(o.bytes * {share})
-        FROM operations o JOIN (VALUES {values}) w(case_id, begin, stop) ON o.case_id = w.case_id
-        WHERE o.outcome = 'passed' AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
-          AND o."end" >= w.begin AND o.start <= w.stop
-        GROUP BY ALL"""  # noqa: S608  numbers only
-    ).fetchall()
-    for number, operation, iteration, passed, moved in rows:
-        found[number].done[operation, iteration] = (float(passed), float(moved))
+def _window(case: dict[str, Any], begin: int, end: int) -> Window:
+    spans = case.get("spans") or []
+    parts = tuple((begin + first, min(begin + last, end)) for first, last in spans if begin + first < end)
+    return Window(begin, end, parts if len(parts) > 1 else ())

@@ -10,10 +10,10 @@ from pileup.model import check as checks
 from pileup.model import own
 from pileup.model.check import Selected
 from pileup.model.errors import PluginError
-from pileup.model.event import FAULT
+from pileup.model.event import FAULT, RECOVERY
 from pileup.model.finding import Find
 from pileup.model.steering import Hold
-from pileup.model.suite import MonitorSpec, TestSpec
+from pileup.model.suite import NEVER, MonitorSpec, TestSpec
 from pileup.model.units import format_time
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
@@ -34,9 +34,10 @@ def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
     _check_title(draft, faults)
     _check_monitor_names(draft, faults)
     _check_after(draft, faults)
-    PluginRules(draft, folder, faults).check()
+    plugins = PluginRules(draft, folder, faults)
+    plugins.check()
     check_replays(draft, replays, faults)
-    _check_checks(draft, folder, faults)
+    _check_checks(draft, folder, faults, plugins.operations)
     BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
     check_until(draft, faults)
     check_equivalent(draft, folder, faults)
@@ -102,7 +103,7 @@ def _check_after(draft: Draft, faults: Faults) -> None:
             faults.add(at, f"tests that need each other: {told}", "an order", "remove one `after` (a -> b: a needs b)")
 
 
-def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
+def _check_checks(draft: Draft, folder: Path, faults: Faults, operations: dict[str, frozenset[str]]) -> None:
     names = _Names(
         frozenset(draft.names("tests")),
         tuple(draft.names("tests")[:COMPARED]),
@@ -116,9 +117,10 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults) -> None:
             part.spec.name for part in draft.tests if not part.spec.load.steered_by and _is_native(part.spec, folder)
         ),
         _faults_of(draft),
+        operations,
     )
     for test in draft.tests:
-        if test.spec.fail_when is not None:
+        if test.spec.fail_when not in (None, NEVER):
             _check_one(test.spec.fail_when, test.node, "fail_when", names, faults)
         if test.spec.load.hold is not None:
             _check_hold(draft, test, test.spec.load.hold, names, faults)
@@ -201,6 +203,10 @@ def _resolved(text: str, names: _Names) -> Selected:
     if selected.kind == "monitor" and selected.name in names.native:
         told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
         raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
+    known = names.operations.get(selected.name) if selected.kind == "test" else None
+    if known is not None and selected.operation not in {None, RECOVERY, *known}:
+        told = f"test {shown(selected.name)} has no operation {shown(str(selected.operation))}"
+        raise ValueError(f"{told}; expected {near(str(selected.operation), sorted(known))}, or a field like `response`")
     if selected.name == FAULT and FAULT not in names.tests:
         _check_fault_of(selected, names)
     return selected
@@ -226,3 +232,5 @@ class _Names:
     native: frozenset[str]
     faults: tuple[str, ...]
     """What they are called: their names, or their places from 1."""
+    operations: dict[str, frozenset[str]]
+    """Operations of native tests, as far as they are known."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pileup.model.record import ITERATION
 from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
-from pileup.plugin import Monitor
+from pileup.plugin import Monitor, Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain
@@ -25,6 +26,8 @@ class PluginRules:
         self._targets = TargetRules(draft, self._plugins)
         self._known: set[str] = set()
         """Options that some test has."""
+        self.operations: dict[str, frozenset[str]] = {}
+        """Native test whose options no scan changes -> the names of its operations."""
         self._complete = len(draft.tests) == len(draft.names("tests"))
         """Whether every test was understood and its class found."""
         common = draft.tree.entries.get("options")
@@ -57,8 +60,15 @@ class PluginRules:
                 made = cls(None, context, **plain(options))
                 made.bounds(1)
                 self._targets.check_steps(test, made)
+                self._note_operations(test, made)
 
             self._plugins.attempt(cls, make, options)
+
+    def _note_operations(self, test: Bound[TestSpec], made: Test) -> None:
+        scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
+        if made.native() and not scanned & {test.spec.name, "options"}:
+            steps = made.program().steps
+            self.operations[test.spec.name] = frozenset({ITERATION, *(step.operation for step in steps)})
 
     def _merged(self, test: Bound[TestSpec], cls: type) -> Mapping:
         """Return the options of a test as instances.merged_options merges them, with their places."""

@@ -35,7 +35,7 @@ def found():
 def test_everything_fits(found, width):
     text = shown(found, width)
     assert max(map(len, text.splitlines())) <= width
-    for word in ("Verdict: unknown", "C2", "failed", "9.75 /s", "51 ms", "20 s", "195"):
+    for word in ("Verdict: failed", "C2", "not met", "9.75 /s", "51 ms", "20 s", "195"):
         assert word in text
     assert "wrong byte at 17 of /data/é" in " ".join(text.split())
 
@@ -85,10 +85,16 @@ def test_tests_that_must_answer_alike_are_told(found, width):
 def test_the_command():
     done = CliRunner().invoke(app, ["show", str(GOLDEN / "ended")])
     assert done.exit_code == 0
-    assert "Verdict: unknown" in done.stdout
+    assert "Verdict: failed" in done.stdout
     plain = json.loads(CliRunner().invoke(app, ["show", str(GOLDEN / "ended"), "--json"]).stdout)
     assert plain["folder"] == str(GOLDEN / "ended")
-    assert [each["verdict"] for each in plain["criteria"]] == ["passed", "failed", "unknown", "passed", "not checked"]
+    assert [each["verdict"] for each in plain["criteria"]] == [
+        "met, not shown",
+        "not met",
+        "unknown",
+        "met",
+        "not covered",
+    ]
 
 
 @pytest.mark.parametrize("width", [80, 120])

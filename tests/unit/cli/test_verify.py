@@ -161,8 +161,8 @@ def test_events_and_verdicts_are_held_against_run_json(tmp_path):
 def test_criteria_are_judged_anew(tmp_path):
     criterion = {"id": "C1", "says": "fast", "check": "p50(copy) < 1 s", "coverage": "full"}
     folder = made(tmp_path, criteria=[criterion])
-    folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "failed"}]}).encode())
-    assert "results.json: C1 was failed, made anew from the record it is passed" in told(folder)
+    folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "not met"}]}).encode())
+    assert "results.json: C1 was not met, made anew from the record it is met" in told(folder)
     info = folder.info()
     folder.save({**info, "equivalent": [["a", "b"]]})
     alike = {"tests": ["a", "b"], "verdict": "passed"}

@@ -49,6 +49,8 @@ def operation(median, width=0.02, *, rate=100.0, passed=1000, failed=0, missed=0
         calls=passed,
         response=response,
         service=response,
+        quantiles=response.quantiles,
+        service_quantiles=response.quantiles,
         not_passed=share,
     )
 

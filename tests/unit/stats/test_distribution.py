@@ -1,10 +1,13 @@
 """Distributions out of histograms."""
 
+import math
+
 import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
-from pileup.stats.distribution import distribution, mean, merged, quantile, quantiles_of
+from pileup.stats.distribution import Due, distribution, mean, merged, quantile, quantiles_of
+from pileup.stats.evaluate import words
 
 
 def histogram(values):
@@ -33,7 +36,7 @@ def test_quantiles_are_those_of_the_values_to_three_digits(values):
 
 def test_no_quantile_is_above_the_maximum():
     made = histogram([1_000_000] * 400 + [1_234_567])
-    figure = quantile(made, 0.99)
+    figure = quantile(Due(made), 0.99)
     assert figure.value <= made.max
     assert figure.interval.high <= made.max
 
@@ -75,3 +78,34 @@ def test_the_mean_has_an_interval(values):
     found = mean(histogram(values))
     half = 1.96 * values.std(ddof=1) / np.sqrt(5000)
     assert found.interval.high - found.value == pytest.approx(half, rel=0.01)
+
+
+def test_t05_what_did_not_pass_is_slower_than_any():
+    due = Due(histogram([1_000_000] * 290), timed_out=500, unanswered=210, timeout=1e9)
+    times, bound, none = (quantile(due, share) for share in (0.25, 0.5, 0.9))
+    assert times.value == pytest.approx(1_000_000, rel=0.002)
+    assert times.interval.high == pytest.approx(1_000_000, rel=0.002), "rank 278 of 1000, of which 290 passed"
+    assert (bound.value, bound.above, bound.note) == (None, 1e9, "71 % had no answer by then")
+    assert (none.value, none.above, none.note) == (None, math.inf, "71 % had no answer")
+    assert words(bound) == "> 1 s (71 % had no answer by then)"
+    assert words(none) == "no answer (71 % had no answer)"
+
+
+def test_t05_an_interval_that_reaches_what_had_no_answer_has_no_end():
+    figure = quantile(Due(histogram([1_000_000] * 910), unanswered=90), 0.9)
+    assert figure.value == pytest.approx(1_000_000, rel=0.002)
+    assert figure.interval.high == math.inf
+    assert words(figure).endswith("to no answer)")
+
+
+def test_nothing_that_passed_needs_no_number_to_be_no_answer():
+    assert quantile(Due(histogram([]), unanswered=2), 0.5).above == math.inf
+    assert quantile(Due(histogram([]), timed_out=2, timeout=6e10), 0.5).above == 6e10
+    assert quantile(Due(histogram([]), timed_out=2), 0.5).above == math.inf, "nobody knows the timeout"
+    assert quantile(Due(histogram([5, 6]), unanswered=2), 0.99).note == "too few"
+
+
+@pytest.mark.parametrize(("share", "rank"), [(0.5, 5), (0.9, 9), (0.91, 10)])
+def test_a_quantile_is_the_value_of_its_rank(share, rank):
+    values = [n * 1000 for n in range(1, 11)] * 100
+    assert quantile(Due(histogram(values)), share).value == pytest.approx(rank * 1000, rel=0.002)

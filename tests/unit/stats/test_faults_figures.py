@@ -9,9 +9,10 @@ import pytest
 from pileup.model.event import Event, Outage
 from pileup.model.results import Figure
 from pileup.model.submissions import AuditResult
+from pileup.model.verdict import Verdict
 from pileup.stats import faults
 from pileup.stats.audits import FATES, LOST, REUSED, share
-from pileup.stats.criteria import FAILED, PASSED, UNKNOWN, Criteria
+from pileup.stats.criteria import Criteria
 
 SECOND = 10**9
 
@@ -101,15 +102,15 @@ def judge(check: str, cases: list[Any] | None = None) -> tuple[str, Figure, str]
 @pytest.mark.parametrize(
     ("check", "verdict", "value"),
     [
-        ("max(fault.recovery[fault=crash,test=submit]) < 6 s", PASSED, 5 * SECOND),
-        ("max(fault.recovery[fault=crash,test=submit]) < 4 s", FAILED, 5 * SECOND),
-        ("mean(fault.failed[fault=crash,test=submit]) == 5", PASSED, 5),
-        ("sum(fault.forgotten[fault=crash,test=submit]) <= 10", PASSED, 10),
-        ("max(fault.forgotten_share[fault=crash,test=submit]) < 5 %", PASSED, 0.04),
-        ("max(fault.jobs_again[fault=crash,test=submit]) < 1 min", PASSED, 7 * SECOND),
-        ("max(poll.recovery) < 1 s", PASSED, 1),
-        ("max(fault.recovery[fault=crash]) < 1 s", UNKNOWN, None),
-        ("max(fault.recovery[fault=nothing]) < 1 s", UNKNOWN, None),
+        ("max(fault.recovery[fault=crash,test=submit]) < 6 s", Verdict.MET, 5 * SECOND),
+        ("max(fault.recovery[fault=crash,test=submit]) < 4 s", Verdict.NOT_MET, 5 * SECOND),
+        ("mean(fault.failed[fault=crash,test=submit]) == 5", Verdict.MET, 5),
+        ("sum(fault.forgotten[fault=crash,test=submit]) <= 10", Verdict.MET, 10),
+        ("max(fault.forgotten_share[fault=crash,test=submit]) < 5 %", Verdict.MET, 0.04),
+        ("max(fault.jobs_again[fault=crash,test=submit]) < 1 min", Verdict.MET, 7 * SECOND),
+        ("max(poll.recovery) < 1 s", Verdict.MET, 1),
+        ("max(fault.recovery[fault=crash]) < 1 s", Verdict.UNKNOWN, None),
+        ("max(fault.recovery[fault=nothing]) < 1 s", Verdict.UNKNOWN, None),
     ],
 )
 def test_checks_speak_of_them(check: str, verdict: str, value: float | None) -> None:
@@ -120,7 +121,7 @@ def test_checks_speak_of_them(check: str, verdict: str, value: float | None) -> 
 @pytest.mark.parametrize("check", ["max(fault.recovery[fault=other]) < 1 h", "mean(submit.recovery) < 1 h"])
 def test_what_never_came_back_fails_whatever_time_it_is_given(check: str) -> None:
     verdict, figure, reason = judge(check)
-    assert (verdict, figure.note, reason) == (FAILED, "never", "after a fault nothing passed any more")
+    assert (verdict, figure.note, reason) == (Verdict.NOT_MET, "never", "after a fault nothing passed any more")
 
 
 def test_samples_are_of_their_visit() -> None:

@@ -50,8 +50,35 @@ def test_a_load_fails_when_nothing_passed(row, frame):
 
 
 def test_a_load_that_passed_tells_what_did_not(row, frame):
-    frames = [frame(1, row([5], ambiguous=2)), frame(2, phase=4, missed=1)]
+    frames = [frame(1, row([5] * 300, ambiguous=2)), frame(2, phase=4, missed=1)]
     assert judge_case(CLOSED, frames) == (PASSED, "2 ambiguous, 1 missed")
+
+
+@pytest.mark.parametrize("outcome", ["failed", "refused", "ambiguous", "unfinished", "lost"])
+def test_t05_a_load_fails_when_more_than_one_in_a_hundred_did_not_pass(row, frame, outcome):
+    few, many = [frame(1, row([5] * 990, **{outcome: 10}))], [frame(1, row([5] * 989, **{outcome: 11}))]
+    assert judge_case(CLOSED, few)[0] == PASSED
+    told = f"1.1 % did not pass (11 {outcome}), more than 1 %: says no"
+    assert judge_case(CLOSED, many, 3, "says no") == (FAILED, told)
+    assert judge_case(CLOSED, [frame(1, row([5] * 98), missed=2)])[0] == FAILED, "what was missed was due"
+
+
+def test_t05_fail_when_takes_the_place_of_that_and_never_of_all(row, frame):
+    half, none = [frame(1, row([5] * 50, refused=50))], [frame(1, row(refused=50))]
+    assert judge_case({**CLOSED, "fail_when": "fraction(copy.failed) > 5 %"}, half)[0] == PASSED
+    assert judge_case({**CLOSED, "fail_when": "fraction(copy.failed) > 5 %"}, none)[0] == FAILED
+    assert judge_case({**CLOSED, "fail_when": "never"}, none)[0] == PASSED
+
+
+def test_t05_fail_when_knows_that_no_answer_is_slower_than_anything(row, frame):
+    asked = {**CLOSED, "fail_when": "p90(copy) > 1 min", "timeout": 10**9}
+    assert judge_case(asked, [frame(1, row([5] * 50, refused=50))])[0] == FAILED
+
+
+def test_t12_so_many_times_by_several_clients_is_a_check_too(row, frame):
+    told = {**CLOSED, "times": 1000, "for": None}
+    assert judge_case(told, [frame(1, row([5] * 999, refused=1))])[0] == FAILED
+    assert judge_case({**told, "for": 10**9}, [frame(1, row([5] * 999, refused=1))])[0] == PASSED
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import pytest
 
 from pileup.stats.measured import measure
 from pileup.stats.rates import rate, throughput
+from pileup.stats.window import Window
 
 SECOND = 10**9
+START = 1_795_000_000 * SECOND
 
 
 def made(frames):
@@ -45,9 +47,34 @@ def test_few_events_are_taken_as_independent(row, frame):
     assert (found.interval.low, found.interval.high) == pytest.approx((0.2 * 1.09 / 4, 0.2 * 10.24 / 4), rel=0.03)
 
 
-def test_nothing_passed_has_no_interval(row, frame):
+def test_nothing_passed_may_have_been_few(row, frame):
     found, _ = made([frame(second, row([], failed=3)) for second in range(20)])
-    assert (found.value, found.interval) == (0, None)
+    assert (found.value, found.interval.low) == (0, 0)
+    assert found.interval.high == pytest.approx(3.69 / 20, rel=0.01), "Garwood's interval of none"
+
+
+def test_t01_what_ended_in_the_measured_time_counts_whenever_it_was_due(row, frame):
+    due_before = row([SECOND] * 500, phase=1, done=0)
+    ended_inside = row(done=500, moved=10)
+    frames = [
+        frame(1, due_before, phase=1),
+        *(frame(second, phase=3) for second in range(2, 6)),
+        frame(6, ended_inside),
+    ]
+    measured = measure(frames)
+    (tally,) = measured.iterations()
+    window = Window(START + SECOND, START + 6 * SECOND)
+    assert rate(tally, measured, window, frames).value == 100
+    assert throughput(tally, measured, window, frames).value == 2
+
+
+def test_t01_operations_longer_than_the_measured_time_have_an_interval_that_holds_their_rate(row, frame):
+    frames = [frame(second, in_flight=100) for second in range(10)]
+    found, _ = made([*frames, frame(10, row([30 * SECOND] * 4), in_flight=100)])
+    assert found.interval.low == 0
+    assert found.interval.high * 11 == pytest.approx(104), "all that were under way may have been about to end"
+    fast, _ = made([frame(second, row([SECOND // 10] * 40), in_flight=4) for second in range(10)])
+    assert fast.interval.low > 39
 
 
 def test_start_errors_of_the_warm_up_are_left_out(row, frame):

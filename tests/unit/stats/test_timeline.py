@@ -1,5 +1,7 @@
 """A case second by second."""
 
+from dataclasses import replace
+
 import pytest
 
 from pileup.stats.intervals import quantile_ranks
@@ -43,6 +45,12 @@ def test_t18_the_start_error_of_a_second_is_its_largest_and_its_p99_where_enough
     found = timeline([frame(1, row([MS]), late=[MS, 7 * MS]), frame(2, row([MS]), late=[MS] * 399 + [9 * MS])])
     assert found.latest == (pytest.approx(7 * MS, rel=0.01), pytest.approx(9 * MS, rel=0.01))
     assert found.late == (None, pytest.approx(MS, rel=0.01))
+
+
+def test_bytes_are_of_the_second_in_which_they_came(row, frame):
+    whole = row([MS], moved=300)
+    frames = [frame(1, replace(row(), moved=200), in_flight=1), frame(2, replace(whole, moved=100))]
+    assert timeline(frames).bandwidth == (200.0, 100.0)
 
 
 def test_a_short_last_interval_joins_the_one_before(row, frame):

@@ -9,11 +9,14 @@ from xml.etree import ElementTree
 
 from pileup.builtin.reports.markup import clean
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
+from pileup.model.verdict import Verdict
 from pileup.plugin import Report
 
 OUTPUT, OUTPUTS = 100_000, 5_000_000
 """Characters of one output and of all, at most: ends are kept."""
-FAILURES, ERRORS, SKIPPED = ("failed",), ("error", "unknown", "unavailable"), ("not run", "not checked")
+FAILURES = ("failed", Verdict.NOT_MET, Verdict.NOT_MET_NOT_SHOWN)
+ERRORS = ("error", "unknown", "unavailable")
+SKIPPED = ("not run", Verdict.NOT_COVERED)
 
 
 class JUnitReport(Report):

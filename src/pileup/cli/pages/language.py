@@ -14,10 +14,11 @@ from pileup.model.law import Law
 from pileup.model.record import Outcome
 from pileup.model.suite import Suite
 from pileup.model.units import DIMENSIONS
+from pileup.model.verdict import Verdict
 
 FUNCTION_WORDS = {
     "count": "how many; of a monitor's metric: how many samples",
-    "rate": "how much per second of the measurement: of passed ones, bytes, …",
+    "rate": "what passed, or the bytes that came, in the measured time, by that time",
     "fraction": "share of all that ended; of `missed`: of all that was due",
     "sum": "of bytes, calls, outcomes, numbers that a test reported, or samples",
     "mean": "arithmetic mean",
@@ -28,8 +29,11 @@ FUNCTION_WORDS = {
     "width": "the largest less the smallest",
 }
 FIELD_WORDS = {
-    "response": "the default: time from when an iteration was due (an operation: from its start) to its end, if passed",
-    "service": "time from when it really started to its end, if passed",
+    "response": "the default: time from when an iteration was due (an operation: from its start) to its end; quantiles "
+    "are over all that was due, what did not pass is slower than any; mean, min, max and sum are of what passed",
+    "service": "the same from when it really started, over all that was begun",
+    "passed_response": "response times of what passed alone",
+    "passed_service": "service times of what passed alone",
     "bytes": "moved",
     "calls": "requests made",
     "missed": "due before the end of the load and never started; iterations only",
@@ -50,18 +54,24 @@ OUTCOME_WORDS = {
     "lost": "the place that pressed it vanished",
 }
 CASE_WORDS = {
-    "passed": "a check: every iteration passed; a sustained load: something passed, and `fail_when` does not hold",
-    "failed": "an iteration of a check did not pass; or nothing passed under the load, or `fail_when` holds",
+    "passed": "a check: every iteration passed; a sustained load: at least 99 % of what was due passed, or `fail_when` "
+    "does not hold",
+    "failed": "an iteration of a check did not pass; or under a load nothing passed, more than 1 % of what was due did "
+    "not pass, or `fail_when` holds, which takes the place of that 1 %",
     "error": "the test could not be set up, or pileup could not press it",
     "not run": "a test in its `after` has not passed, or the run ended before",
     "unavailable": "its target could not be reached, or its plug-in cannot be loaded here",
     "unknown": "nothing was measured",
 }
 CRITERION_WORDS = {
-    "passed": "the check holds, in a scan at every point (or those of `at`)",
-    "failed": "it does not hold",
-    "unknown": "too little was measured, or it missed a time or a rate of which the generator was the limit",
-    "not checked": "it has no check (`coverage: none`)",
+    Verdict.MET: "the figure meets the check, and so does its whole interval; in a scan at every point (or those of "
+    "`at`)",
+    Verdict.MET_NOT_SHOWN: "the figure meets it, its interval does not",
+    Verdict.NOT_MET: "neither the figure nor any part of its interval meets it",
+    Verdict.NOT_MET_NOT_SHOWN: "the figure does not meet it, a part of its interval does",
+    Verdict.UNKNOWN: "too few values, a quantile that is only known to be larger than something, or pileup was the "
+    "bottleneck",
+    Verdict.NOT_COVERED: "what it needs was not there, or it has no check (`coverage: none`)",
 }
 EXIT_WORDS = {
     ExitCode.PASSED: "everything passed",
@@ -134,7 +144,10 @@ def checks_page() -> Page:
 def _functions() -> Iterator[tuple[str, str]]:
     for function in FUNCTIONS:
         yield f"`{function}`", FUNCTION_WORDS[function]
-    yield "`p50` … `p99.9999`", 'the quantile, e.g. `p99.9`; "too few" where the number of values cannot carry it'
+    yield (
+        "`p50` … `p99.9999`",
+        'the quantile, e.g. `p99.9`: a time, "> 1 s" where that share had timed out, "no answer", or "too few" values',
+    )
 
 
 def metrics_page(monitors: Iterable[tuple[str, type]]) -> Page:

@@ -24,6 +24,7 @@ from pileup.model.results import (
     Served,
     Timeline,
 )
+from pileup.model.verdict import Verdict
 from pileup.stats.points import comparisons, points
 
 BEGIN = 1_795_256_103_000_000_000
@@ -90,6 +91,8 @@ def figure(value: float, dimension: str, n: int, width: float = 0.02) -> Figure:
 def operation(name: str, iteration: bool, counts: Counts, *, median: float, sigma: float, size: int) -> OperationResult:
     seconds = 17.0
     n = counts.passed
+    response = distribution(n, median, sigma, 1) if n else None
+    service = distribution(n, median * 0.9, sigma, 2) if n else None
     return OperationResult(
         operation=name,
         iteration=iteration,
@@ -99,8 +102,10 @@ def operation(name: str, iteration: bool, counts: Counts, *, median: float, sigm
         throughput=figure(n * size / seconds, "bandwidth", n),
         bytes=n * size,
         calls=n,
-        response=distribution(n, median, sigma, 1) if n else None,
-        service=distribution(n, median * 0.9, sigma, 2) if n else None,
+        response=response,
+        service=service,
+        quantiles=response.quantiles if response else {},
+        service_quantiles=service.quantiles if service else {},
     )
 
 
@@ -316,7 +321,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             "At least 1 MB/s are delivered",
             "rate(copy.bytes) >= 1 MB/s",
             "full",
-            "passed",
+            Verdict.MET,
             figure(9.8e6, "bandwidth", 2550),
             ">= 1 MB/s",
             "",
@@ -326,7 +331,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             "Fewer than 1 in 1000 copies fail",
             "fraction(copy.failed) < 0.1 %",
             "full",
-            "failed",
+            Verdict.NOT_MET,
             figure(0.0047, "fraction", 2562, 0.5),
             "< 0.1 %",
             "0.469 % of 2 562 failed",
@@ -336,7 +341,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             "p99.9 stays below a second",
             "p99.9(stat.response) < 1 s",
             "full",
-            "unknown",
+            Verdict.UNKNOWN,
             Figure(None, "time", n=120, note="too few: 120, 1 000 are needed"),
             "< 1 s",
             "too few: 120, 1 000 are needed",
@@ -346,12 +351,12 @@ def criteria() -> tuple[CriterionResult, ...]:
             "The machine stays usable",
             "max(node.load1) < 50",
             "partial",
-            "passed",
+            Verdict.MET,
             Figure(2.9, "", None, 124),
             "< 50",
             "",
         ),
-        CriterionResult("C5", "Operators find the logs helpful", "", "none", "not checked", Figure(None), "", ""),
+        CriterionResult("C5", "Operators find the logs helpful", "", "none", Verdict.NOT_COVERED, Figure(None), "", ""),
     )
 
 
@@ -557,7 +562,7 @@ def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> R
     info["ended"] = int(BEGIN + (6.0 * len(cases) + 1) * SECOND)
     found = points(info)
     verdicts = tuple(
-        PointVerdict(point.name, "failed" if point.number == 1 else "passed", figure(90e6, "time", 400), "")
+        PointVerdict(point.name, Verdict.NOT_MET if point.number == 1 else Verdict.MET, figure(90e6, "time", 400), "")
         for point in found
     )
     judged = replace(criteria()[1], points=verdicts, reason="it does not hold at 1 of 6 points: se.threads=4: 90 ms")

@@ -172,7 +172,7 @@ def test_verdicts_have_a_word_and_a_tone() -> None:
         ("passed", "good"),
         ("failed", "bad"),
         ("unknown", "warn"),
-        ("not checked", "none"),
+        ("not covered", "none"),
         ("unavailable", "warn"),
     ):
         assert re.search(rf'<span class="badge {tone} ?">.*?</span> {word}</span>', text)

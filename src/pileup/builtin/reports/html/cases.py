@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
@@ -17,6 +17,10 @@ OUTPUT = 48_000
 OUTPUTS = 1_000_000
 """Characters of all outputs on the page."""
 FEWEST = 5
+LARGE = 0.01
+"""Share that did not pass from which on the figures of what passed are told apart."""
+TABLE = (0.5, 0.9, 0.99)
+"""Quantiles in the table of cases."""
 WORDS = ("passed", "failed", "cancelled", "refused", "ambiguous", "unfinished", "lost", "missed")
 SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
@@ -33,6 +37,8 @@ class Row:
     throughput: Shown
     quantiles: list[Shown]
     took: str
+    passed: list[Shown]
+    """The quantiles of what passed alone, where that is not nearly all."""
     detached: bool = False
     """Whether these outlive the iterations of the case, which stand in the row above."""
 
@@ -110,8 +116,7 @@ def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list
 
 def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int) -> Detail:
     operations = [_row(case, each, each.operation) for each in case.operations]
-    kinds = [(each, kind, getattr(each, kind)) for each in case.operations for kind in ("response", "service")]
-    times = [_times(each.operation, kind, found) for each, kind, found in kinds if found and found.n >= FEWEST]
+    times = [line for each in case.operations for line in _all_times(each)]
     written = [
         Output(path, text.cut(outputs[path], limit, path), outputs[path].count("\n") or 1)
         for path in (case.stdout, case.stderr)
@@ -122,7 +127,6 @@ def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int
 
 
 def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
-    distribution = found.response if found else None
     return Row(
         case=case,
         anchor=f"case-{case.id}",
@@ -130,7 +134,8 @@ def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
         counts=_counts(found) if found else {},
         rate=text.show(found.rate) if found and _many(found) else Shown(text.ABSENT),
         throughput=_throughput(found),
-        quantiles=_quantiles(distribution, (0.5, 0.9, 0.99)),
+        quantiles=_quantiles(found.quantiles if found else {}, TABLE),
+        passed=_of_passed(found),
         took=_took(case),
         detached=bool(found and found.detached),
     )
@@ -138,7 +143,7 @@ def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
 
 def _many(found: OperationResult) -> bool:
     """Whether there is a rate to speak of: one iteration in 5 ms is no 200 a second."""
-    return found.counts.passed >= FEWEST
+    return max(found.counts.passed, found.rate.n) >= FEWEST
 
 
 def _throughput(found: OperationResult | None) -> Shown:
@@ -152,14 +157,42 @@ def _took(case: CaseResult) -> str:
     return format_time(case.ended - case.started) if case.started and case.ended else text.ABSENT
 
 
-def _quantiles(found: Distribution | None, shares: tuple[float, ...]) -> list[Shown]:
-    return [text.show(found.quantiles.get(share) if found else None) for share in shares]
+def _quantiles(found: Mapping[float, Figure], shares: tuple[float, ...]) -> list[Shown]:
+    return [text.show(found.get(share)) for share in shares]
 
 
-def _times(operation: str, kind: str, found: Distribution) -> Times:
+def _of_passed(found: OperationResult | None) -> list[Shown]:
+    if found is None or found.response is None or not _some_missing(found):
+        return []
+    return _quantiles(found.response.quantiles, TABLE)
+
+
+def _some_missing(found: OperationResult) -> bool:
+    return (found.not_passed.value or 0.0) > LARGE
+
+
+def _all_times(found: OperationResult) -> Iterator[Times]:
+    """Yield the rows of an operation: over all that was due, and of what passed alone where that is not nearly all."""
+    for kind, passed, whole in (
+        ("response", found.response, found.quantiles),
+        ("service", found.service, found.service_quantiles),
+    ):
+        n = next(iter(whole.values())).n if whole else 0
+        if n < FEWEST:
+            continue
+        if passed is not None and not _some_missing(found):
+            yield _times(found.operation, kind, passed, whole)
+            continue
+        absent = text.ABSENT
+        yield Times(found.operation, kind, n, absent, Shown(absent), _quantiles(whole, tuple(SHARES)), absent)
+        if passed is not None:
+            yield _times(found.operation, f"{kind} of what passed", passed, passed.quantiles)
+
+
+def _times(operation: str, kind: str, found: Distribution, quantiles: Mapping[float, Figure]) -> Times:
     mean = text.show(Figure(found.mean, "time", found.mean_interval, found.n))
     ends = [format_time(value) for value in (found.smallest, found.largest)]
-    return Times(operation, kind, found.n, ends[0], mean, _quantiles(found, tuple(SHARES)), ends[1])
+    return Times(operation, kind, found.n, ends[0], mean, _quantiles(quantiles, tuple(SHARES)), ends[1])
 
 
 def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:

@@ -36,6 +36,10 @@ LIST = {"case": "case", "outcome": "outcome", "took": "took, ms", "passed": "pas
 """Columns of the list of all cases."""
 TONES = {
     "passed": "good",
+    "met": "good",
+    "met, not shown": "warn",
+    "not met": "bad",
+    "not met, not shown": "warn",
     "failed": "bad",
     "error": "bad",
     "refused": "bad",
@@ -65,7 +69,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "facts": _facts(results, drawn),
         "notes": results.notes,
         "criteria": shown,
-        "met": sum(each.verdict == "passed" for each in shown),
+        "met": sum(each.verdict.met for each in shown),
         "level": text.level([each.figure for each in shown]),
         "cases": cases.rows(results),
         "outcomes": outcomes,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pileup.model.results import Figure
-from pileup.model.units import format_quantity
+from pileup.model.units import format_fraction, format_quantity
 
 ABSENT = "\N{EN DASH}"
+NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,18 @@ def show(figure: Figure | None) -> Shown:
     """Return a figure in words; one without a value shows why instead."""
     if figure is None:
         return Shown(ABSENT)
+    if figure.above is not None:
+        return Shown(_beyond(figure), note=figure.note)
     if figure.value is None or not math.isfinite(figure.value):
         return Shown(_few(figure.note), note=figure.note)
-    return Shown(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note)
+    of = f"of the {format_fraction(figure.passed)} that passed" if figure.passed is not None else ""
+    return Shown(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note or of)
+
+
+def _beyond(figure: Figure) -> str:
+    """Return a quantile that is only known to be larger than something."""
+    above = figure.above if figure.above is not None else math.inf
+    return f"> {format_quantity(above, figure.dimension)}" if math.isfinite(above) else NO_ANSWER
 
 
 def _few(note: str) -> str:
@@ -37,8 +47,10 @@ def _few(note: str) -> str:
 def _interval(figure: Figure) -> str:
     """Return `19.8 to 20.4 ms` with a dash: the unit once where both ends have the same."""
     found = figure.interval
-    if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
+    if found is None or not math.isfinite(found.low):
         return ""
+    if not math.isfinite(found.high):
+        return f"{format_quantity(found.low, figure.dimension)} {ABSENT} {NO_ANSWER}"
     low, high = (format_quantity(end, figure.dimension) for end in (found.low, found.high))
     number, space, unit = low.rpartition(" ")
     if space and unit == high.rpartition(" ")[2] and not unit[-1:].isdigit():
