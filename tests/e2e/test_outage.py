@@ -50,6 +50,7 @@ def test_a_server_is_killed_and_comes_back(tmp_path: Path, scheme: str) -> None:
     assert outage["case"] == "read"
     assert outage["failed"] > 0
     assert AWAY <= outage["recovery"] < SECONDS * AWAY
+    assert fault["begin"] < fault["gone"] < fault["begin"] + outage["recovery"]
     assert outage["refused"] == outage["lost"] == 0
     assert f"read: {outage['failed']} failed" in fault["text"]
     counts = read["operations"][0]["counts"]

@@ -12,6 +12,7 @@ from pileup.model.results import (
     Comparison,
     CriterionResult,
     Difference,
+    Distribution,
     Equivalence,
     Figure,
     OperationResult,
@@ -22,7 +23,7 @@ from pileup.model.results import (
 TEXT, NUMBER, WHOLE, YES = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
 COUNTS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
 KINDS = ("response", "service")
-TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late")
+TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late", "latest")
 Row = tuple[Any, ...]
 
 
@@ -107,17 +108,29 @@ def _operations(results: RunResults) -> Iterator[tuple[CaseResult, OperationResu
 
 def _figures(results: RunResults) -> Table:
     columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(COUNTS, WHOLE)
-    columns |= {"seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE} | _with_ends("rate", "throughput")
-    columns |= {f"{kind}_{name}": NUMBER for kind in KINDS for name in ("mean", "smallest", "largest")}
+    columns |= {"cancelled": WHOLE, "seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE} | _with_ends(
+        "rate", "throughput"
+    )
+    for kind in KINDS:
+        columns |= _with_ends(f"{kind}_mean") | {f"{kind}_{name}": NUMBER for name in ("smallest", "largest")}
 
     def row(case: CaseResult, each: OperationResult) -> Row:
         counts = (getattr(each.counts, name) for name in COUNTS)
         spans = [getattr(each, kind) for kind in KINDS]
-        times = (getattr(found, name, None) for found in spans for name in ("mean", "smallest", "largest"))
-        head = (case.name, each.operation, each.iteration, each.detached, *counts, each.seconds, each.bytes, each.calls)
+        times = (value for found in spans for value in _durations(found))
+        what = (case.name, each.operation, each.iteration, each.detached)
+        head = (*what, *counts, each.cancelled, each.seconds, each.bytes, each.calls)
         return (*head, *_interval(each.rate), *_interval(each.throughput), *times)
 
     return Table("figures", columns, (row(*each) for each in _operations(results)))
+
+
+def _durations(found: Distribution | None) -> Row:
+    """Return the mean of durations with both ends of its interval, the smallest and the largest."""
+    if found is None:
+        return (None,) * 5
+    mean = Figure(found.mean, "time", found.mean_interval, found.n)
+    return (*_interval(mean), found.smallest, found.largest)
 
 
 def _quantiles(results: RunResults) -> Table:
@@ -165,12 +178,13 @@ def _timeline(results: RunResults) -> Table:
 
 def _detached(results: RunResults) -> Table:
     rows = (
-        (case.name, line.operation, *row)
+        (case.name, line.operation, *row, line.seconds)
         for case in results.cases
         for line in case.detached
         for row in zip(line.times, line.open, line.ended, strict=True)
     )
-    return Table("detached", {"case": TEXT, "operation": TEXT, "time": WHOLE, "open": WHOLE, "ended": WHOLE}, rows)
+    columns = {"case": TEXT, "operation": TEXT, **dict.fromkeys(("time", "open", "ended", "seconds"), WHOLE)}
+    return Table("detached", columns, rows)
 
 
 def _errors(results: RunResults) -> Table:

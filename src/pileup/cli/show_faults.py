@@ -23,7 +23,7 @@ def table(found: Iterable[FaultResult]) -> Table:
 
     from pileup.stats import words
 
-    titles = ("Fault", "Load of", "Times", "First success", "Jobs run again", "Did not pass", "Jobs lost")
+    titles = ("Fault", "Load of", "Times", "Back after", "Jobs run again", "Did not pass", "Jobs lost")
     made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
     for title in titles:
         made.add_column(title, justify="right" if title == "Times" else "left", overflow="fold")

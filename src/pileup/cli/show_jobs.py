@@ -43,17 +43,19 @@ def words(results: RunResults) -> Iterator[tuple[str, str]]:
 
 def _jobs(found: Iterable[JobsResult]) -> Table:
     from pileup.stats import words as figure_words
+    from pileup.stats.jobs import states_of
 
-    table = _table(("Jobs of", "fold"), ("Ended", "fold"), ("Number", "right"), ("Failed", "fold"))
-    for each in found:
-        failed = figure_words(each.failed)
-        for place, (state, count) in enumerate(each.states.items()):
-            table.add_row(_plain("" if place else each.test), state, format_count(count), "" if place else failed)
+    told = list(found)
+    states = states_of(told)
+    table = _table(("Jobs of", "fold"), *((state, "right") for state in states), ("Failure rate", "fold"))
+    for each in told:
+        counts = [format_count(each.states.get(state, 0)) for state in states]
+        table.add_row(_plain(each.test), *counts, figure_words(each.failed))
         for reason in each.reasons[:MOST_REASONS]:
-            table.add_row("", _plain(f"  {reason.reason[:300]}"), format_count(reason.count), "")
+            table.add_row(_plain(f"  {format_count(reason.count)} x {reason.reason[:300]}"))
         more = max(0, len(each.reasons) - MOST_REASONS) + each.more_reasons
         if more > 0:
-            table.add_row("", f"  and {format_count(more)} more reasons: see the report", "", "")
+            table.add_row(f"  and {format_count(more)} more reasons: see the report")
     return table
 
 

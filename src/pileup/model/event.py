@@ -20,11 +20,12 @@ class Outage:
     ambiguous: int = 0
     unfinished: int = 0
     lost: int = 0
+    first: int | None = None
+    """From the fault to the end of the first iteration that did not pass; None where all passed."""
     lasted: int = 0
     """From the fault to the end of the last iteration that did not pass."""
     recovery: int | None = None
-    """From the fault to the first success: the end of the first iteration that passed and was begun after the first one
-    that did not; None when there was none. Where all passed: the first one that was begun after the fault."""
+    """For how long the load saw the system away (`stats/outages.py` defines it); None when it did not come back."""
     jobs_again: int | None = None
     """From the fault to the first job that began to run once it was mended; None where there was none."""
 
@@ -47,3 +48,6 @@ class Event:
     """Of a fault: its name, or its place in the list of the suite, from 1."""
     number: int = -1
     """Of a fault: its place in the list of the suite, from 0."""
+    gone: int | None = None
+    """Of a fault: when all processes of a server that pileup ended or stopped were gone, ns since the epoch; None where
+    pileup cannot know."""

@@ -107,6 +107,8 @@ class OperationResult:
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
     not_passed: Figure = Figure(None, "fraction")
     """Share of what was due that did not pass; what was missed was due."""
+    cancelled: int = 0
+    """How many of those that failed are jobs that somebody cancelled: that says nothing of the system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,25 +130,32 @@ class Timeline:
     in_flight: tuple[int, ...]
     clients: tuple[int, ...]
     p50: tuple[float | None, ...]
-    """Response times of iterations, ns; None where nothing passed."""
+    """Quantiles of response times, ns, over all iterations that ended in the interval: what did not pass is slower than
+    any. None where they are too few for the quantile, and where it is among those that did not pass."""
     p90: tuple[float | None, ...]
     p99: tuple[float | None, ...]
     late: tuple[float | None, ...]
-    """p99 of the start error, ns."""
+    """p99 of the start error, ns; None where too few began for one."""
+    latest: tuple[float | None, ...]
+    """Largest start error, ns; None where nothing began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detached:
-    """An operation of a case that outlives its iterations, in time. All tuples have one entry per second with news."""
+    """An operation of a case that outlives its iterations, in time. All tuples have one entry per interval with news:
+    in between nothing began and nothing ended.
+    """
 
     operation: str
     """Its name; empty while the run goes on: then all such operations of the case together."""
     times: tuple[int, ...]
-    """End of each second."""
+    """End of each interval."""
     open: tuple[int, ...]
     """Under way then, over all places."""
     ended: tuple[int, ...]
-    """Ended since the time before, whatever their outcome."""
+    """Ended in the interval, whatever their outcome."""
+    seconds: int = 1
+    """Length of the intervals."""
 
     @property
     def most(self) -> int:
@@ -441,7 +450,7 @@ class FaultResult:
     never: int
     """Times after which nothing passed any more, up to the next fault or the end of the load."""
     recovery: Figure
-    """From the fault to the first success."""
+    """For how long the load saw the system away."""
     jobs_again: Figure
     """From the fault to the first job that began to run once it was mended."""
     failed: Figure

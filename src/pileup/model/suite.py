@@ -407,6 +407,10 @@ class MonitorSpec(BaseModel):
         pattern=r"^ssh://[^\s/]+$",
         description="measure on another host: ssh://user@host, where pileup is installed too",
     )
+    watches: Name | None = Field(
+        None,
+        description="the target whose host it is about: measured elsewhere, criteria on it are not covered",
+    )
 
     @property
     def options(self) -> dict[str, Any]:

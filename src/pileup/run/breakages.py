@@ -48,6 +48,8 @@ class Breakage:
         self._after = after
         self._over = threading.Event()
         self._problem = ""
+        self._gone: int | None = None
+        """When all processes of the server had been ended or stopped, by the engine's clock."""
         self._thread = threading.Thread(target=self._main, name=f"fault {spec.do}", daemon=True)
 
     def begin(self) -> None:
@@ -98,13 +100,16 @@ class Breakage:
         }
 
     def _restart(self, _mark: str) -> None:
-        self._supervisor.restart(self._name, number=_number(self._spec.signal))
+        self._supervisor.kill(self._name, _number(self._spec.signal))
+        self._is_gone()
+        self._supervisor.restart(self._name)
 
     def _kill(self, _mark: str) -> None:
         if not self._supervisor.alive(self._name):
             raise TargetError(f"the server of {self._name} does not run", "one to be killed", "`for` starts it again")
         chosen = "signal" in self._spec.model_fields_set
         self._supervisor.kill(self._name, _number(self._spec.signal) if chosen else signal.SIGKILL)
+        self._is_gone()
         if self._spec.for_ is not None:
             self._over.wait(self._spec.for_ / 1e9)
             self._supervisor.restart(self._name)
@@ -113,6 +118,7 @@ class Breakage:
         """Without a time it lasts until another fault continues it, at most as long as the load."""
         begin = time.monotonic()
         self._supervisor.pause(self._name)
+        self._is_gone()
         try:
             self._wait_paused(begin)
         finally:
@@ -124,6 +130,11 @@ class Breakage:
             return
         while self._supervisor.paused(self._name) and not self._over.wait(0.05):
             pass
+
+    def _is_gone(self) -> None:
+        """Note that nothing answers from now on; of one process among others the load alone can show that."""
+        if "." not in self._name:
+            self._gone = now()
 
     def _continue(self, _mark: str) -> None:
         self._supervisor.go_on(self._name)
@@ -180,6 +191,7 @@ class Breakage:
         spec = self._spec
         about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome}
         which = {"fault": self._number, "name": spec.name or str(self._number + 1)}
+        which |= {} if self._gone is None else {"gone": self._gone}
         with suppress(RecordError):
             self._folder.event("fault", text, begin=begin, end=now(), **about, **which)
 

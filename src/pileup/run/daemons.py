@@ -115,14 +115,14 @@ class Server:
                 raise
             return self.url
 
-    def restart(self, process: str, launcher: Launcher | None, number: int | None) -> str:
-        """End what is meant by a signal (None: that of each) and start it again; return the url.
+    def restart(self, process: str, launcher: Launcher | None) -> str:
+        """End what is meant by the signal that each asks for and start it again; return the url.
 
         One process alone is started beside the others: their files stay as they are, and no other dead one is started.
         """
         with self._lock:
             for each in reversed(self.chosen(process)):
-                self._end(each, number or each.signal)
+                self._end(each, each.signal)
             self._launcher = launcher or self._launcher
             self._start(again=True, only=process)
             return self.url

@@ -131,7 +131,14 @@ def _replayed(case: Case) -> dict[str, Any]:
 
 def _monitors(suite: Suite) -> list[dict[str, Any]]:
     return [
-        {"name": monitor.name or monitor.use, "use": monitor.use, "every": monitor.every} for monitor in suite.monitors
+        {
+            "name": monitor.name or monitor.use,
+            "use": monitor.use,
+            "every": monitor.every,
+            "host": monitor.host or "",
+            "watches": monitor.watches or "",
+        }
+        for monitor in suite.monitors
     ]
 
 

@@ -65,14 +65,14 @@ class Supervisor:
             self._servers[name] = server
         return server.start()
 
-    def restart(self, name: str, launcher: Launcher | None = None, number: int | None = None) -> str:
-        """End a server by a signal and start it again, with another launcher if one is given; return its url.
+    def restart(self, name: str, launcher: Launcher | None = None) -> str:
+        """End a server in its own way and start it again, with another launcher if one is given; return its url.
 
-        The signal is by default the one that each process asks for. The server keeps its ports, so that clients find
-        it where it was. One that has ended is started. Raises TargetError.
+        The server keeps its ports, so that clients find it where it was. One that has ended is started. Raises
+        TargetError.
         """
         server, process = self._find(name)
-        return server.restart(process, launcher, number)
+        return server.restart(process, launcher)
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> None:
         """End a server by a signal, by default at once, and leave it dead until it is restarted."""

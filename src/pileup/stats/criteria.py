@@ -59,6 +59,8 @@ class Criteria:
     failures: Mapping[str, Sequence[ErrorGroup]] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Monitors that did not measure the host of the target that they watch, and why."""
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +96,9 @@ class Criteria:
         if self._is_reported(check):
             tests = set()
         selected = checks.resolve(check, tests, self._monitors(check, tests))
+        if selected.kind == "monitor" and selected.name in self.elsewhere:
+            reason = self.elsewhere[selected.name]
+            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), reason)]
         selected = self._operation_after_all(check, selected)
         done_once = [data for data in self.cases if data.info.get("test") == selected.name]
         points = scope.chosen(self.points, at)

@@ -93,22 +93,29 @@ def so_far(frames: Sequence[Frame]) -> tuple[Detached, ...]:
         places[frame.place] = frame.in_flight
         second = frame.time // SECOND
         before = looks.get(second, (0, 0, 0))[2]
-        looks[second] = frame.time, sum(places.values()), before + _ended(frame)
+        looks[second] = (second + 1) * SECOND, sum(places.values()), before + _ended(frame)
     return (_made("", list(looks.values())),)
 
 
 def _made(operation: str, looks: list[tuple[int, int, int]]) -> Detached:
-    kept = _thinned(looks)
+    kept, seconds = _thinned(looks)
     times, level, ended = (tuple(each[column] for each in kept) for column in range(3))
-    return Detached(operation, times, level, ended)
+    return Detached(operation, times, level, ended, seconds)
 
 
 def _ended(frame: Frame) -> int:
     return sum(getattr(row, name) for row in frame.rows for name in OUTCOMES)
 
 
-def _thinned(looks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join neighbours so that not more than MOST are left: the newest level, the sum of what ended."""
-    size = -(-len(looks) // MOST)
-    parts = [looks[place : place + size] for place in range(0, len(looks), size)]
-    return [(part[-1][0], part[-1][1], sum(each[2] for each in part)) for part in parts]
+def _thinned(looks: list[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
+    """Join what is in equal intervals so that not more than MOST are left, and return their length in seconds too.
+
+    Of each the newest level and the sum of what ended. A time without news stays one.
+    """
+    first = looks[0][0] - SECOND
+    size = 1 if len(looks) <= MOST else -(-(looks[-1][0] - first) // (MOST * SECOND))
+    kept = []
+    for number, group in groupby(looks, key=lambda look: (look[0] - 1 - first) // (size * SECOND)):
+        part = list(group)
+        kept.append((first + (number + 1) * size * SECOND, part[-1][1], sum(each[2] for each in part)))
+    return kept, size

@@ -19,6 +19,7 @@ from pileup.stats.correlated import Dependence, amount_interval, pooled_error, p
 from pileup.stats.distribution import NEARLY_ALL, TOO_FEW, Due, mean, quantile
 from pileup.stats.intervals import LEVEL, Z, quantile_ranks
 from pileup.stats.measured import Measured, Tally
+from pileup.stats.sample_mean import mean_of
 from pileup.stats.window import Window
 
 Rows = Callable[[str | None, str], NDArray[np.float64]]
@@ -228,8 +229,10 @@ def of_values(check: Check, values: NDArray[np.float64], dimension: str) -> Figu
             found = float(values[-1])
         case "width":
             found = float(np.max(values) - np.min(values))
+        case "mean":
+            return mean_of(values, dimension)
         case function:
-            found = float(getattr(np, function)(values))  # sum, mean, min, max: the functions left by the grammar
+            found = float(getattr(np, function)(values))  # sum, min, max: the functions left by the grammar
     return Figure(found, dimension, None, n)
 
 

@@ -43,9 +43,15 @@ def _event(each: dict[str, Any]) -> Event:
     about = next((f"{each[name]}" for name in ABOUT if each.get(name) not in (None, "")), "")
     kind = str(each.get("kind", ""))
     end = max(begin, _time(each.get("end"), begin))
-    fault, number = str(each.get("name") or ""), int(_time(each.get("fault"), -1))
-    return Event(kind, str(each.get("text", "")), begin, end, about, fault=fault, number=number)
+    fault, number = str(each.get("name") or ""), _time(each.get("fault"), -1)
+    gone = _known(each.get("gone"))
+    return Event(kind, str(each.get("text", "")), begin, end, about, fault=fault, number=number, gone=gone)
 
 
 def _time(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
+    known = _known(value)
+    return otherwise if known is None else known
+
+
+def _known(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,8 +1,8 @@
-"""Faults over their repeats: time to first success, what did not pass, jobs lost; and the same as samples for checks.
+"""Faults over their repeats: how long the system was away, what did not pass, jobs lost; as samples for checks too.
 
-Samples stand under the name `fault`, with labels that say which one and which test, and the time to first success
-under the name of the test too, all faults together: `max(fault.recovery[fault=crash,test=submit]) < 60 s`,
-`max(submit.recovery) < 60 s`. What never came back is infinite.
+Samples stand under the name `fault`, with labels that say which one and which test, and the recovery under the name of
+the test too, all faults together: `max(fault.recovery[fault=crash,test=submit]) < 60 s`, `max(submit.recovery) < 60 s`.
+What never came back is infinite.
 """
 
 from __future__ import annotations

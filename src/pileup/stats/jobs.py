@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pileup.model.results import CaseResult, OperationResult
 from pileup.model.submissions import JobReason, JobsResult
 from pileup.record.operations import BROKEN_OFF
 from pileup.stats.audits import share
@@ -20,6 +23,12 @@ STATES = ("completed", "failed", CANCELLED, "not over at the end", "lost with it
 MOST_REASONS = 50
 
 
+def states_of(found: Iterable[JobsResult]) -> list[str]:
+    """Return the states that any jobs ended in, in the order in which they are shown: a column each."""
+    seen = {state for each in found for state in each.states}
+    return [state for state in STATES if state in seen]
+
+
 def jobs(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[JobsResult, ...]:
     """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
     order = list(dict.fromkeys(str(case.get("test", case["name"])) for case in info.get("cases") or []))
@@ -32,6 +41,26 @@ def jobs(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[JobsResu
     for test, outcome, error, count, name in rows:
         found.setdefault(str(test), []).append((str(outcome), str(error or ""), int(count), str(name)))
     return tuple(_result(test, found[test]) for test in sorted(found, key=lambda test: _place(order, test)))
+
+
+def with_cancelled(connection: DuckDBPyConnection, cases: Iterable[CaseResult]) -> tuple[CaseResult, ...]:
+    """Return cases whose detached operations say how many of their failures are jobs that somebody cancelled."""
+    found = list(cases)
+    if not any(each.detached and each.counts.failed for case in found for each in case.operations):
+        return tuple(found)
+    rows = connection.execute(
+        f"""SELECT case_id, operation, count(*) FROM operations
+        WHERE parent <> 0 AND side = 'client' AND phase = 'measure' AND outcome = 'failed'
+            AND starts_with(lower(error), '{CANCELLED}')
+        GROUP BY case_id, operation"""  # noqa: S608  our own word
+    ).fetchall()
+    counts = {(int(number), str(operation)): int(count) for number, operation, count in rows}
+
+    def told(case: CaseResult, each: OperationResult) -> OperationResult:
+        count = counts.get((case.id, each.operation), 0) if each.detached else 0
+        return replace(each, cancelled=min(count, each.counts.failed)) if count else each
+
+    return tuple(replace(case, operations=tuple(told(case, each) for each in case.operations)) for case in found)
 
 
 def _place(order: list[str], test: str) -> int:

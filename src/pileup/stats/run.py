@@ -16,6 +16,7 @@ from pileup.model.verdict import SHOWN, Verdict
 from pileup.record import RunFolder
 from pileup.stats import (
     audits,
+    coverage,
     criteria,
     detached,
     equivalent,
@@ -93,10 +94,12 @@ def results(folder: RunFolder) -> RunResults:
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
-        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points)
+        away = coverage.elsewhere(info)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, away)
         ended = jobs.jobs(connection, info)
+        made = (case_result(each, folder.output_paths(each.info["name"])) for each in data)
+        cases = jobs.with_cancelled(connection, made)
         judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
-    cases = tuple(case_result(each, folder.output_paths(each.info["name"])) for each in data)
     equal = equivalent.equivalences(info.get("equivalent") or (), cases, answers)
     code = exit_code(info, cases, judged, equal)
     return RunResults(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
 
 from pileup._core._native import Histogram
 from pileup.model.record import Frame
 from pileup.model.results import Timeline
 from pileup.stats.distribution import merged
+from pileup.stats.intervals import quantile_ranks
 from pileup.stats.measured import MOST_SHORT, OUTCOMES, PRESSED
 
 SECOND = 10**9
+SHARES = (0.5, 0.9, 0.99)
+"""Quantiles of each second."""
+LATE = 0.99
+"""The one of its start errors."""
 
 
 @dataclass(slots=True)
@@ -36,7 +44,7 @@ class _Part:
             if row.iteration and row.phase in PRESSED:
                 self.passed += row.passed
                 self.ended += sum(getattr(row, name) for name in OUTCOMES)
-                self.bytes += row.bytes
+                self.bytes += row.moved
 
     def rate(self, amount: int) -> float:
         return amount * SECOND / self.nanoseconds if self.nanoseconds else 0.0
@@ -79,7 +87,8 @@ def timeline(frames: Iterable[Frame]) -> Timeline | None:
 
 
 def _columns(seconds: list[_Second]) -> Timeline:
-    quantiles = [_quantiles(merged(second.response), (0.5, 0.9, 0.99)) for second in seconds]
+    quantiles = [_quantiles(second) for second in seconds]
+    errors = [merged(second.late) for second in seconds]
     return Timeline(
         times=tuple(second.time for second in seconds),
         seconds=tuple(max(part.nanoseconds for part in second.places.values()) / SECOND for second in seconds),
@@ -94,11 +103,32 @@ def _columns(seconds: list[_Second]) -> Timeline:
         p50=tuple(each[0] for each in quantiles),
         p90=tuple(each[1] for each in quantiles),
         p99=tuple(each[2] for each in quantiles),
-        late=tuple(_quantiles(merged(second.late), (0.99,))[0] for second in seconds),
+        late=tuple(_late(late) for late in errors),
+        latest=tuple(float(late.max) if late.count else None for late in errors),
     )
 
 
-def _quantiles(histogram: Histogram, shares: tuple[float, ...]) -> list[float | None]:
-    if histogram.count == 0:
-        return [None] * len(shares)
-    return [float(min(histogram.quantile(share), histogram.max)) for share in shares]
+def _quantiles(second: _Second) -> tuple[float | None, ...]:
+    """Return the quantiles of response times over all iterations that ended in a second: those that did not pass count
+    as slower than any. None where they are too few for one, or where it is among those that did not pass.
+    """
+    ended = sum(part.ended for part in second.places.values())
+    if ended < fewest(SHARES[0]):
+        return (None,) * len(SHARES)
+    histogram = merged(second.response)
+    return tuple(_quantile(histogram, share, ended) if ended >= fewest(share) else None for share in SHARES)
+
+
+def _quantile(histogram: Histogram, share: float, ended: int) -> float | None:
+    rank = max(1, math.ceil(share * ended))
+    return float(min(histogram.at_rank(rank), histogram.max)) if rank <= histogram.count else None
+
+
+@cache
+def fewest(share: float) -> int:
+    """Return how many values a quantile takes at least."""
+    return next(n for n in count(1) if quantile_ranks(share, n) is not None)
+
+
+def _late(errors: Histogram) -> float | None:
+    return _quantile(errors, LATE, errors.count) if errors.count >= fewest(LATE) else None

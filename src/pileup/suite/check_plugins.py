@@ -109,6 +109,11 @@ class PluginRules:
                 self._plugins.faults.add(at, f"no test has an option {shown(name)}", expected)
 
     def _check_monitor(self, monitor: Bound[MonitorSpec]) -> None:
+        watches, targets = monitor.spec.watches, self._draft.names("targets")
+        if watches is not None and watches not in targets:
+            known = f"one of {', '.join(targets)}" if targets else "`targets` in the suite"
+            at = monitor.node.entries["watches"].at
+            self._plugins.faults.add(at, f"there is no target {shown(watches)}", near(watches, targets, known))
         cls = self._plugins.find(instances.class_of_monitor, monitor.spec.use, monitor.node, "use")
         if cls is None:
             return

@@ -73,6 +73,8 @@ def test_figures_quantiles_and_criteria_are_those_of_the_results(tmp_path):
     (whole,) = [row for row in read(tmp_path / "figures.parquet") if row["case"] == "copy" and row["iteration"]]
     assert (whole["passed"], whole["failed"], whole["seconds"]) == (195, 5, 20.0)
     assert whole["rate_low"] < whole["rate"] == 9.75 < whole["rate_high"]
+    assert whole["response_mean_low"] < whole["response_mean"] < whole["response_mean_high"], "row T25"
+    assert whole["cancelled"] == 0
     rows = read(tmp_path / "quantiles.parquet")
     (median,) = [
         r for r in rows if (r["case"], r["operation"], r["kind"], r["share"]) == ("copy", "read", "response", 0.5)

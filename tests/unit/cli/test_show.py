@@ -148,7 +148,7 @@ def test_jobs_and_what_became_of_submissions_are_shown(width):
     text = shown(submitted.submitted(), width)
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
-    assert "52 684" in words
+    assert "52 684 1 3 0.0019 %" in words, "cancelled jobs have a column of their own (T20)"
     assert "BLAH error" in words
     assert "and 4 more reasons: see the report" in words
     assert "70 of 90" in words

@@ -78,7 +78,7 @@ def test_a_restart_happens_at_its_time_and_is_told(make: Make, folder: RunFolder
     assert faults.problems == []
     (event,) = [event for event in folder.events() if event["kind"] == "fault"]
     assert (event["do"], event["target"], event["test"], event["outcome"]) == ("restart", "se", "held", "done")
-    assert begin + 10**8 <= event["begin"] <= event["end"]
+    assert begin + 10**8 <= event["begin"] < event["gone"] < event["end"]
     assert [entry["state"] for entry in folder.journal_entries() if entry["what"] == "fault"] == ["begun", "ended"]
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.builtin.reports.html.cases import counted, rows
 from pileup.model.record import Frame, FrameRow
 from pileup.record import TableWriter
 from pileup.record.operations import ROW
 from pileup.stats import results
+from pileup.stats.detached import _thinned
 from tests.unit.stats import scans
 
 SECOND = scans.SECOND
@@ -27,12 +29,12 @@ def jobs(lost=0, unfinished=0):
     return rows
 
 
-def ledger(rows, place=0):
+def ledger(told, place=0):
     """What a ledger tells each second."""
     for second in range(1, 46):
         edge = BEGIN + second * SECOND
-        ended = rows[(rows["end"] > edge - SECOND) & (rows["end"] <= edge)]
-        still = int(((rows["start"] <= edge) & (rows["end"] > edge)).sum())
+        ended = told[(told["end"] > edge - SECOND) & (told["end"] <= edge)]
+        still = int(((told["start"] <= edge) & (told["end"] > edge)).sum())
         times = Histogram()
         for row in ended[ended["outcome"] == 0]:
             times.record(int(row["end"] - row["start"]))
@@ -43,12 +45,15 @@ def ledger(rows, place=0):
 
 @pytest.fixture
 def run(tmp_path):
-    def make(**wrong):
+    def make(cancelled=0, crashed=0, **wrong):
         told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={})
         rows = jobs(**wrong)
+        rows["outcome"][: cancelled + crashed] = 1
+        rows["error"][:cancelled], rows["error"][cancelled : cancelled + crashed] = 2, 3
         folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=ledger(rows))
         writer = TableWriter(folder.operations_path(1), "operations", ROW)
-        writer.append(rows, [b"job"], ("key", "error", "operation"))
+        texts = [b"job", b"cancelled: by its user", b"exit 1 (not cancelled)"]
+        writer.append(rows, texts, ("key", "error", "operation"))
         writer.close()
         return results(folder)
 
@@ -97,6 +102,21 @@ def test_lost_and_unfinished_ones_are_seen(run):
     assert job.rate.value == pytest.approx(32 / 37.5)
 
 
+def test_t20_cancelled_jobs_are_told_apart_from_those_that_failed(run):
+    found = run(cancelled=5, crashed=2)
+    (case,) = found.cases
+    submitted, job = case.operations
+    assert (job.counts.failed, job.cancelled) == (7, 5)
+    assert submitted.cancelled == 0
+    (told,) = found.jobs
+    assert (told.states["cancelled"], told.states["failed"]) == (5, 2)
+    (row,) = [row for row in rows(found) if row.detached]
+    assert (row.counts["failed"], row.counts["cancelled"]) == (2, 5)
+    assert "cancelled" in counted(found)[0]
+    columns, absent = counted(run())
+    assert "cancelled" not in [*columns, *absent], "nobody needs the word where nothing was cancelled"
+
+
 def test_frames_of_several_places_tell_of_a_run_that_goes_on(tmp_path):
     told = scans.info([scans.case(1, "submit", BEGIN, test="submit")], axes={}, ended=None)
     both = [*ledger(jobs(), 0), *ledger(jobs(), 1)]
@@ -104,3 +124,13 @@ def test_frames_of_several_places_tell_of_a_run_that_goes_on(tmp_path):
     (case,) = results(folder).cases
     (line,) = case.detached
     assert (line.operation, line.most, sum(line.ended)) == ("", 2 * JOBS, 2 * JOBS)
+
+
+def test_t18_a_time_without_news_stays_one_when_seconds_are_joined():
+    """Two stretches of 3,000 s with 20,000 s in between: joined by time, not by place, and nothing lands in between."""
+    ends = [*range(1, 3001), *range(23001, 26001)]
+    found, seconds = _thinned([(second * SECOND, 1, 2) for second in ends])
+    assert seconds == 8  # 26,000 s in at most 3,600 parts
+    assert sum(ended for _, _, ended in found) == 2 * len(ends)
+    assert not [time for time, _, _ in found if 3008 * SECOND < time <= 23000 * SECOND]
+    assert {time // SECOND % seconds for time, _, _ in found} == {0}

@@ -38,6 +38,12 @@ def test_what_is_watched_must_be_there(tmp_path: Path, monitor: str, told: str) 
     assert told in fault
 
 
+def test_t19_whose_host_a_monitor_is_about_must_be_a_target(tmp_path: Path) -> None:
+    assert faults(tmp_path, "target: se, watches: se") == []
+    (fault,) = faults(tmp_path, "target: se, watches: so")
+    assert "there is no target 'so'; expected one of se" in fault
+
+
 def test_a_target_of_the_suite_can_be_watched(tmp_path: Path) -> None:
     assert faults(tmp_path, "target: se") == []
 

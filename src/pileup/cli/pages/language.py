@@ -39,7 +39,7 @@ FIELD_WORDS = {
     "missed": "due before the end of the load and never started; iterations only",
 }
 FAULT_NUMBERS = {
-    "recovery": "time from the fault to the first success; also `TEST.recovery`, all faults together",
+    "recovery": "for how long the system was away after the fault; also `TEST.recovery`, all faults together",
     "jobs_again": "time from the fault to the first job that began to run once it was mended",
     "failed, refused, ambiguous, unfinished, lost": "iterations that ended so, until the next fault",
     "forgotten": "acknowledged jobs that were lost between the audits before and after the fault",

@@ -52,10 +52,12 @@ def test_an_end_in_order_loses_nothing_and_a_kill_what_was_not_made_safe(tmp_pat
         target = PracticeBatchTarget(supervisor.launch("ce", launcher, tmp_path))
         claims = submit(target, "first", "second")
         target.connections.close()
-        assert supervisor.restart("ce", number=signal.SIGTERM) == target.url
+        supervisor.kill("ce", signal.SIGTERM)
+        assert supervisor.restart("ce") == target.url
         claims += submit(target, "third")
         target.connections.close()
-        assert supervisor.restart("ce", number=signal.SIGKILL) == target.url
+        supervisor.kill("ce", signal.SIGKILL)
+        assert supervisor.restart("ce") == target.url
         claims += submit(target, "fourth")
         fates = {finding.claim.name: finding.fate for finding in target.audit(claims)}
         target.connections.close()

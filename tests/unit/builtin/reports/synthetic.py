@@ -80,6 +80,7 @@ def timeline(
         p90=tuple(w * 1.6 for w in wave),
         p99=tuple(None if i == 4 else w * 2.6 for i, w in zip(n, wave, strict=True)),
         late=tuple(2e5 * draw.random() for _ in n),
+        latest=tuple(2e5 + 2e5 * draw.random() for _ in n),
     )
 
 
@@ -174,6 +175,7 @@ def once(number: int, name: str, start: float, outcome: str = "passed", reason: 
         (5e7,),
         (5e7,),
         (None,),
+        (2e5,),
     )
     iterations = OperationResult(
         "run", True, counts, 0.05, Figure(None, "rate", note="too few: 1"), Figure(None, "bandwidth"), 0, 1, None, None

@@ -12,12 +12,12 @@ def text() -> str:
     return Page(HtmlReport().render(submitted.submitted(), {}).decode()).text
 
 
-def test_jobs_stand_by_final_state_with_failure_rate_and_reasons() -> None:
+def test_t20_jobs_have_a_column_for_each_final_state_with_failure_rate_and_reasons() -> None:
     said = text()
     assert "Jobs by final state" in said
-    assert "submit completed 52 684 0.0019 %" in said
+    assert "Submitted by completed failed cancelled Failure rate" in said
+    assert "submit 52 684 1 3 0.0019 %" in said
     assert "n = 52 685" in said
-    assert "failed 1 cancelled 3" in said
     assert "BLAH error: submission command failed [exit] <201> such as job-7 1" in said
     assert "and 4 more reasons" in said
 

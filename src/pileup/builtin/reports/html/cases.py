@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import Shown
@@ -21,7 +21,7 @@ LARGE = 0.01
 """Share that did not pass from which on the figures of what passed are told apart."""
 TABLE = (0.5, 0.9, 0.99)
 """Quantiles in the table of cases."""
-WORDS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
+WORDS = ("passed", "failed", "cancelled", "refused", "ambiguous", "unfinished", "lost", "missed")
 SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
@@ -51,7 +51,7 @@ class Times:
     kind: str
     n: int
     smallest: str
-    mean: str
+    mean: Shown
     quantiles: list[Shown]
     largest: str
 
@@ -94,9 +94,16 @@ def shown(results: RunResults) -> list[CaseResult]:
 
 def counted(results: RunResults) -> tuple[list[str], list[str]]:
     """Return the outcomes worth a column, and those that are zero in every case and need none."""
-    seen = {word for case in results.cases for each in case.operations for word in WORDS if getattr(each.counts, word)}
+    found = [_counts(each) for case in results.cases for each in case.operations]
+    seen = {word for counts in found for word in WORDS if counts[word]}
     columns = [word for word in WORDS if word in seen | {"passed", "failed", "missed"}]
-    return columns, [word for word in WORDS if word not in columns]
+    return columns, [word for word in WORDS if word not in (*columns, "cancelled")]
+
+
+def _counts(found: OperationResult) -> dict[str, int]:
+    """Return what became of an operation; jobs that were cancelled are apart from those that failed."""
+    told = asdict(found.counts)
+    return told | {"failed": told["failed"] - found.cancelled, "cancelled": found.cancelled}
 
 
 def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
@@ -120,12 +127,11 @@ def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int
 
 
 def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
-    counts = found.counts if found else None
     return Row(
         case=case,
         anchor=f"case-{case.id}",
         name=name,
-        counts={word: getattr(counts, word) for word in WORDS} if counts else {},
+        counts=_counts(found) if found else {},
         rate=text.show(found.rate) if found and _many(found) else Shown(text.ABSENT),
         throughput=_throughput(found),
         quantiles=_quantiles(found.quantiles if found else {}, TABLE),
@@ -178,14 +184,15 @@ def _all_times(found: OperationResult) -> Iterator[Times]:
             yield _times(found.operation, kind, passed, whole)
             continue
         absent = text.ABSENT
-        yield Times(found.operation, kind, n, absent, absent, _quantiles(whole, tuple(SHARES)), absent)
+        yield Times(found.operation, kind, n, absent, Shown(absent), _quantiles(whole, tuple(SHARES)), absent)
         if passed is not None:
             yield _times(found.operation, f"{kind} of what passed", passed, passed.quantiles)
 
 
 def _times(operation: str, kind: str, found: Distribution, quantiles: Mapping[float, Figure]) -> Times:
-    ends = [format_time(value) for value in (found.smallest, found.mean, found.largest)]
-    return Times(operation, kind, found.n, ends[0], ends[1], _quantiles(quantiles, tuple(SHARES)), ends[2])
+    mean = text.show(Figure(found.mean, "time", found.mean_interval, found.n))
+    ends = [format_time(value) for value in (found.smallest, found.largest)]
+    return Times(operation, kind, found.n, ends[0], mean, _quantiles(quantiles, tuple(SHARES)), ends[1])
 
 
 def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html import tables
-from pileup.builtin.reports.html.series import Columns, Number
-from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, time_axis, timed, within
+from pileup.builtin.reports.html.series import Columns, Number, drawn_runs, looks
+from pileup.builtin.reports.html.shapes import Chart, Mark, color, dots, hits, time_axis, timed, within
 from pileup.model.results import CaseResult, Held, RunResults
 
 MOST = 6
@@ -34,16 +34,16 @@ def _of_case(number: int, case: CaseResult, held: Held, axis: tables.Clock) -> t
     unit, factor = SHOWN.get(held.dimension, ("", 1.0))
     values, levels = f"held_{number}", f"held_level_{number}"
     made: dict[str, Columns] = {
-        values: _table(held.times, [value / factor for value in held.values], axis)
+        values: _table(held.times, [value / factor for value in held.values], axis, looks(held.times))
         | {name: [edge / factor] * len(held.times) for name, edge in _edges(held)},
-        levels: _table(held.level_times, held.levels, axis),
+        levels: _table(held.level_times, held.levels, axis, [range(len(held.levels))]),
     }
     label, by = tables.label(case), "iterations per second" if held.by == "rate" else "clients"
     words = {"when": "time", "value": held.metric, "low": "band from", "at": "set point", "high": "band to"}
     about = f"The band is shaded, the set point a line in it. {words_of(held)}"
     legend = (Mark(held.metric, color(0)),)
     length = axis.window
-    lines = [_line(values, "at", "var(--c8)"), _line(values, "value", color(0))]
+    lines = [_line(values, "at", "var(--c8)"), _line(values, "value", color(0)), dots(values, _y("value"), color(0))]
     drawn = timed([_band(values), *lines, _hits(values)], length)
     level = timed([_line(levels, "value", color(1), "step-after"), _hits(levels)], length, 110)
     given: dict[str, Any] = {"table": values, "legend": legend, "columns": words, "about": about}
@@ -65,11 +65,12 @@ def _edges(held: Held) -> list[tuple[str, float]]:
     return [("low", held.low), ("at", held.set_point), ("high", held.high)]
 
 
-def _table(times: Sequence[int], values: Sequence[float], axis: tables.Clock) -> Columns:
+def _table(times: Sequence[int], values: Sequence[float], axis: tables.Clock, runs: Sequence[range]) -> Columns:
     ends: list[Number] = [axis.ms(time) for time in times]
     begins: list[Number] = [*ends[:1], *ends[:-1]]
     told: list[str] = [tables.when(a or 0, b or 0) for a, b in zip(begins, ends, strict=True)]
-    return {"a": begins, "b": ends, "t": ends, "value": [float(f"{value:.6g}") for value in values], "when": told}
+    rounded = [float(f"{value:.6g}") for value in values]
+    return {"a": begins, "b": ends, "t": ends, "value": rounded, "when": told, **drawn_runs(runs)}
 
 
 def _y(column: str) -> Any:
@@ -82,7 +83,11 @@ def _band(table: str) -> Any:
 
 
 def _line(table: str, column: str, stroke: str, interpolate: Any = "linear") -> Any:
-    return within(table).mark_line(interpolate=interpolate, color=stroke).encode(x=time_axis(), y=_y(column))
+    return (
+        within(table)
+        .mark_line(interpolate=interpolate, color=stroke)
+        .encode(x=time_axis(), y=_y(column), detail="run:N")
+    )
 
 
 def _hits(table: str) -> Any:

@@ -11,7 +11,7 @@ import altair as alt
 
 from pileup.builtin.reports.html import stacks, tables
 from pileup.builtin.reports.html.series import Columns, Number, largest, mean, scaled
-from pileup.builtin.reports.html.shapes import Chart, Mark, color, hits, time_axis, timed, within
+from pileup.builtin.reports.html.shapes import Chart, Mark, color, dots, hits, time_axis, timed, within
 from pileup.builtin.reports.html.stacks import Queue
 from pileup.model.results import Series
 
@@ -193,7 +193,8 @@ def _chart(name: str, group: Group, axis: tables.Clock, queue: Queue | None) -> 
     keys = [f"s{number}" for number in range(len(chosen))]
     colors = [shade for _, shade, _ in chosen]
     tips = [alt.Tooltip(f"{key}:Q", title=text, format=",.4~r") for key, (text, _, _) in zip(keys, chosen, strict=True)]
-    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors)
+    dotted = any(table["alone"])
+    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors, dotted=dotted)
     several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
     legend = tuple(Mark(text, shade, "area" if stack else "line") for text, shade, _ in chosen) if several else ()
     readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
@@ -219,19 +220,21 @@ def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]
     return [None if (value := known.get(time)) is None else value / divisor for time in moments]
 
 
-def _lines(name: str, keys: list[str], colors: list[str]) -> list[Any]:
+def _lines(name: str, keys: list[str], colors: list[str], *, dotted: bool) -> list[Any]:
     y = alt.Axis(title=None, format="~s", tickCount=3)
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
     lines = [within(name).mark_line(stroke=shade) for shade in colors]
-    return [line.encode(x=time_axis(), y=amount) for line, amount in zip(lines, amounts, strict=True)]
+    drawn = [line.encode(x=time_axis(), y=y, detail="run:N") for line, y in zip(lines, amounts, strict=True)]
+    return drawn + [dots(name, y, shade) for y, shade in zip(amounts, colors, strict=True) if dotted]
 
 
 def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[Any]:
     axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format="~s", tickCount=3)
     scale = alt.Scale(domain=[0, 100]) if whole else alt.Scale(zero=True, nice=True)
-    y = alt.Y("value:Q", stack="zero", scale=scale, axis=axis)
+    y = alt.Y("low:Q", stack=None, scale=scale, axis=axis)
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
     folded = within(name).transform_fold(keys, as_=["key", "value"])
-    order = alt.Order("key:O")
-    return [folded.mark_area(opacity=0.7).encode(x=time_axis(), y=y, fill=fill, order=order)]
+    # By a transform of its own: a stack of the encoding would bring each run up to the times of all others.
+    piled = folded.transform_stack(stack="value", groupby=["t"], sort=[alt.SortField("key")], as_=["low", "high"])
+    return [piled.mark_area(opacity=0.7).encode(x=time_axis(), y=y, y2="high:Q", fill=fill, detail="run:N")]

@@ -19,6 +19,7 @@ from pileup.builtin.reports.html.shapes import CONFIG
 from pileup.builtin.reports.html.struck import struck
 from pileup.model.results import RunResults
 from pileup.model.units import format_count, format_size, format_time
+from pileup.stats.jobs import states_of
 
 ERRORS = 200
 """Rows of the table of errors."""
@@ -72,6 +73,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "level": text.level([each.figure for each in shown]),
         "cases": cases.rows(results),
         "outcomes": outcomes,
+        "states": states_of(results.jobs),
         "absent": absent,
         "opened": _opened(results),
         "audits": submissions.audited(results, drawn.axis.begin),

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 Number = float | int | None
 Columns = dict[str, Sequence[Any]]
 """A table as column name -> values, all of one length: numbers with None where there is none, or text."""
+
+
+REGULAR = (0.6, 1.6)
+"""Times between looks are regular where half of them are within these multiples of the usual one."""
+MOST_LATE = 2.6
+"""Usual times between looks after which something is missing: one look may be."""
 
 
 def short(value: float | int | None, digits: int = 5) -> Number:
@@ -52,6 +59,38 @@ def combine(
 ) -> list[Number]:
     """Return one number per bucket."""
     return [how([values[place] for place in part]) for part in parts]
+
+
+def stretches(begins: Sequence[float], ends: Sequence[float], tolerance: float) -> list[range]:
+    """Return the runs of intervals, in order of time, between which nothing longer than `tolerance` is missing."""
+    edges = [place for place in range(1, len(begins)) if begins[place] - ends[place - 1] > tolerance]
+    return [range(a, b) for a, b in pairwise([0, *edges, len(begins)]) if b > a]
+
+
+def looks(times: Sequence[float]) -> list[range]:
+    """Return the runs of looks at a quantity between which a line may be drawn; `times` are in order.
+
+    A look that came late, or one that is missing, is no gap; a longer time is. What has no interval of its own, such as
+    numbers that come when they come, gives runs of one: between them nothing was looked at.
+    """
+    gaps = [b - a for a, b in pairwise(times)]
+    usual = middle(gaps)
+    if not usual:
+        return [range(len(times))] if times else []
+    if 2 * sum(REGULAR[0] * usual <= gap <= REGULAR[1] * usual for gap in gaps) < len(gaps):
+        return [range(place, place + 1) for place in range(len(times))]
+    return stretches(times, times, MOST_LATE * usual)
+
+
+def drawn_runs(runs: Sequence[range]) -> Columns:
+    """Return what a table tells of runs of its rows: which a row belongs to, and whether it is alone in it.
+
+    A line is drawn within a run; a row that is alone is a dot.
+    """
+    return {
+        "run": [number for number, run in enumerate(runs) for _ in run],
+        "alone": [len(run) == 1 for run in runs for _ in run],
+    }
 
 
 def log_ticks(low: float, high: float, most: int = 8) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -201,19 +200,25 @@ def far_apart(tops: list[float]) -> bool:
     return bool(tops) and max(tops) > 30 * min(tops)
 
 
-def amount_scale(tops: list[float]) -> tuple[alt.Scale, alt.Axis, bool]:
+def amount_scale(tops: list[float], values: list[float]) -> tuple[alt.Scale, alt.Axis, bool]:
     """Return scale and axis for amounts whose largest values per case are `tops`, and whether it is logarithmic.
 
-    Amounts far apart are drawn on a symmetric logarithm, which knows zero.
+    `values` are all amounts above zero. Amounts far apart are drawn on a logarithm, on which zero has no place.
     """
     seen = [top for top in tops if top > 0]
     if not far_apart(seen):
         return alt.Scale(zero=True, nice=True), alt.Axis(title=None, format="~s", tickCount=4), False
-    least = 10 ** math.floor(math.log10(min(seen)))
-    ticks = [0.0, *log_ticks(least, max(seen) * 1.1, 5)]
-    scale = alt.Scale(type="symlog", constant=least, domainMin=0, nice=False)
+    low, high = min(values), max(values)
+    ticks = log_ticks(low / 2, high * 2, 6)
     text = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
+    scale = alt.Scale(type="log", nice=False, padding=5)
     return scale, alt.Axis(title=None, labelExpr=text, values=ticks), True
+
+
+def dots(table: str, y: alt.Y, fill: str | alt.Fill) -> Any:
+    """Return the layer of rows that are alone between gaps: a line has no length there."""
+    mark = within(table).transform_filter("datum.alone").mark_circle(size=9, opacity=1)
+    return mark.encode(x=time_axis(), y=y, fill=fill if isinstance(fill, alt.Fill) else alt.value(fill))
 
 
 def layer_of(chart: Any) -> dict[str, Any]:

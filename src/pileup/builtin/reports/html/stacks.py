@@ -56,7 +56,7 @@ class Queue:
         text = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
         axis = alt.Axis(orient="right", title=None, labelExpr=text, tickCount=3, grid=False, **inside)
         amount = alt.Y("s0:Q", axis=axis, scale=alt.Scale(zero=True, nice=True), title=None)
-        return within(TABLE).mark_line(stroke=STATES[QUEUED]).encode(x=time_axis(), y=amount)
+        return within(TABLE).mark_line(stroke=STATES[QUEUED]).encode(x=time_axis(), y=amount, detail="run:N")
 
 
 def state_of(series: Series) -> str:

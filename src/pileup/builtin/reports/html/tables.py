@@ -6,14 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from pileup.builtin.reports.html.series import Columns, Number, buckets, combine, largest, mean, middle, short
+from pileup.builtin.reports.html.series import (
+    Columns,
+    Number,
+    buckets,
+    combine,
+    drawn_runs,
+    largest,
+    looks,
+    mean,
+    middle,
+    short,
+    stretches,
+)
 from pileup.model.record import Phase
-from pileup.model.results import CaseResult, Distribution, RunResults, Timeline
+from pileup.model.results import CaseResult, Detached, Distribution, RunResults, Timeline
 
 ROWS = 3000
 """Rows of the timeline over all cases, at most."""
 POINTS = 160
 """Points of one distribution function, at most."""
+MISSING = 0.9e9
+"""Time between two intervals of a timeline, ns, in which one is missing: places end theirs not quite together."""
 SHORTEST, FEWEST = 1.0, 5
 """Cases that took less than this (s), or began less than this, have no rate worth drawing against time."""
 MOST_REASON = 120
@@ -119,24 +133,33 @@ def all_cases(results: RunResults) -> Columns:
 
 
 def detached(results: RunResults, axis: Clock) -> Columns:
-    """Return how many operations that outlive their iterations were open, and ended per second, case by case."""
+    """Return how many operations that outlive their iterations were open, and ended per second, case by case.
+
+    A row stands for the interval `a` to `b` in which something happened; there is none for the time in between.
+    """
     columns: dict[str, list[Number]] = {name: [] for name in ("a", "b", "t", "open", "ended")}
     names: list[str] = []
     found = [(case, line) for case in results.cases for line in case.detached if line.times]
     for case, line in found:
-        name = f"{label(case)} · {line.operation}" if line.operation else label(case)
-        for part in buckets(len(line.times), max(2, ROWS // len(found))):
-            end = min(axis.window, axis.ms(line.times[part[-1]]))
-            begin = axis.ms(line.times[part[0] - 1]) if part[0] else max(0.0, end - 1000)
-            names.append(name)
-            columns["a"].append(begin)
-            columns["b"].append(end)
-            columns["t"].append(end)
-            columns["open"].append(largest([line.open[place] for place in part]))
-            length = (end - begin) / 1000
-            columns["ended"].append(short(sum(line.ended[place] for place in part) / length) if length > 0 else None)
+        for begin, end, places in _slots(line, max(2, ROWS // len(found))):
+            names.append(f"{label(case)} · {line.operation}" if line.operation else label(case))
+            columns["a"].append(max(0.0, axis.ms(begin)))
+            columns["b"].append(min(axis.window, axis.ms(end)))
+            columns["t"].append(columns["b"][-1])
+            columns["open"].append(largest([line.open[place] for place in places]))
+            columns["ended"].append(short(sum(line.ended[place] for place in places) * 1e9 / (end - begin)))
     times = [when(a or 0, b or 0) for a, b in zip(columns["a"], columns["b"], strict=True)]
     return {**columns, "case": names, "when": times}
+
+
+def _slots(line: Detached, limit: int) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield begin and end (ns) of equal intervals in which something happened, at most `limit`, with their entries."""
+    one = line.seconds * 10**9
+    first = line.times[0] - one
+    size = one * max(1, -(-((line.times[-1] - first) // one) // limit))
+    for number, group in groupby(range(len(line.times)), key=lambda place: (line.times[place] - 1 - first) // size):
+        begin = first + number * size
+        yield begin, begin + size, list(group)
 
 
 def phases(results: RunResults, axis: Clock) -> Columns:
@@ -181,26 +204,37 @@ def timeline(results: RunResults, axis: Clock) -> Columns:
     found = drawn(results)
     columns: dict[str, list[Number]] = {name: [] for name in TIMELINE}
     names: list[str] = []
+    runs: list[range] = []
     total = sum(len(case.timeline.times) for case in found if case.timeline)
     for case in found:
         if case.timeline:
             share = max(2, ROWS * len(case.timeline.times) // max(total, ROWS))
-            rows = _rows(case.timeline, axis, share)
+            rows, mine = _rows(case.timeline, axis, share)
+            runs += mine
             names += [label(case)] * len(rows["a"])
             for name, values in rows.items():
                 columns[name] += [short(value) for value in values] if name not in "abt" else values
     times = [when(a or 0, b or 0) for a, b in zip(columns["a"], columns["b"], strict=True)]
-    return {**columns, "case": names, "when": times}
+    return {**columns, **drawn_runs(runs), "case": names, "when": times}
 
 
 RATES = ("started", "passed", "not_passed", "missed", "bandwidth")
 LEVELS = ("in_flight", "clients")
-DURATIONS = ("p50", "p90", "p99", "late")
+DURATIONS = ("p50", "p90", "p99", "latest")
 TIMELINE = ("a", "b", "t", *RATES, *LEVELS, *DURATIONS)
 
 
-def _rows(line: Timeline, axis: Clock, limit: int) -> dict[str, list[Number]]:
-    parts = _joined(line, buckets(len(line.times), limit))
+def _rows(line: Timeline, axis: Clock, limit: int) -> tuple[dict[str, list[Number]], list[range]]:
+    """Return the rows of one case, and which of them follow each other without a gap in what was measured."""
+    begins = [time - seconds * 1e9 for time, seconds in zip(line.times, line.seconds, strict=True)]
+    parts: list[range] = []
+    runs = []
+    for run in stretches(begins, line.times, MISSING):
+        share = max(1, limit * len(run) // len(line.times))
+        inside = [range(run.start + part.start, run.start + part.stop) for part in buckets(len(run), share)]
+        before = len(parts)
+        parts += _joined(line, inside)
+        runs.append(range(before, len(parts)))
     starts = [axis.ms(line.times[part[0]] - line.seconds[part[0]] * 1e9) for part in parts]
     ends = [axis.ms(line.times[part[-1]]) for part in parts]
     middles = [(a + b) / 2 for a, b in zip(starts, ends, strict=True)]
@@ -212,7 +246,7 @@ def _rows(line: Timeline, axis: Clock, limit: int) -> dict[str, list[Number]]:
     for name in DURATIONS:
         found = combine(getattr(line, name), parts, middle if name == "p50" else largest)
         rows[name] = [None if value is None else value / 1e6 for value in found]
-    return rows
+    return rows, runs
 
 
 def _joined(line: Timeline, parts: list[range]) -> list[range]:
@@ -294,18 +328,36 @@ def boxes(results: RunResults, most: int) -> Columns:
 
 
 def sampled(times: list[int], columns: list[list[Number]], axis: Clock, limit: int) -> Columns:
-    """Return samples of one group of metrics, a column each, as means of buckets."""
+    """Return samples of one group of metrics, a column each, as means of buckets; `run` tells gaps between them."""
     order = sorted(range(len(times)), key=times.__getitem__)
-    parts = buckets(len(order), limit)
     offsets = [axis.ms(times[place]) for place in order]
+    found = looks(offsets)
+    several = any(len(run) > 1 for run in found)
+    parts: list[range] = []
+    runs = []
+    for run in found if several else [range(len(order))]:
+        share = max(1, limit * len(run) // len(order))
+        before = len(parts)
+        parts += [range(run.start + part.start, run.start + part.stop) for part in buckets(len(run), share)]
+        runs += [range(before, len(parts))] if several else [range(place, place + 1) for place in range(len(parts))]
     centre = [sum(offsets[place] for place in part) / len(part) for part in parts]
-    bounds = [(a + b) / 2 for a, b in pairwise(centre)]
-    edge = bounds[0] - centre[0] if bounds else 500.0
-    starts = [centre[0] - edge, *bounds]
-    ends = [*bounds, centre[-1] + edge]
-    rows: Columns = {name: [short(time, 8) for time in at] for name, at in (("t", centre), ("a", starts), ("b", ends))}
+    rows: Columns = {"t": [short(time, 8) for time in centre]}
+    rows |= {name: [short(time, 8) for time in at] for name, at in zip("ab", _edges(centre, runs), strict=True)}
     rows["when"] = [f"{t / 1000:.4g} s" for t in centre]
     for number, values in enumerate(columns):
         sorted_values = [values[place] for place in order]
         rows[f"s{number}"] = [short(value) for value in combine(sorted_values, parts, mean)]
-    return rows
+    return rows | drawn_runs(runs)
+
+
+def _edges(centre: list[float], runs: list[range]) -> tuple[list[float], list[float]]:
+    """Return where the pointer finds each row: from half way after the one before to half way to the next of a run."""
+    nearest = min((b - a for a, b in pairwise(centre)), default=1000.0) / 2
+    starts, ends = [], []
+    for run in runs:
+        mine = [centre[place] for place in run]
+        bounds = [(a + b) / 2 for a, b in pairwise(mine)]
+        edge = bounds[0] - mine[0] if bounds else nearest
+        starts += [mine[0] - edge, *bounds]
+        ends += [*bounds, mine[-1] + edge]
+    return starts, ends
