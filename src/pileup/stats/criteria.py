@@ -15,7 +15,7 @@ from pileup.model.check import Check, Selected
 from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.results import CriterionResult, Figure, Point, PointVerdict
 from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
-from pileup.stats import evaluate, scope
+from pileup.stats import evaluate, restless, scope
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
 from pileup.stats.faults import never
@@ -139,14 +139,15 @@ class Criteria:
         return judged
 
     def _of_monitor(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
+        visits = {data.visit for data in group.cases} if group.name else None
+        if (rest := restless.rest(check, selected, self.series, visits)) is not None:
+            return _of_rest(check, rest, group.name)
         named = [each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric)]
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
             reason = _which(selected, named, found, self.series)
             return Judged(UNKNOWN, Figure(None, note=evaluate.NOTHING), reason, group.name)
-        visits = {data.visit for data in group.cases} if group.name else None
-        spans = scope.spans(group.cases) or ([] if group.name else None)
-        values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
+        values, dimension = to_base(pooled(found, scope.of_samples(group, selected), visits), found[0].unit)
         figure = evaluate.of_values(check, values, dimension)
         fits = check.function == "count" or check.value == 0 or _same(check.dimension, dimension)
         if not fits:
@@ -229,6 +230,16 @@ def _against(check: Check, figure: Figure, point: str = "") -> Judged:
     if check.holds(figure.value):
         return Judged(PASSED, figure, "", point)
     return Judged(FAILED, figure, f"{check.figure} is {evaluate.words(figure)}, not {check.threshold}", point)
+
+
+def _of_rest(check: Check, rest: restless.Rest, point: str) -> Judged:
+    """Return the verdict on a time to rest that is known only to be longer than it was waited for."""
+    holds = rest.holds(check)
+    if holds is None:
+        return Judged(UNKNOWN, rest.figure, f"the system did not come to rest in time: {rest.figure.note}", point)
+    if holds:
+        return Judged(PASSED, rest.figure, "", point)
+    return Judged(FAILED, rest.figure, f"{check.figure} is {evaluate.words(rest.figure)}, not {check.threshold}", point)
 
 
 def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], known: Sequence[Whole]) -> str:
