@@ -99,7 +99,12 @@ class Controller:
     def _wanted(self, value: float) -> float:
         # the first approach is made as if the dead time were as long as it may be: what is sent on its way too early
         # cannot be called back
-        self._arrived = self._arrived or self.sign * (value - (self.set_point - self.band) / self._scale) >= 0
+        if not self._arrived and self.sign * (value - (self.set_point - self.band) / self._scale) >= 0:
+            self._arrived = True
+            if self._turns == 0 or not self._bank.best().known:
+                # another load has brought it here, such as a ramp that is seen late: that says nothing of these levels.
+                # One level alone cannot tell what it does from what goes on without it
+                self._bank.forget()
         model = self._bank.best() if self._arrived else self._bank.slowest()
         self.model = model if model.known else None
         if not model.known:

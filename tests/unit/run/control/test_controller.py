@@ -62,6 +62,20 @@ def test_a_queue_that_nothing_leaves_for_minutes_is_not_filled_meanwhile(seed: i
     assert np.mean(np.abs(values - 5000) <= 250) >= 0.95
 
 
+@pytest.mark.parametrize("dead", [0, 1, 2, 3])
+@pytest.mark.parametrize("start", [3.0, 5.0])
+@pytest.mark.parametrize("ramp", [2, 5, 10])
+def test_a_ramp_that_is_seen_late_teaches_nothing_false(start: float, dead: int, ramp: int) -> None:
+    """550 jobs of a load before it, seen while the hold is at its first level already; cream-slurm-ci in small."""
+    plant = Queue(50, lambda random: float(random.uniform(5, 15)), dead, cycle=1.0, starts=26.0)
+    random_ = np.random.default_rng(FIRST_SEED)
+    for _ in range(ramp):
+        plant.second(550 / ramp, random_)
+    steering = Controller(500.0, 25.0, Bounds(0.0, 30.0, 3.0), start)
+    values = np.array(held(plant, steering, FIRST_SEED, 20, 60))
+    assert np.mean(np.abs(values - 500) <= 25) >= 0.9
+
+
 @pytest.mark.parametrize("dead", [0, 2, 5, 9])
 @pytest.mark.parametrize(("gain", "lag"), [(0.2, 0.0), (1.0, 3.0), (30.0, 10.0)])
 def test_a_quantity_that_follows_the_level_is_held_whatever_its_gain(gain: float, lag: float, dead: int) -> None:
