@@ -48,7 +48,6 @@ def steered(results: dict[str, Any]) -> dict[str, int]:
     found = fates(results, "submit")
     assert set(found) <= {"ran once", "cancelled"}
     assert sum(found.values()) == handed_over(results, "submit")
-    assert found["cancelled"] > 0, "the queue was full when it was emptied"
     return found
 
 
