@@ -167,7 +167,7 @@ def test_new_tls_connections_cost_ten_times_a_kept_one(tmp_path: Path) -> None:
     results = run("protocols", tmp_path, scan="{options.target: [https, https_new]}", **small)
     assert wrong(results) == []
     look = next(each for each in results["comparisons"] if (each["test"], each["metric"]) == ("look", "p50"))
-    assert look["differences"][0]["relative"]["value"] > 5, "ten times and more on a machine that is free"
+    assert look["differences"][0]["relative"]["value"] > 9, "ten times"
 
 
 @pytest.mark.timed
@@ -176,7 +176,20 @@ def test_page_checksums_cost_a_multiple_of_plain_reads(tmp_path: Path) -> None:
     results = run("protocols", tmp_path, scan="{options.target: [root_pages, root]}", **small)
     assert wrong(results) == []
     read = next(each for each in results["comparisons"] if (each["test"], each["metric"]) == ("read", "throughput"))
-    assert read["differences"][0]["relative"]["value"] > 0.5, "3 to 5 times as fast on a machine that is free"
+    assert read["differences"][0]["relative"]["value"] > 1, "2.5 more on a machine that is free"
+    fastest = fastest_of(results, "read")
+    assert fastest["root_pages"] > 3.5 * fastest["root"], "what other programs take of the machine is in all others"
+
+
+def fastest_of(results: Results, test: str) -> dict[str, float]:
+    """Return the shortest response of a test at each target."""
+    found: dict[str, float] = {}
+    for case in results["cases"]:
+        if case["test"] == test:
+            (target,) = case["point"].values()
+            least = case["operations"][0]["response"]["smallest"]
+            found[target] = min(least, found.get(target, least))
+    return found
 
 
 def test_the_same_files_are_read_over_every_protocol(tmp_path: Path) -> None:

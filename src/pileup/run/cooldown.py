@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from pileup import stats
 from pileup._core._native import now
-from pileup.model.record import Sample, SampleRow
+from pileup.model.record import Sample
+from pileup.model.rest import COOLDOWN, STILL_BUSY, TIME_TO_IDLE
 from pileup.model.suite import Cooldown
 from pileup.model.units import format_time
 from pileup.run.live import BEAT, Live
 
-MOST = 100_000
-"""Samples kept for the check: the newest of them."""
-
 
 def cool_down(live: Live, cooldown: Cooldown, visit: int) -> None:
-    """Wait until the check of the cooldown holds, at most its time; the time to rest is an event and a sample."""
+    """Wait until the check of the cooldown holds, at most its time; the time to rest is an event and a sample.
+
+    A system that is not at rest when the wait ends leaves a sample too: by then it was still busy.
+    """
     begin = now()
     end = begin + cooldown.at_most
     names = {spec.name or spec.use for spec in live.plan.suite.monitors}
-    seen: deque[SampleRow] = deque(maxlen=MOST)
+    idle = stats.Idle(cooldown.until, names) if cooldown.until is not None else None
     position = live.folder.end_of_samples()
-    reached = False
-    while not reached and now() < end and not live.stop.haste:
+    since: int | None = None
+    while since is None and now() < end and not live.stop.haste:
         live.pause(min(BEAT, end - now()))
         rows, position = live.folder.tail_samples(position)
-        seen.extend(row for row in rows if row.time >= begin)
-        reached = cooldown.until is not None and stats.holds(cooldown.until, seen, names)
-    took = now() - begin
-    live.folder.event("cooldown", _told(cooldown, reached, took), visit=visit, begin=begin, end=now(), reached=reached)
-    if reached:
-        live.monitors.add("cooldown", now(), Sample("time_to_idle", took / 1e9, "s", f"visit={visit}"))
+        since = idle.since(row for row in rows if row.time >= begin) if idle is not None else None
+    took = (since if since is not None else now()) - begin
+    told = _told(cooldown, since is not None, took)
+    live.folder.event("cooldown", told, visit=visit, begin=begin, end=begin + took, reached=since is not None)
+    if idle is not None:
+        metric = TIME_TO_IDLE if since is not None else STILL_BUSY
+        live.monitors.add(COOLDOWN, now(), Sample(metric, took / 1e9, "s", f"visit={visit}"))
 
 
 def _told(cooldown: Cooldown, reached: bool, took: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -16,6 +17,9 @@ from pileup.run.far_monitors import FarHost
 from pileup.run.sampling import Sampler, Watch
 
 __all__ = ["MonitorClock", "Watch"]
+
+FIRST = 5.0
+"""Seconds in which monitors of this machine take their first sample before the load begins."""
 
 
 class MonitorClock:
@@ -47,6 +51,7 @@ class MonitorClock:
             Sampler(watch, partial(self._take, watch.name), self._tell, self._end, partial(self._serve, watch.target))
             for watch in here
         ]
+        self._begun = {watch.name: sampler.begun for watch, sampler in zip(here, samplers, strict=True)}
         self._threads = [sampler.thread for sampler in samplers]
         hosts = dict.fromkeys(watch.host for watch in watches if watch.host)
         self._far = [
@@ -56,11 +61,18 @@ class MonitorClock:
         ]
 
     def start(self) -> None:
-        """Begin to sample."""
+        """Begin to sample; return when monitors of this machine have their first sample, after a few s at the latest.
+
+        What a server counts is told from the first sample on: a load that began before it would lack in the figures.
+        """
         for thread in self._threads:
             thread.start()
         for host in self._far:
             host.start()
+        end = time.monotonic() + FIRST
+        for name, begun in self._begun.items():
+            if not begun.wait(max(0.0, end - time.monotonic())):
+                self._tell(f"monitor {name} had no sample yet when the load began: what came before it is not counted")
 
     def add(self, monitor: str, moment: int, sample: Sample) -> None:
         """Keep a number that came from elsewhere, such as a test that reported it."""

@@ -46,6 +46,8 @@ class Sampler:
         self._tell = tell
         self._end = end
         self._problems: set[str] = set()
+        self.begun = threading.Event()
+        """Set once the first sample is there, or it is clear that there will be none."""
         self.thread = threading.Thread(target=self._run, name=f"monitor {watch.name}", daemon=True)
 
     def _run(self) -> None:
@@ -54,10 +56,12 @@ class Sampler:
             watch.monitor.open()
         except Exception as problem:
             self._tell(f"monitor {watch.name} cannot measure here: {problem}")
+            self.begun.set()
             return
         begin, tick, skipped = time.monotonic_ns(), 0, 0
         while not self._end.is_set():
             self._sample()
+            self.begun.set()
             following = max(tick + 1, -(-(time.monotonic_ns() - begin) // watch.every))
             skipped += following - tick - 1
             tick = following

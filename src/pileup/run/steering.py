@@ -9,9 +9,9 @@ from pileup.fleet import Pressing
 from pileup.model import check as checks
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Sample
-from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE, OPEN, Hold
+from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE, IN_FLIGHT, OPEN, Hold
 from pileup.model.units import DIMENSIONS, format_time
-from pileup.run.control.controller import Bounds, Controller
+from pileup.run.control.controller import MOST_DEAD, Bounds, Controller
 from pileup.stats import Count, Gauge
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STEP = 0.1
 """Largest change of the level at a look, as a share of its range."""
+COUNTED = 1
+"""Longest dead time, in looks, of iterations under way: they are counted here, and far away a frame comes late."""
 
 
 class Steering:
@@ -30,7 +32,8 @@ class Steering:
         low, high = hold.between
         sign = 1 if hold.effect == "raises" else -1
         bounds = Bounds(low, high, STEP * (high - low), hold.by == "clients")
-        self._controller = Controller(hold.set_point, hold.half, bounds, hold.first, sign)
+        own = isinstance(self._gauge, Gauge) and self._gauge.selected.kind == "test"
+        self._controller = Controller(hold.set_point, hold.half, bounds, hold.first, sign, dead_of(hold), own)
         self._begin = self._due = now()
         self._frames = live.folder.tail_frames(None)[1]
         self._samples = live.folder.end_of_samples()
@@ -68,6 +71,11 @@ class Steering:
             took = format_time(moment - self._begin)
             told = f"{self._case.name}: {hold.metric} is in its band around {hold.at} after {took}"
             self._live.folder.event("hold", told, case=self._case.name)
+
+
+def dead_of(hold: Hold) -> int:
+    """Return the longest dead time, in looks, that the quantity of a hold can have."""
+    return COUNTED if hold.special is not None and hold.special[0] == IN_FLIGHT else MOST_DEAD
 
 
 SLACK = 200_000_000

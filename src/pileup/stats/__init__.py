@@ -8,7 +8,7 @@ from pileup.stats.distribution import quantiles_of
 from pileup.stats.errors import first_error
 from pileup.stats.evaluate import amount, unanswered, words
 from pileup.stats.gauge import Count, Gauge
-from pileup.stats.idle import holds
+from pileup.stats.idle import Idle
 from pileup.stats.judge import judge_case
 from pileup.stats.knee import Evidence, Knee
 from pileup.stats.plain import plain, to_json
@@ -21,6 +21,7 @@ __all__ = [
     "Count",
     "Evidence",
     "Gauge",
+    "Idle",
     "Knee",
     "Looked",
     "Repeats",
@@ -30,7 +31,6 @@ __all__ = [
     "compare_runs",
     "exit_code",
     "first_error",
-    "holds",
     "judge_case",
     "plain",
     "quantiles_of",

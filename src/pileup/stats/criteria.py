@@ -16,7 +16,7 @@ from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
 from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
-from pileup.stats import evaluate, excuse, scope, verdicts
+from pileup.stats import evaluate, excuse, restless, scope, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.evaluate import to_base
 from pileup.stats.faults import never
@@ -158,13 +158,15 @@ class Criteria:
         return judged
 
     def _of_monitor(self, check: Check, selected: Selected, group: scope.Group) -> Judged:
+        visits = {data.visit for data in group.cases} if group.name else None
+        if (rest := restless.rest(check, selected, self.series, visits)) is not None:
+            return _against(check, rest, group.name)
         named = [each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric)]
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
             reason = _which(selected, named, found, self.series)
             return Judged(Verdict.UNKNOWN, Figure(None, note=evaluate.NOTHING), reason, group.name)
-        visits = {data.visit for data in group.cases} if group.name else None
-        spans = scope.spans(group.cases) or ([] if group.name else None)
+        spans = scope.of_samples(group, selected)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
         figure = evaluate.of_values(check, values, dimension)
         fits = check.function == "count" or check.value == 0 or _same(check.dimension, dimension)

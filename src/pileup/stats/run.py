@@ -10,6 +10,7 @@ from pileup.model.event import FAULT, Event
 from pileup.model.exits import ExitCode, combine
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
+from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
 from pileup.model.units import format_fraction
 from pileup.model.verdict import SHOWN, Verdict
@@ -49,8 +50,6 @@ STOPPED = {
     "limit": ExitCode.STOPPED_BY_LIMIT,
     "internal": ExitCode.INTERNAL,
 }
-COOLDOWN = "cooldown"
-"""What the time to rest is a sample of, where a suite has a cooldown."""
 OF_CASE = {
     FAILED: ExitCode.CASE_FAILED,
     ERROR: ExitCode.CASE_FAILED,

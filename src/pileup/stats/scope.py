@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pileup.model.check import Selected
 from pileup.model.results import Point
+from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.stats.cases import CaseData
 
 Span = tuple[int, int]
@@ -39,6 +41,19 @@ def groups(cases: Sequence[CaseData], points: Sequence[Point]) -> list[Group]:
     whole = tuple(data for data in cases if not data.point)
     found = [Group(point.name, tuple(data for data in cases if data.point == point.values)) for point in points]
     return ([Group("", whole)] if whole else []) + [group for group in found if group.cases]
+
+
+def of_samples(group: Group, selected: Selected) -> list[Span] | None:
+    """Return the times whose samples count at a point, or in the run as a whole; None: any time.
+
+    For a monitor that is from the first measured time to the last. What a load that is held tells at its looks counts
+    in its own measured time alone, after settling: other loads may have been measured long before.
+    """
+    if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
+        own = [data for data in group.cases if data.info.get("test") == selected.name]
+        if own:
+            return spans(own)
+    return spans(group.cases) or ([] if group.name else None)
 
 
 def spans(cases: Sequence[CaseData]) -> list[Span]:

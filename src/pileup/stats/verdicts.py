@@ -42,7 +42,7 @@ def _censored(check: Check, figure: Figure) -> Verdict:
     beyond = figure.above >= check.value
     if not beyond:
         return Verdict.UNKNOWN
-    shown = figure.interval is not None and figure.interval.low >= check.value
+    shown = _is_fact(check) or (figure.interval is not None and figure.interval.low >= check.value)
     if check.comparison in ABOVE or check.comparison == "!=":
         return Verdict.MET if shown else Verdict.MET_NOT_SHOWN
     return Verdict.NOT_MET if shown else Verdict.NOT_MET_NOT_SHOWN

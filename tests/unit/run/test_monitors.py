@@ -66,6 +66,46 @@ def test_samples_are_recorded_with_name_unit_and_labels(folder: RunFolder) -> No
     assert min(apart) > 1 * MS, "on a grid, never in a burst"
 
 
+class Slow(Monitor):
+    """Takes its time for the first sample, as one that loads a library and connects; then counts as a server does."""
+
+    def __init__(self, first: float) -> None:
+        super().__init__()
+        self.first = first
+        self.served = 0
+        self.seen = threading.Event()
+
+    def sample(self) -> Iterator[Sample]:
+        if not self.seen.is_set():
+            self.seen.wait(self.first)
+        self.seen.set()
+        yield Sample("served", float(self.served))
+
+
+def test_t24_the_first_sample_is_there_before_the_load_begins(folder: RunFolder) -> None:
+    """Counters of a server are told from the first sample on: an open before it was 209 of 210."""
+    monitor = Slow(0.3)
+    clock = MonitorClock([Watch("server", monitor, 10 * MS), Watch("absent", Missing(), 10 * MS)], folder)
+    clock.start()
+    monitor.served = 1  # the load
+    clock.stop()
+    first = next(row for row in folder.samples() if row.monitor == "server")
+    assert first.sample.value == 0
+
+
+def test_a_monitor_that_has_no_first_sample_in_time_does_not_keep_the_load(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pileup.run.monitors.FIRST", 0.05)
+    monitor = Slow(60)
+    clock = MonitorClock([Watch("server", monitor, 10 * MS)], folder)
+    clock.start()
+    told = [event["text"] for event in folder.events() if event["kind"] == "monitor"]
+    assert told == ["monitor server had no sample yet when the load began: what came before it is not counted"]
+    monitor.seen.set()
+    clock.stop()
+
+
 def test_a_problem_is_told_once_and_sampling_goes_on(folder: RunFolder) -> None:
     monitor = Counting(4, broken=True)
     clock = MonitorClock([Watch("broken", monitor, 10 * MS)], folder)

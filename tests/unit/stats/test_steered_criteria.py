@@ -1,4 +1,4 @@
-"""Criteria on what was held or found, where pileup was the bottleneck."""
+"""Criteria on what was held or found: of which time, and where pileup was the bottleneck."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list
     info = {"id": 1, "name": "read", "test": "read", "load_kind": "open", "load": "open", "find": find}
     series = Whole("read", "found_low", "", "/s", "here", [1], [100.0])
     with duckdb.connect() as connection:
-        judge = Criteria([CaseData(info, [], None)], [series], connection)
+        judge = Criteria([CaseData(info, [], Window(0, 10))], [series], connection)
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
         found = judge.judge(asked | {"check": "last(read.found_low) >= 150 /s"})
         assert found.verdict == verdict, found
@@ -77,3 +77,46 @@ def test_what_was_not_held_while_the_process_stood_still_is_not_known(row: Any, 
     assert found.reason.startswith("pileup was the bottleneck of submit from 11:07:07 to 11:07:11 (its process did not")
     elsewhere = _held(frames, [5031.0] * 28 + [4539.0] + [5031.0] * 30 + [4539.0], stop)
     assert elsewhere.verdict == "not met"
+
+
+LOOKS = {16: 4539.0, 200: 5031.0, 202: 5049.0, 204: 5062.0, 900: 0.0}
+"""Second -> jobs: one while it settled (T27), three in the measured time, one after it."""
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "verdict"),
+    [
+        ("min(submit.held_value) >= 5000", 5031.0, "met"),
+        ("max(submit.held_value) < 5100", 5062.0, "met"),
+        ("mean(submit.held) >= 100 %", 1.0, "met"),
+        ("min(submit.held_level) > 0", 8.0, "met"),
+    ],
+)
+def test_t27_all_that_is_told_of_a_hold_counts_the_same_time(check: str, value: float, verdict: str) -> None:
+    """A ramp was measured from the first second on: that is no time in which the hold was."""
+    ramp = {"id": 1, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
+    submit = {"id": 2, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
+    cases = [
+        CaseData(ramp, [], Window(0, 40 * SECOND)),
+        CaseData(submit, [], Window(190 * SECOND, 800 * SECOND)),
+    ]
+    times = [second * SECOND for second in LOOKS]
+    series = [
+        Whole("submit", "held_value", "", "", "here", times, list(LOOKS.values())),
+        Whole("submit", "held_level", "", "/s", "here", times, [2.0, 8.0, 9.0, 8.5, 1.0]),
+        Whole("submit", "held", "", "%", "here", times, [0.0, 100.0, 100.0, 100.0, 0.0]),
+    ]
+    with duckdb.connect() as connection:
+        criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": check}
+        found = Criteria(cases, series, connection).judge(criterion)
+    assert (found.verdict, found.figure.value, found.figure.n) == (verdict, pytest.approx(value), 3)
+
+
+def test_t27_a_hold_that_was_never_measured_tells_nothing() -> None:
+    info = {"id": 1, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
+    other = {"id": 2, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
+    cases = [CaseData(info, [], None), CaseData(other, [], Window(0, 10))]
+    series = Whole("submit", "held_value", "", "", "here", [5], [100.0])
+    with duckdb.connect() as connection:
+        criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": "min(submit.held_value) > 1"}
+        assert Criteria(cases, [series], connection).judge(criterion).verdict == "unknown"

@@ -8,12 +8,15 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from pileup.plugin import Ambiguous, Failed, Refused
 from pileup.plugin.batch import Job, JobState
 
 SECOND = 10**9
+MOST_USERS = 1000
+"""Users whose names are kept."""
 QUEUE_FORMAT = "%i|%T|%V|%S|%e|%u|%N|%r|%j"
 """Of squeue. The name comes last: it may hold anything."""
 HISTORY_FORMAT = "JobIDRaw,State,ExitCode,Submit,Start,End,User,NodeList,JobName"
@@ -152,8 +155,9 @@ def row_job(row: Sequence[Any]) -> Job:
     return Job(str(name), str(id_), state, int(submit) * SECOND, started, int(end) * SECOND, reason, user_name(user))
 
 
+@lru_cache(MOST_USERS)
 def user_name(number: int) -> str:
-    """Return the name of a user, or the number where this machine knows none."""
+    """Return the name of a user, or the number where this machine knows none; kept, since each row asks for it."""
     try:
         return pwd.getpwuid(int(number)).pw_name
     except (KeyError, OverflowError):

@@ -79,15 +79,19 @@ class Bank:
         self._lags = np.array([lag for lag, _ in pairs])
         self._dead = np.array([dead for _, dead in pairs])
         self._drifting = DRIFT**2 / (1.0 + self._dead)
-        count = len(pairs)
+        self.forget()
+        self._levels: deque[float] = deque([0.0] * (most + 2), maxlen=most + 2)
+        """The newest last; before the beginning there was no load."""
+        self._value: float | None = None
+
+    def forget(self) -> None:
+        """Begin to learn anew; the levels that were applied, and the newest value, are known still."""
+        count = len(self._lags)
         self._gain, self._drift = np.zeros(count), np.zeros(count)
         self._bb, self._bc, self._cc = np.full(count, UNKNOWN), np.zeros(count), np.full(count, UNKNOWN)
         self._errors = np.zeros(count)
         self._weight = 0.0
         self._believed: int | None = None
-        self._levels: deque[float] = deque([0.0] * (most + 2), maxlen=most + 2)
-        """The newest last; before the beginning there was no load."""
-        self._value: float | None = None
 
     def levels(self, count: int) -> list[float]:
         """Return the newest `count` levels, oldest first."""

@@ -20,8 +20,12 @@ NOISE = 0.1
 """Noise of the values that is always reckoned with, as a share of the band."""
 FIRST = 4
 """Samples of the first level that is tried."""
+SHOWN = 2
+"""Samples, beside the dead time, in which a level shows what it does."""
 RAISE = 1.6
 """Factor between the two levels that are tried in turn at the beginning."""
+BLIND = 3
+"""Samples without a value after which a load that makes its values itself is taken for too small to make any."""
 PATIENCE = 0.4
 """Time in which the way to the set point is gone, as a share of the dead time, beside one sample."""
 
@@ -51,19 +55,25 @@ class Controller:
     start: float
     sign: int = 1
     """1: a higher level gives a higher value; -1: a lower one."""
+    most_dead: int = MOST_DEAD
+    """Longest dead time, in samples, that there may be: the shorter, the sooner levels are known to have shown all."""
+    own: bool = False
+    """Whether values come of the load itself, such as response times: without a load there are none."""
     level: float = field(init=False)
     model: Model | None = field(init=False, default=None)
     """What is believed of the system; None while levels are tried."""
     _scale: float = field(init=False)
     _bank: Bank = field(init=False)
-    _left: int = field(init=False, default=FIRST)
+    _left: int = field(init=False)
     _turns: int = field(init=False, default=0)
+    _blind: int = field(init=False, default=0)
     _arrived: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.level = min(max(self.start, self.bounds.low), self.bounds.high)
         self._scale = abs(self.set_point) or self.band
-        self._bank = Bank(MOST_DEAD, NOISE * self.band / self._scale, self.sign)
+        self._left = self._trial
+        self._bank = Bank(self.most_dead, NOISE * self.band / self._scale, self.sign)
         self._bank.applied(self.level / self.bounds.high)
 
     def step(self, value: float | None) -> float:
@@ -74,17 +84,27 @@ class Controller:
         scaled = None if value is None or not math.isfinite(value) else value / self._scale
         # on the first approach surprises are what is looked for, and all models have to tell
         self._bank.learn(scaled, changes=self._arrived)
-        wanted = self.level if scaled is None else self._wanted(scaled)
+        self._blind = self._blind + 1 if scaled is None else 0
+        wanted = self._unseen() if scaled is None else self._wanted(scaled)
         change = min(max(wanted - self.level, -self.bounds.step), self.bounds.step)
         self.level = min(max(self.level + change, self.bounds.low), self.bounds.high)
         given = float(round(self.level)) if self.bounds.whole else self.level
         self._bank.applied(given / self.bounds.high)
         return given
 
+    def _unseen(self) -> float:
+        """Return the level while nothing is measured: as it is, but no less than at the start where that is why."""
+        return max(self.level, self.start) if self.own and self._blind > BLIND else self.level
+
     def _wanted(self, value: float) -> float:
         # the first approach is made as if the dead time were as long as it may be: what is sent on its way too early
         # cannot be called back
-        self._arrived = self._arrived or self.sign * (value - (self.set_point - self.band) / self._scale) >= 0
+        if not self._arrived and self.sign * (value - (self.set_point - self.band) / self._scale) >= 0:
+            self._arrived = True
+            if self._turns == 0 or not self._bank.best().known:
+                # another load has brought it here, such as a ramp that is seen late: that says nothing of these levels.
+                # One level alone cannot tell what it does from what goes on without it
+                self._bank.forget()
         model = self._bank.best() if self._arrived else self._bank.slowest()
         self.model = model if model.known else None
         if not model.known:
@@ -95,6 +115,11 @@ class Controller:
         cautious = model.gain + model.gain_error**2 / model.gain
         return (resting + pace * (self.set_point / self._scale - there) / cautious) * self.bounds.high
 
+    @property
+    def _trial(self) -> int:
+        """Samples for which a level is tried: what it does shows after the longest dead time at the latest."""
+        return min(FIRST * (1 + self._turns // 2), self.most_dead + SHOWN)
+
     def _tried(self, value: float) -> float:
         """Return one of two levels in turn, each time for longer and higher, to see what the system does to them."""
         if self.sign * (value - self.set_point / self._scale) > 0:  # nobody knows yet whether anything leads back
@@ -102,6 +127,6 @@ class Controller:
         self._left -= 1
         if self._left <= 0:
             self._turns += 1
-            self._left = FIRST * (1 + self._turns // 2)
+            self._left = self._trial
         lowest = max(self.start, 0.02 * self.bounds.high)
         return lowest * RAISE ** (self._turns % 2 + self._turns // 2)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pileup.run.control.controller import Bounds, Controller
+from pileup.run.control.controller import MOST_DEAD, Bounds, Controller
 
 STEPS = 10
 """Steps of the simulation per second."""
@@ -81,7 +81,62 @@ class Lag:
         return self._seen[max(0, len(self._seen) - 1 - self.dead)] + self.noise * float(random.standard_normal())
 
 
-def held(plant: Queue | Lag, controller: Controller, seed: int, settle: int, seconds: int) -> list[float]:
+@dataclass(slots=True)
+class Server:
+    """Requests of one queue, first come, first served, by so many workers; log-normal service of a mean (s).
+
+    Requests come at equal intervals. What is seen are those that wait or are served, seen late by `dead` seconds.
+    """
+
+    workers: int
+    mean: float
+    sigma: float
+    """Standard deviation of the logarithm of the service time."""
+    dead: int = 0
+    value: float = 0.0
+    _time: int = 0
+    _due: float = 0.0
+    _free: list[float] = field(default_factory=list)
+    _ends: list[float] = field(default_factory=list)
+    _seen: deque[float] = field(default_factory=deque)
+
+    def second(self, level: float, random: np.random.Generator) -> float:
+        """Return what is seen to be under way after a second at so many requests per second."""
+        self._free = self._free or [0.0] * self.workers
+        before, self._due = self._due, self._due + level
+        for number in range(math.floor(before) + 1, math.floor(self._due) + 1):
+            came = self._time + (number - before) / level
+            begins = max(came, heapq.heappop(self._free))
+            middle = math.log(self.mean) - self.sigma**2 / 2
+            ends = begins + float(random.lognormal(middle, self.sigma))
+            heapq.heappush(self._free, ends)
+            heapq.heappush(self._ends, ends)
+        self._time += 1
+        while self._ends and self._ends[0] <= self._time:
+            heapq.heappop(self._ends)
+        self.value = float(len(self._ends))
+        self._seen.append(self.value)
+        return self._seen[max(0, len(self._seen) - 1 - self.dead)]
+
+
+@dataclass(slots=True)
+class Informed:
+    """Knows how many requests a server answers in a second: it asks for these and for what is missing, or less."""
+
+    set_point: float
+    capacity: float
+    high: float
+    level: float
+
+    def step(self, value: float) -> float:
+        """Return the level for the next second: most of the way in one, as far as it can be gone."""
+        self.level = min(max(self.capacity + 0.7 * (self.set_point - value), 0.0), self.high)
+        return self.level
+
+
+def held(
+    plant: Queue | Lag | Server, controller: Controller | Informed, seed: int, settle: int, seconds: int
+) -> list[float]:
     """Return the true values of every second after the system was given `settle` seconds to get there."""
     random = np.random.default_rng(seed)
     found = []
@@ -93,6 +148,6 @@ def held(plant: Queue | Lag, controller: Controller, seed: int, settle: int, sec
     return found
 
 
-def controller(set_point: float, band: float, high: float, sign: int = 1) -> Controller:
+def controller(set_point: float, band: float, high: float, sign: int = 1, most_dead: int = MOST_DEAD) -> Controller:
     """Return a controller for levels from 0 to `high`, which begins as a suite does that says no more."""
-    return Controller(set_point, band, Bounds(0.0, high, high / 10), high / 10, sign)
+    return Controller(set_point, band, Bounds(0.0, high, high / 10), high / 10, sign, most_dead)
