@@ -97,7 +97,18 @@ impl Iteration {
         let single = *self.single.lock().unwrap_or_else(PoisonError::into_inner);
         let operation = if single.is_some() { self.press.single() } else { 0 };
         let (key, first_byte) = single.unwrap_or_default();
-        Ended { end, outcome, error: outcome::cut(error).to_owned(), bytes, calls, repeats: 0, first_byte, operation, key }
+        Ended {
+            end,
+            outcome,
+            error: outcome::cut(error).to_owned(),
+            bytes,
+            calls,
+            repeats: 0,
+            unreachable: false,
+            first_byte,
+            operation,
+            key,
+        }
     }
 }
 
