@@ -107,14 +107,15 @@ def _operations(results: RunResults) -> Iterator[tuple[CaseResult, OperationResu
 
 def _figures(results: RunResults) -> Table:
     columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(COUNTS, WHOLE)
-    columns |= {"seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE} | _with_ends("rate", "throughput")
+    columns |= {"seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE, "repeated": WHOLE} | _with_ends("rate", "throughput")
     columns |= {f"{kind}_{name}": NUMBER for kind in KINDS for name in ("mean", "smallest", "largest")}
 
     def row(case: CaseResult, each: OperationResult) -> Row:
         counts = (getattr(each.counts, name) for name in COUNTS)
         spans = [getattr(each, kind) for kind in KINDS]
         times = (getattr(found, name, None) for found in spans for name in ("mean", "smallest", "largest"))
-        head = (case.name, each.operation, each.iteration, each.detached, *counts, each.seconds, each.bytes, each.calls)
+        head = (case.name, each.operation, each.iteration, each.detached, *counts)
+        head = (*head, each.seconds, each.bytes, each.calls, each.repeated)
         return (*head, *_interval(each.rate), *_interval(each.throughput), *times)
 
     return Table("figures", columns, (row(*each) for each in _operations(results)))

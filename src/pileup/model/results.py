@@ -93,6 +93,8 @@ class OperationResult:
     service: Distribution | None
     detached: bool = False
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
+    repeated: int = 0
+    """Of the calls, how many repeated one that the server cannot have read: it had closed the kept connection."""
     not_passed: Figure = Figure(None, "fraction")
     """Share of what was due that did not pass; what was missed was due."""
 

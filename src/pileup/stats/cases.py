@@ -17,6 +17,7 @@ from pileup.stats.held import held_words
 from pileup.stats.intervals import wilson
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
+from pileup.stats.own_waits import own_words
 from pileup.stats.settled import settled_words
 from pileup.stats.timeline import timeline
 from pileup.stats.window import Window
@@ -138,6 +139,7 @@ def _operation(data: CaseData, tally: Tally) -> OperationResult:
         throughput=part.throughput(tally),
         bytes=tally.bytes,
         calls=tally.calls,
+        repeated=tally.repeated,
         response=distribution(tally.response, part.known(tally)),
         service=distribution(tally.service, part.known(tally)),
         detached=part.is_detached(tally),
@@ -161,4 +163,5 @@ def _notes(data: CaseData) -> list[str]:
     sought = found(data.info)
     level = found_words(sought) if sought is not None else ""
     steady = settled_words(data.settled) if data.settled is not None else ""
-    return [text for text in ("" if known else told, data.remark, held, level, steady) if text]
+    own = own_words(data.measured)
+    return [text for text in ("" if known else told, data.remark, held, level, steady, *own) if text]

@@ -45,6 +45,8 @@ class Tally:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
     bytes: int = 0
     calls: int = 0
+    repeated: int = 0
+    """Of the calls, how many repeated an earlier one."""
     responses: Durations = field(default_factory=Durations)
     services: Durations = field(default_factory=Durations)
 
@@ -133,5 +135,6 @@ def _add_rows(found: Measured, frame: Frame, phase: int) -> None:
             tally.counts[name] += getattr(row, name)
         tally.bytes += row.bytes
         tally.calls += row.calls
+        tally.repeated += row.repeated
         tally.responses.add(row.response)
         tally.services.add(row.service)

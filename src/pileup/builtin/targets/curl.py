@@ -59,6 +59,8 @@ class Curl(ProgramClient):
         """Size of the object that is being read, where the last answer has told it."""
         self._always = [*ALWAYS, *_who(settings)]
         self._always += [_line("header", f"{name}: {value}") for name, value in settings.get("headers", ())]
+        if settings.get("expect") == "never":
+            self._always.append(_line("header", "Expect:"))
 
     @classmethod
     def problem(cls, step: Step) -> str:
