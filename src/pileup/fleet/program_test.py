@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
-from pileup.fleet.place import MOST_THREADS
+from pileup.fleet.order import MOST_THREADS
 from pileup.fleet.program_verbs import Act, Verbs
 from pileup.model.errors import Ambiguous, Failed, VerdictException
 from pileup.model.program import Program, Step

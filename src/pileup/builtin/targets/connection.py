@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import http.client
-import os
 import select
 import socket
 import sys
@@ -257,22 +256,25 @@ class Connections:
 
 @contextmanager
 def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
-    """Look at a kept connection that ends in order, which the library closes at once, before it is gone.
+    """Look at a kept connection that ends, which the library closes at once, before it is gone.
 
-    Raises Untaken for a reset, which a system sends for what was not read, and for an end before which the server's
-    machine had not acknowledged the head of the request (SIOCOUTQ).
+    Raises Untaken for what the server has not read: a reset, alone or behind an end in order, is what a system sends
+    for that; so is an end before which its machine had not acknowledged the head of the request (SIOCOUTQ).
     """
-    descriptor = os.dup(connection.sock.fileno())
+    watched = connection.sock.dup()
     try:
         yield
     except Ambiguous as problem:
-        left = int.from_bytes(fcntl.ioctl(descriptor, termios.TIOCOUTQ, bytes(4)), sys.byteorder, signed=True)
-        ended = isinstance(problem.__cause__, http.client.RemoteDisconnected)  # a ConnectionResetError too
-        if left > 0 if ended else isinstance(problem.__cause__, NO_ANSWER):
+        cause = problem.__cause__
+        if not isinstance(cause, NO_ANSWER):
+            raise
+        left = int.from_bytes(fcntl.ioctl(watched, termios.TIOCOUTQ, bytes(4)), sys.byteorder, signed=True)
+        reset = watched.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
+        if reset or left > 0 or not isinstance(cause, http.client.RemoteDisconnected):
             raise Untaken(problem.what) from problem
         raise
     finally:
-        os.close(descriptor)
+        watched.close()
 
 
 def _said(problem: OSError) -> str:
