@@ -212,6 +212,14 @@ HTTP_LIES: dict[str, Callable[[str], Iterator[bytes]]] = {
     "closed": lambda path: iter([]),
     "silent": lambda path: _then_nothing(b""),
     "stalled": lambda path: _then_nothing(_http("200 OK", whole()[: SIZE // 2], SIZE)),
+    "surplus": lambda path: iter([_http("200 OK", whole()) + b"more"]),
+    "twice": lambda path: iter([_http("200 OK", whole()) * 2]),
+    "contradiction": lambda path: iter(
+        [
+            f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: {SIZE + 1}\r\n\r\n{SIZE:x}\r\n".encode(),
+            whole() + b"\r\n0\r\n\r\n",
+        ]
+    ),
     "redirect": lambda path: iter([_http("302 Found", b"", None, f"Location: {path}")]),
     "redirect-nowhere": lambda path: iter([_http("302 Found", b"", None, "Location: gopher://[/")]),
     "garbage": lambda path: iter([b"\xa5\x5a" * 2048]),

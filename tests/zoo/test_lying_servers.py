@@ -22,6 +22,7 @@ MEMORY = 400 << 20
 
 NO_XROOT = "the answer is not xroot: "
 NO_ANSWER = ("ambiguous", "no answer within 1 s")
+HALF = "the answer was incomplete after 1 s: 50 % of 50000 bytes had come"
 CLOSED = ("ambiguous", "connection closed (in|before) the answer")
 WAIT = ("refused", "the server asks to wait, longer than the timeout of 1 s allows")
 XROOT = {
@@ -33,7 +34,7 @@ XROOT = {
     "truncated": CLOSED,
     "closed": CLOSED,
     "silent": NO_ANSWER,
-    "stalled": NO_ANSWER,
+    "stalled": ("ambiguous", HALF),
     "redirect": ("failed", "redirected more than 16 times"),
     "redirect-nowhere": ("failed", NO_XROOT + "a redirect that leads nowhere"),
     "wait": ("refused|ambiguous", f"{WAIT[1]}|{NO_ANSWER[1]}"),  # by whether it waits or asks when its time is up
@@ -56,7 +57,10 @@ HTTP = {
     "truncated": ("failed", "truncated: 25000 of 50000 bytes"),
     "closed": ("ambiguous", "connection closed before the answer"),
     "silent": NO_ANSWER,
-    "stalled": NO_ANSWER,
+    "stalled": ("failed", HALF),
+    "surplus": ("failed", "the server sent more than its answer"),
+    "twice": ("failed", "the server sent more than its answer"),
+    "contradiction": ("failed", "the answer states another length than its chunks have"),
     "redirect": ("failed", "redirected more than 5 times, the last time by HTTP 302"),
     "redirect-nowhere": ("failed", "HTTP 302 to what is no url of an HTTP server"),
     "garbage": ("failed", "the answer is not HTTP/1"),

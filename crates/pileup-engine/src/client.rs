@@ -29,6 +29,8 @@ pub struct Fault {
     pub kind: Kind,
     /// The message for people, at most 500 characters.
     pub message: String,
+    /// Whether no connection could be made, for a reason at the other end or on the way: the client pauses before its next iteration.
+    pub unreachable: bool,
 }
 
 impl Fault {
@@ -39,12 +41,17 @@ impl Fault {
             let cut = (0..=500).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
             message.truncate(cut);
         }
-        Self { kind, message }
+        Self { kind, message, unreachable: false }
     }
 
     /// The system did the wrong thing.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)
+    }
+
+    /// No connection could be made, for a reason at the other end or on the way.
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Self { unreachable: true, ..Self::failed(message) }
     }
 
     /// The system said no.
@@ -114,6 +121,33 @@ impl<'a> Call<'a> {
     }
 }
 
+/// The operation that an `OwnWait` for the word on `Expect: 100-continue` is.
+pub const EXPECT_WAIT: &str = "expect-wait";
+/// The operation that the pause after a connection that could not be made is.
+pub const RECONNECT_PAUSE: &str = "reconnect-pause";
+
+/// Time that a client let pass though it could have sent something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnWait {
+    /// What it waited for: name of an operation.
+    pub what: &'static str,
+    /// Begin, ns since the epoch.
+    pub begun: i64,
+    /// End, ns since the epoch.
+    pub ended: i64,
+}
+
+/// An answer whose head has come, and not all of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// Bytes of the body that have come.
+    pub got: u64,
+    /// Bytes that the head promises; none: it does not say.
+    pub stated: Option<u64>,
+    /// What an operation is that ends so: failed where the head has told what was done, else ambiguous.
+    pub kind: Kind,
+}
+
 /// What the client notes while it acts; kept also when the operation is cut off by its timeout.
 #[derive(Debug, Default)]
 pub struct Act {
@@ -129,6 +163,12 @@ pub struct Act {
     pub sent: bool,
     /// Whether the server has told the client to come again later, and that has not been done yet.
     pub waits: bool,
+    /// Since when the client holds back what it could send, ns; none: it does not. Time that passes so is pileup's own.
+    pub holds: Option<i64>,
+    /// Time in which the client held back what it could send: each becomes an operation of its own name.
+    pub own_waits: Vec<OwnWait>,
+    /// How far the answer has come whose body is under way; none: no head of an answer has come.
+    pub incomplete: Option<Incomplete>,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
     pub sum: Option<u32>,
     /// Who learns of bytes as they come.
@@ -141,6 +181,13 @@ impl Act {
         self.bytes = total;
         if let Some(progress) = &self.progress {
             progress.note(total);
+        }
+    }
+
+    /// So much of the body of the answer has come.
+    pub fn came(&mut self, got: u64) {
+        if let Some(incomplete) = &mut self.incomplete {
+            incomplete.got = got;
         }
     }
 }
@@ -161,6 +208,10 @@ pub trait Factory: Send + Sync + 'static {
     type Client: Client;
     /// Whether `act` blocks its thread, so that every client needs a thread of its own.
     const BLOCKING: bool;
+    /// Longest pause of a client after a connection that could not be made, ns; 0: none. The first is a tenth of it.
+    fn reconnect_pause(&self) -> u64 {
+        0
+    }
     /// Make client number `client`.
     fn make(&self, client: u32) -> Self::Client;
 }

@@ -7,9 +7,10 @@ use pileup_pacer::clock;
 use pileup_record::{Outcome, Row};
 
 use crate::checked::Checked;
-use crate::client::{Act, Call, Client, Fault, Kind};
+use crate::client::{Act, Call, Client, EXPECT_WAIT, Fault, Incomplete, Kind, OwnWait};
 use crate::program::{Program, Step};
 use crate::progress::Progress;
+use crate::puller::DEFAULT_CLIENTS;
 use crate::shard::{Ended, Shard, Start};
 
 /// A program with the numbers of its operations' names.
@@ -20,6 +21,8 @@ pub struct Prepared {
     /// Whether an iteration is one operation, which then needs one row only.
     single: bool,
     timeout: u64,
+    /// Most clients of the load at a time.
+    clients: u32,
 }
 
 impl Prepared {
@@ -33,7 +36,8 @@ impl Prepared {
         if single {
             shard.name_single(&program.steps[0].operation);
         }
-        Self { program, notes, single, timeout: shard.load().timeout }
+        let clients = shard.load().most_clients().unwrap_or(DEFAULT_CLIENTS);
+        Self { program, notes, single, timeout: shard.load().timeout, clients }
     }
 
     /// What an operation may take.
@@ -125,8 +129,8 @@ impl<'a> Iteration<'a> {
 
     /// Number of the object that a step acts on, the `turn`-th time in this iteration.
     fn object(&self, step: &Step, turn: u64) -> u64 {
-        let (start, seed) = (&self.start, self.shard.load().seed);
-        self.prepared.program.object(step, seed, start.number, start.client, turn)
+        let (start, seed, clients) = (&self.start, self.shard.load().seed, self.prepared.clients);
+        self.prepared.program.object(step, seed, start.number, start.client, turn, clients)
     }
 
     fn begin(&mut self, name: u32) -> u64 {
@@ -145,7 +149,10 @@ impl<'a> Iteration<'a> {
         self.bytes += self.act.bytes;
         self.calls = self.calls.saturating_add(self.act.calls);
         self.repeats = self.repeats.saturating_add(self.act.repeats);
+        let own = self.record_own_waits();
+        let own = if result.is_ok() { own } else { 0 };
         if self.prepared.single {
+            self.start.start += own;
             return result.map_err(Some);
         }
         let (outcome, error) = match &result {
@@ -156,7 +163,7 @@ impl<'a> Iteration<'a> {
             let row = Row {
                 id: open.id,
                 intended: open.begun,
-                start: open.begun,
+                start: open.begun + own,
                 first_byte: self.act.first_byte,
                 end: clock::now(),
                 bytes: self.act.bytes,
@@ -174,11 +181,26 @@ impl<'a> Iteration<'a> {
         result.map_err(Some)
     }
 
+    /// Record the time in which this operation was held back here, as operations of their own; how long it was in all, ns.
+    ///
+    /// What passed begins so much later: its service time is that of the system, its response time has the wait.
+    fn record_own_waits(&mut self) -> i64 {
+        let mut all = 0;
+        for wait in std::mem::take(&mut self.act.own_waits) {
+            let operation = self.shard.recorder().name(wait.what);
+            let (intended, start, end) = (wait.begun, wait.begun, wait.ended);
+            self.shard.own_wait(&self.start, Row { intended, start, end, operation, ..Row::default() });
+            all += end - start;
+        }
+        all
+    }
+
     fn finish(&mut self, fault: Option<Fault>) {
         let (end, bytes, calls, repeats) = (clock::now(), self.bytes, self.calls, self.repeats);
         let mut ended = Ended { end, bytes, calls, repeats, ..Ended::default() };
         if let Some(fault) = fault {
             ended.outcome = outcome(fault.kind);
+            ended.unreachable = fault.unreachable;
             ended.error = fault.message;
         }
         if let Some(open) = self.open.as_ref().filter(|_| self.prepared.single) {
@@ -187,10 +209,17 @@ impl<'a> Iteration<'a> {
         self.shard.finish(&self.start, &ended);
     }
 
-    fn no_answer(&self) -> Fault {
+    fn no_answer(&mut self) -> Fault {
         let limit = words(self.prepared.timeout);
         if self.act.waits {
             return Fault::refused(format!("the server asks to wait, longer than the timeout of {limit} allows"));
+        }
+        if let Some(begun) = self.act.holds.take() {
+            self.act.own_waits.push(OwnWait { what: EXPECT_WAIT, begun, ended: clock::now() });
+            return Fault::ambiguous(format!("the body was held back for {limit}: no word on Expect came"));
+        }
+        if let Some(incomplete) = self.act.incomplete {
+            return Fault::new(incomplete.kind, cut_short(&limit, incomplete));
         }
         if self.act.sent {
             Fault::ambiguous(format!("no answer within {limit}"))
@@ -205,6 +234,17 @@ impl<'a> Iteration<'a> {
             return Ok(());
         }
         Err(Fault::ambiguous(format!("took longer than its timeout of {}", words(self.prepared.timeout))))
+    }
+}
+
+/// What to say of an answer whose end did not come in time. The share is told in tenths, so that alike faults have one text; the row has the bytes.
+fn cut_short(limit: &str, Incomplete { got, stated, .. }: Incomplete) -> String {
+    match stated {
+        Some(stated) => {
+            let tenths = u128::from(got) * 10 / u128::from(stated.max(1));
+            format!("the answer was incomplete after {limit}: {} % of {stated} bytes had come", tenths.min(10) * 10)
+        }
+        None => format!("the answer was incomplete after {limit}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The engine: the pull state machine and what carries it out. It names no protocol; clients come through the seam in `client`.
 //!
-//! `puller` says who begins what when; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
+//! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
 //! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `press` is the face of it all.
 
 mod blocking;
@@ -15,6 +15,7 @@ pub mod press;
 pub mod program;
 pub mod progress;
 pub mod puller;
+pub mod reconnect;
 mod room;
 pub mod shard;
 pub mod turnstile;

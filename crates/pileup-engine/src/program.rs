@@ -55,6 +55,8 @@ pub enum Order {
     Random,
     /// Each client its own, by its number.
     Client,
+    /// In turn, each client among a share of its own: no two clients act on the same one at a time, however long either takes.
+    Shared,
 }
 
 /// Which object a step acts on.
@@ -353,9 +355,10 @@ impl Program {
         }
     }
 
-    /// Number of the object that a step acts on, the `turn`-th time in this iteration of this client. `seed` is the load's.
+    /// Number of the object that a step acts on, the `turn`-th time in this iteration of this client. `seed` is the load's, `clients` is how many
+    /// it has at most.
     #[must_use]
-    pub fn object(&self, step: &Step, seed: u64, iteration: u64, client: u32, turn: u64) -> u64 {
+    pub fn object(&self, step: &Step, seed: u64, iteration: u64, client: u32, turn: u64, clients: u32) -> u64 {
         let in_all = step.repeat.wrapping_mul(self.repeat);
         let count = step.keys.count();
         let among = |first: u64| first.wrapping_mul(in_all).wrapping_add(turn);
@@ -363,6 +366,13 @@ impl Program {
             Order::Sequential => among(iteration) % count,
             Order::Random => bits(seed, OBJECTS, among(iteration)) % count,
             Order::Client => among(u64::from(client)) % count,
+            Order::Shared => {
+                // the objects client, client + clients, client + 2 clients, ...: they are no other client's
+                let clients = u64::from(clients).clamp(1, count);
+                let first = u64::from(client) % clients;
+                let share = (count - first).div_ceil(clients);
+                first + among(iteration / clients) % share * clients
+            }
         }
     }
 
@@ -440,5 +450,29 @@ mod tests {
 
     fn drawn_one(step: &Step) -> Vec<Range> {
         step.ranges(0, 0, None).collect()
+    }
+
+    #[test]
+    fn t15_shared_names_are_all_used_and_none_by_two() {
+        let text = |order: &str| {
+            format!(
+                r#"{{"steps": [{{"operation": "read", "verb": "read", "keys": {{"prefix": "", "count": 50, "width": 1, "names": [],
+                "order": "{order}"}}, "repeat": 2, "content": null, "offset": 0, "length": null, "buffer": null, "verify": false,
+                "checksum": "none", "method": "", "headers": [], "expect": {{"statuses": [], "contains": null, "entries": null}},
+                "missing_ok": false, "cost_ns": 0}}]}}"#
+            )
+        };
+        let program: Program = serde_json::from_str(&text("shared")).unwrap();
+        let mut users = vec![std::collections::HashSet::new(); 50];
+        for iteration in 0..3000 {
+            let client = u32::try_from(iteration % 16).unwrap();
+            for turn in 0..2 {
+                let object = program.object(&program.steps[0], 1, iteration, client, turn, 16);
+                users[usize::try_from(object).unwrap()].insert(client);
+            }
+        }
+        assert!(users.iter().all(|users| users.len() == 1), "{users:?}");
+        let crowd = program.object(&program.steps[0], 1, 7, 77, 0, 1000);
+        assert!(crowd < 50, "more clients than names share them");
     }
 }

@@ -62,6 +62,8 @@ enum Shape {
         arrivals: Box<Schedule>,
         /// Clients that wait; who was used last is used first.
         idle: Vec<u32>,
+        /// Clients that pause after a connection that could not be made, with when they are free again.
+        pausing: BinaryHeap<Reverse<(i64, u32)>>,
         /// Most clients of this shard.
         most: u32,
     },
@@ -95,7 +97,8 @@ impl Puller {
         let shape = if load.kind == Kind::Open {
             let most = load.share(u64::from(load.clients.unwrap_or(DEFAULT_CLIENTS))).max(1);
             let arrivals = Box::new(Schedule::new(&load));
-            Shape::Open { arrivals, idle: Vec::new(), most: u32::try_from(most).unwrap_or(u32::MAX) }
+            let (idle, pausing) = (Vec::new(), BinaryHeap::new());
+            Shape::Open { arrivals, idle, pausing, most: u32::try_from(most).unwrap_or(u32::MAX) }
         } else {
             let clients = u64::from(load.most_clients().unwrap_or(1));
             Shape::Closed {
@@ -145,7 +148,7 @@ impl Puller {
     fn past(&mut self, now: i64) -> bool {
         let Some(end) = self.end().filter(|end| now >= *end) else { return false };
         match &mut self.shape {
-            Shape::Open { arrivals, idle, most } if now < end + WAKING => {
+            Shape::Open { arrivals, idle, most, .. } if now < end + WAKING => {
                 (idle.is_empty() && self.existing >= *most) || arrivals.peek().is_none()
             }
             _ => true,
@@ -257,7 +260,10 @@ impl Puller {
 
     fn next_open(&mut self, now: i64) -> Step {
         let end = self.end();
-        let Shape::Open { arrivals, idle, most } = &mut self.shape else { return Step::Idle };
+        let Shape::Open { arrivals, idle, pausing, most } = &mut self.shape else { return Step::Idle };
+        while pausing.peek().is_some_and(|Reverse((free, _))| *free <= now) {
+            idle.extend(pausing.pop().map(|Reverse((_, client))| client));
+        }
         let Some(Arrival { number, time, stage }) = arrivals.peek() else {
             return end.filter(|_| self.under_way == 0).map_or(Step::Idle, Step::Wait);
         };
@@ -267,7 +273,9 @@ impl Puller {
         }
         let known = idle.pop();
         let new = number_of(self.existing, &self.load);
-        let Some(client) = known.or((self.existing < *most).then_some(new)) else { return Step::Idle };
+        let Some(client) = known.or((self.existing < *most).then_some(new)) else {
+            return pausing.peek().map_or(Step::Idle, |Reverse((free, _))| Step::Wait(*free));
+        };
         arrivals.next();
         self.begin(Begin { client, number, intended, stage, new: known.is_none() })
     }
@@ -286,6 +294,12 @@ impl Puller {
 
     /// An iteration of this client has ended.
     pub fn finished(&mut self, client: u32, now: i64, passed: bool) {
+        self.finished_and_pauses(client, now, passed, 0);
+    }
+
+    /// The same for a client that begins nothing for so long, ns: what is due meanwhile goes to others, or waits. Whether it pauses for that
+    /// reason, and not for a think time that is longer.
+    pub fn finished_and_pauses(&mut self, client: u32, now: i64, passed: bool, least: u64) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
         self.failed_in_a_row = if passed { 0 } else { self.failed_in_a_row + 1 };
         if self.load.errors_in_a_row.is_some_and(|most| self.failed_in_a_row >= most) {
@@ -302,7 +316,8 @@ impl Puller {
                 }
                 let pause = think(&self.load, u64::from(client), turns[place]);
                 turns[place] += 1;
-                let free = now.saturating_add_unsigned(pause);
+                let thinks = pause >= least;
+                let free = now.saturating_add_unsigned(pause.max(least));
                 let since = u64::try_from(free.saturating_sub(self.start)).unwrap_or(0);
                 let again = match steps {
                     Some(steps) => steps.wanted(u64::from(client), since),
@@ -316,11 +331,16 @@ impl Puller {
                     let time = if again == since { free } else { self.start.saturating_add_unsigned(again) };
                     ready.push(Reverse((time, self.turn, client, again != since)));
                 }
+                return !thinks;
             }
             // who is free only after the end begins nothing more
-            Shape::Open { idle, .. } if !past => idle.push(client),
-            Shape::Open { .. } => {}
+            Shape::Open { .. } if past => return false,
+            Shape::Open { pausing, .. } if least > 0 => {
+                pausing.push(Reverse((now.saturating_add_unsigned(least), client)));
+            }
+            Shape::Open { idle, .. } => idle.push(client),
         }
+        true
     }
 
     /// Whether so many in a row did not pass that the whole load must end, other shards too.

@@ -8,8 +8,10 @@ use pileup_pacer::clock;
 use pileup_record::{Beside, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
 use pileup_schedule::{Load, Stage};
 
+use crate::client::RECONNECT_PAUSE;
 use crate::progress::{Come, Progress, Spans, within};
 use crate::puller::{Begin, Puller, Step};
+use crate::reconnect::Reconnect;
 
 /// An iteration that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct Ended {
     pub calls: u32,
     /// Of these, how many repeated one that had no answer.
     pub repeats: u32,
+    /// Whether it ended because no connection could be made: its client pauses.
+    pub unreachable: bool,
     /// First byte of the answer; 0: not known. Only for an iteration that is its own operation.
     pub first_byte: i64,
     /// String id of the operation's name; 0: `iteration`.
@@ -72,6 +76,7 @@ const MOMENT: u64 = 100_000_000;
 /// Under the lock.
 pub struct State {
     puller: Puller,
+    reconnect: Reconnect,
     local: Local,
     tally: Tally,
     late: Histogram,
@@ -136,6 +141,7 @@ impl Shard {
         let untimed = load.untimed();
         let state = State {
             puller,
+            reconnect: Reconnect::new(&load),
             local: recorder.local(),
             tally: Tally::new(),
             late: Histogram::new(),
@@ -362,8 +368,34 @@ impl Shard {
         }
         state.under_way[place] = None;
         self.write_end(&mut state, start, ended);
-        state.puller.finished(start.client, ended.end, ended.outcome == Outcome::Passed);
+        let pause = state.reconnect.after(start.client, place, ended.unreachable);
+        let passed = ended.outcome == Outcome::Passed;
+        if state.puller.finished_and_pauses(start.client, ended.end, passed, pause) && pause > 0 {
+            let (name, begun, free) =
+                (self.recorder.name(RECONNECT_PAUSE), ended.end, ended.end.saturating_add_unsigned(pause));
+            let end = state.puller.end().map_or(free, |end| free.min(end.max(begun)));
+            let row = Row { intended: begun, start: begun, end, operation: name, ..Row::default() };
+            self.write_beside(&mut state, start, row);
+        }
         true
+    }
+
+    /// Record a time that pileup itself let pass in an iteration or behind it: an operation without calls and bytes.
+    pub fn own_wait(&self, start: &Start, row: Row) {
+        self.write_beside(&mut self.state(), start, row);
+    }
+
+    fn write_beside(&self, state: &mut State, start: &Start, row: Row) {
+        let blank = self.blank(start);
+        let (case, client, target, place, phase) = (blank.case, blank.client, blank.target, blank.place, blank.phase);
+        let row = Row { id: state.local.next_id(), parent: start.id, case, client, target, place, phase, ..row };
+        state.tally.add_with(&row, &self.beside(&row, 0));
+        state.local.push(row);
+    }
+
+    /// Have clients pause after a connection that could not be made: at most so long, ns; 0: not.
+    pub fn set_reconnect_pause(&self, most: u64) {
+        self.state().reconnect.set(most);
     }
 
     fn write_end(&self, state: &mut State, start: &Start, ended: &Ended) {

@@ -112,6 +112,7 @@ async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: 
     gate.arrive();
     let shard = Arc::new(Shard::new(Arc::new(part), Arc::clone(press.recorder()), press.begin()));
     press.adopt(&shard);
+    shard.set_reconnect_pause(factory.reconnect_pause());
     let prepared = Prepared::new(program, &shard);
     opened.reverse();
     let worker = Rc::new(Worker { shard, prepared, factory, hall: RefCell::new(Hall { opened, ..Hall::default() }) });

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use pileup_engine::client::Fault;
-use pileup_net::stream::Stream;
+use pileup_net::stream::{Rest, Stream};
 
 use crate::error;
 use crate::upload::Upload;
@@ -14,8 +14,10 @@ use crate::wire::{Broken, Head, Wire};
 pub(crate) enum NoAnswer {
     /// The request did not leave, or not a byte of an answer came on a connection that had been idle before.
     Stale {
-        /// Whether the request may have reached the server.
+        /// Whether a byte of the request has left.
         left: bool,
+        /// Whether the server has not read it all the same.
+        unread: bool,
         /// What to say when it is not tried again.
         fault: Fault,
     },
@@ -36,9 +38,14 @@ impl Link {
         Self { wire: Box::new(Wire::new(stream)), used: false }
     }
 
-    /// Look whether the connection can take a request now: a server that closed it has usually told so by then.
-    pub(crate) async fn is_ready(&mut self) -> bool {
-        poll_fn(|context| Poll::Ready(self.wire.poll_idle(context))).await
+    /// What has come since the last answer: a server that closed the connection has usually told so by then.
+    pub(crate) async fn at_rest(&mut self) -> Rest {
+        poll_fn(|context| Poll::Ready(self.wire.poll_rest(context))).await
+    }
+
+    /// Whether more has come than the answer, which was read to its end.
+    pub(crate) fn has_surplus(&self) -> bool {
+        self.wire.has_surplus()
     }
 
     /// End it in order.
@@ -56,28 +63,29 @@ impl Link {
     }
 
     /// Send a request, its head written by `write`, and wait for the head of its answer, which is without a body where `bodiless`; the body
-    /// waits for the server's word where the request `asks`. `watch` is called whenever something moved.
+    /// waits for the server's word where the request `asks`. `watch` is called whenever something may have moved.
     pub(crate) async fn exchange(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>),
         body: Upload,
         bodiless: bool,
         asks: bool,
-        mut watch: impl FnMut(),
+        mut watch: impl FnMut(&mut Wire),
     ) -> Result<Head, NoAnswer> {
         let idle = std::mem::replace(&mut self.used, true);
         let wire = &mut self.wire;
         wire.begin(write, body, bodiless, asks);
         let answer = poll_fn(|context| {
             let answer = wire.poll_head(context);
-            watch();
+            watch(wire);
             answer
         })
         .await;
         answer.map_err(|broken| {
             let (left, begun) = (wire.left(), wire.begun());
             let fault = error::no_answer(&broken, begun);
-            if !left || (idle && !begun) { NoAnswer::Stale { left, fault } } else { NoAnswer::Final(fault) }
+            let unread = wire.was_not_read(&broken);
+            if !left || (idle && !begun) { NoAnswer::Stale { left, unread, fault } } else { NoAnswer::Final(fault) }
         })
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use http::StatusCode;
 use pileup_engine::client::Fault;
+use pileup_net::route::NoConnection;
 use pileup_net::words;
 
 use crate::wire::Broken;
@@ -26,7 +27,7 @@ pub(crate) fn is_refusal(code: StatusCode) -> bool {
 pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Fault {
     let cause = match broken {
         Broken::TooLarge => return Fault::failed("the head of the answer is larger than 64 KiB"),
-        Broken::NotHttp => return Fault::failed("the answer is not HTTP/1"),
+        Broken::NotHttp | Broken::Contradiction => return Fault::failed("the answer is not HTTP/1"),
         Broken::Io(cause) => cause,
     };
     if let Some(text) = words::tls(cause) {
@@ -40,10 +41,26 @@ pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Fault {
     })
 }
 
+/// The fault of an answer behind which something comes that nobody has asked for.
+pub(crate) fn surplus() -> Fault {
+    Fault::failed("the server sent more than its answer")
+}
+
+/// The fault of an operation before which that is found, on the connection that it was to have.
+pub(crate) fn surplus_before() -> Fault {
+    Fault::failed("the server sent more than its answer to the request before")
+}
+
+/// The fault of a connection that could not be made.
+pub(crate) fn no_connection(why: NoConnection) -> Fault {
+    if why.unreachable { Fault::unreachable(why.words) } else { Fault::failed(why.words) }
+}
+
 /// The fault of an answer that ended early.
 pub(crate) fn broken_body(broken: &Broken, got: u64, stated: Option<u64>) -> Fault {
     let cause = match broken {
         Broken::TooLarge | Broken::NotHttp => return Fault::failed("the body of the answer is not HTTP/1"),
+        Broken::Contradiction => return Fault::failed("the answer states another length than its chunks have"),
         Broken::Io(cause) => cause,
     };
     if let Some(text) = words::tls(cause) {

@@ -2,7 +2,7 @@
 
 use http::header::{CONTENT_RANGE, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
-use pileup_engine::client::{Act, Call, Fault};
+use pileup_engine::client::{Act, Call, Fault, Incomplete};
 use pileup_engine::program::{Checksum, Step, Verb};
 
 use crate::check::{self, Check};
@@ -21,10 +21,14 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
     let step = call.step;
     let status = answer.head.status;
     if !passes(status, call, plan) {
-        return Err(match status {
+        let fault = match status {
             StatusCode::OK if plan.part().is_some() => Fault::failed("HTTP 200 OK, though only a part was asked for"),
             other => error::status(other),
-        });
+        };
+        // what comes with a no has come all the same, whether it ends or not
+        act.incomplete = act.incomplete.map(|incomplete| Incomplete { kind: fault.kind, ..incomplete });
+        let _ = answer.drain(Some(act)).await;
+        return Err(fault);
     }
     match step.verb {
         Verb::Read if status == StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
@@ -32,18 +36,18 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
             pieces(answer, plan, call, act).await
         }
         Verb::Read if status.is_success() => read(answer, plan, call, act).await,
-        Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step).await,
+        Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step, act).await,
         Verb::Stat | Verb::Open => stat(answer, call),
         Verb::Checksum if status.is_success() => call.judge_sum(stated(&answer.head.headers)?),
         Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await.map(drop),
         Verb::Write => {
-            answer.drain().await?;
+            answer.drain(None).await?;
             match check::digest(&answer.head.headers) {
                 Some(sum) if step.checksum == Checksum::Adler32 => call.judge_sum(sum),
                 _ => Ok(()),
             }
         }
-        _ => answer.drain().await.map(drop),
+        _ => answer.drain(None).await.map(drop),
     }
 }
 
@@ -108,6 +112,7 @@ async fn receive(
     while let Some(piece) = answer.link.piece().await {
         let piece = piece.map_err(|error| error::broken_body(&error, check.got(), stated))?;
         act.moved(sent + check.got() + piece.len() as u64);
+        act.came(check.got() + piece.len() as u64);
         check.take(piece)?;
     }
     check.finish()
@@ -130,6 +135,7 @@ async fn pieces(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act
     while let Some(piece) = answer.link.piece().await {
         let mut there = piece.map_err(|error| error::broken_body(&error, got, stated))?;
         got += there.len() as u64;
+        act.came(got);
         let Some(parts) = &mut parts else {
             pieces.take(there)?;
             act.moved(before + pieces.got());
@@ -156,13 +162,14 @@ async fn pieces(answer: &mut Answer, plan: &Plan, call: &Call<'_>, act: &mut Act
     }
 }
 
-async fn list(answer: &mut Answer, plan: &Plan, step: &Step) -> Result<(), Fault> {
+async fn list(answer: &mut Answer, plan: &Plan, step: &Step, act: &mut Act) -> Result<(), Fault> {
     let no_listing = |why: &str| Fault::failed(format!("the answer is no WebDAV listing: {why}"));
     let mut listing = Listing::new(answer.path.as_deref().unwrap_or(&plan.path));
     let (mut got, stated) = (0, answer.head.stated);
     while let Some(piece) = answer.link.piece().await {
         let piece = piece.map_err(|error| error::broken_body(&error, got, stated))?;
         got += piece.len() as u64;
+        act.came(got);
         if got > LISTED {
             return Err(Fault::failed("the listing is larger than 64 MiB"));
         }

@@ -65,12 +65,29 @@ struct Settings {
     /// Whether TLS sessions are resumed. Not: a new connection makes the whole handshake.
     #[serde(default)]
     resume: bool,
+    /// When the server is asked before a large body is sent.
+    #[serde(default)]
+    expect: Expect,
+    /// Longest pause after a connection that could not be made, ns; 0: none.
+    #[serde(default)]
+    reconnect_pause: u64,
     /// How many redirects an operation follows; 0: none, a redirect is the answer.
     #[serde(default = "few")]
     redirects: u32,
     /// Hosts (`host` or `host:port`) beside that of the url that are told who we are when a redirect leads there.
     #[serde(default)]
     trust: Vec<String>,
+}
+
+/// When a server is asked whether it will have a body (`Expect: 100-continue`).
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Expect {
+    /// Before more than 1 MiB.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
 }
 
 fn few() -> u32 {
@@ -89,6 +106,9 @@ pub(crate) struct Target {
     home: Arc<Server>,
     keep_alive: bool,
     redirects: u32,
+    /// Whether the server is asked before a large body is sent.
+    asks: bool,
+    reconnect_pause: u64,
 }
 
 /// Makes the clients of one target.
@@ -103,7 +123,7 @@ impl HttpFactory {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub fn new(settings_json: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate, key, headers, resume, redirects, trust (correct the target)")
+            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
         if !address.tls && (settings.certificate.is_some() || settings.ca.is_some()) {
@@ -117,13 +137,18 @@ impl HttpFactory {
         let servers = Servers::new(&settings, &address)?;
         let home = servers.find(&address)?;
         let (keep_alive, redirects) = (settings.keep_alive, settings.redirects);
-        Ok(Self { target: Arc::new(Target { address, servers, home, keep_alive, redirects }) })
+        let (asks, reconnect_pause) = (settings.expect == Expect::Auto, settings.reconnect_pause);
+        Ok(Self { target: Arc::new(Target { address, servers, home, keep_alive, redirects, asks, reconnect_pause }) })
     }
 }
 
 impl Factory for HttpFactory {
     type Client = HttpClient;
     const BLOCKING: bool = false;
+
+    fn reconnect_pause(&self) -> u64 {
+        self.target.reconnect_pause
+    }
 
     fn make(&self, client: u32) -> HttpClient {
         HttpClient::new(Arc::clone(&self.target), client)

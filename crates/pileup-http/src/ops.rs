@@ -7,8 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::LOCATION;
 use http::{Method, StatusCode};
-use pileup_engine::client::{Act, Call, Client, Fault};
+use pileup_engine::client::{Act, Call, Client, EXPECT_WAIT, Fault, Incomplete, Kind, OwnWait};
 use pileup_engine::program::{Range, Verb};
+use pileup_net::stream::Rest;
 use pileup_pacer::clock::now;
 
 use crate::Target;
@@ -20,7 +21,7 @@ use crate::redirect::{self, Destination};
 use crate::request::{Headers, Request};
 use crate::server::Server;
 use crate::upload::{Notes, Upload};
-use crate::wire::Head;
+use crate::wire::{Head, Wire};
 
 /// Most that is read of an answer nobody looks at, so that its connection can be used again.
 const DRAINED: u64 = 64 * 1024;
@@ -39,6 +40,8 @@ pub struct HttpClient {
     turn: u64,
     home: Known,
     links: Vec<(Known, Link)>,
+    /// Whether something has come on a connection at rest that nobody has asked for.
+    unasked: bool,
     /// About the body that is being sent.
     sent: Rc<Cell<Notes>>,
 }
@@ -80,16 +83,18 @@ impl Client for HttpClient {
             }
             _ => {}
         }
-        let mut plan = Plan::new(call, &self.target.address)?;
+        let mut plan = Plan::new(call, &self.target.address, self.target.asks)?;
         self.turn += 1;
-        if call.step.verb == Verb::Read {
-            return self.read(&mut plan, call, act).await;
-        }
-        self.ask(&mut plan, call, act).await?;
+        let done = match call.step.verb {
+            Verb::Read => self.read(&mut plan, call, act).await,
+            _ => self.ask(&mut plan, call, act).await,
+        };
+        let unasked = std::mem::take(&mut self.unasked);
+        done?;
         if call.sums && call.step.verb == Verb::Write {
             act.sum = Some(self.sent.get().sum);
         }
-        Ok(())
+        if unasked { Err(error::surplus_before()) } else { Ok(()) }
     }
 
     async fn close(&mut self) {
@@ -102,15 +107,15 @@ impl Client for HttpClient {
 impl HttpClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
         let home = Rc::new(Arc::clone(&target.home));
-        Self { target, number, turn: 0, home, links: Vec::new(), sent: Rc::default() }
+        Self { target, number, turn: 0, home, links: Vec::new(), unasked: false, sent: Rc::default() }
     }
 
     /// One request with its answer.
     async fn ask(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let mut answer = self.exchange(plan, call, act).await?;
         let result = judge(&mut answer, plan, call, act).await;
-        self.put_back(answer).await;
-        result
+        let put_back = self.put_back(answer).await;
+        result.and(put_back)
     }
 
     /// Read what the step says: one range or several, each by itself or some in one request.
@@ -205,7 +210,7 @@ impl HttpClient {
                 answer.path = elsewhere.map(|(_, path)| path);
                 return Ok(answer);
             };
-            self.put_back(answer).await;
+            self.put_back(answer).await?;
             if hops == self.target.redirects {
                 let most = self.target.redirects;
                 return Err(Fault::failed(format!(
@@ -246,9 +251,10 @@ impl HttpClient {
 
     /// Send the request and wait for the head of its answer.
     ///
-    /// A kept connection may turn out to be dead. What had not left is sent again on a new one; what had left is sent again once only
-    /// where doing it twice is the same as doing it once, for what it does and for what is answered (RFC 9110, 9.2.2), and is counted as a further
-    /// call: XRootD 5.5 closes after a DELETE of what is not there though it says that it does not.
+    /// A kept connection may turn out to be dead. What had not left is sent on a new one. What had left is sent again only where the server
+    /// has not read it, and where doing it twice is the same as doing it once, for what it does and for what is answered (RFC 9110, 9.2.2);
+    /// it is counted as a further call and as a repeat. Where the server may have had it in its hands it is ambiguous, whatever the method, and so
+    /// it stays when there is no second connection.
     async fn exchange_at(
         &mut self,
         place: Place<'_>,
@@ -262,10 +268,14 @@ impl HttpClient {
         let fresh = kept.is_none();
         match self.attempt(kept, place, plan, call, act).await {
             Ok(answer) => Ok(answer),
-            Err(NoAnswer::Stale { left, .. }) if !fresh && (again || !left) => {
-                act.sent = left;
-                let retried = self.attempt(None, place, plan, call, act).await;
-                retried.map_err(fault_of)
+            Err(NoAnswer::Stale { left: false, .. }) if !fresh => {
+                (act.sent, act.calls) = (false, act.calls - 1);
+                self.attempt(None, place, plan, call, act).await.map_err(fault_of)
+            }
+            Err(NoAnswer::Stale { unread: true, fault, .. }) if !fresh && again => {
+                let link = place.server.connect(self.number).await.map_err(|_| fault)?;
+                act.repeats += 1;
+                self.attempt(Some(link), place, plan, call, act).await.map_err(fault_of)
             }
             Err(trouble) => Err(fault_of(trouble)),
         }
@@ -275,7 +285,9 @@ impl HttpClient {
     async fn kept(&mut self, server: &Known) -> Option<Link> {
         let at = self.links.iter().position(|(known, _)| Arc::ptr_eq(known, server))?;
         let mut link = self.links.remove(at).1;
-        if link.is_ready().await { Some(link) } else { None }
+        let rest = link.at_rest().await;
+        self.unasked |= matches!(rest, Rest::Unasked(_));
+        if rest == Rest::Silent { Some(link) } else { None }
     }
 
     async fn attempt(
@@ -300,36 +312,54 @@ impl HttpClient {
             None => server.connect(self.number).await.map_err(NoAnswer::Final)?,
         };
         act.calls += 1;
-        act.sent = true;
+        (act.sent, act.incomplete) = (true, None);
         let (body, bodiless) = (self.body(call), plan.method == Method::HEAD);
-        let watch = || act.moved(plan.moved + self.sent.get().bytes);
-        let head = link.exchange(|into| request.write(into), body, bodiless, asks, watch).await?;
+        let watch = |wire: &mut Wire| {
+            act.moved(plan.moved + self.sent.get().bytes);
+            act.holds = wire.holds();
+            let wait = wire.take_wait();
+            act.own_waits.extend(wait.map(|(begun, ended)| OwnWait { what: EXPECT_WAIT, begun, ended }));
+        };
+        let head = link.exchange(|into| request.write(into), body, bodiless, asks, watch).await;
+        act.holds = None;
+        let head = head?;
+        act.incomplete = Some(Incomplete { got: 0, stated: head.stated, kind: Kind::Failed });
         if act.first_byte == 0 {
             act.first_byte = now();
         }
         Ok(Answer { server: Rc::clone(server), link, head, path: None })
     }
 
-    /// Keep the connection of an answer that was read to its end.
-    async fn put_back(&mut self, mut answer: Answer) {
-        if !self.target.keep_alive {
+    /// Keep the connection of an answer, read to its end.
+    ///
+    /// # Errors
+    /// When more has come than the answer.
+    async fn put_back(&mut self, mut answer: Answer) -> Result<(), Fault> {
+        let whole = self.target.keep_alive && answer.drain(None).await.is_ok_and(|whole| whole);
+        let surplus = answer.link.has_surplus();
+        if !self.target.keep_alive || surplus {
             answer.link.end().await;
-        } else if answer.drain().await.is_ok_and(|whole| whole) {
+        } else if whole {
             answer.link.rest();
             if self.links.len() == KEPT {
                 self.links.remove(0);
             }
             self.links.push((answer.server, answer.link));
         }
+        if surplus { Err(error::surplus()) } else { Ok(()) }
     }
 }
 
 impl Answer {
-    /// Read the rest of the body and forget it; false when it is too long for that.
-    pub(crate) async fn drain(&mut self) -> Result<bool, Fault> {
+    /// Read the rest of the body and forget it; false when it is too long for that. `act` counts it.
+    pub(crate) async fn drain(&mut self, mut act: Option<&mut Act>) -> Result<bool, Fault> {
         let (mut got, stated) = (0, self.head.stated);
+        let before = act.as_ref().map_or(0, |act| act.bytes);
         while let Some(piece) = self.link.piece().await {
             got += piece.map_err(|error| error::broken_body(&error, got, stated))?.len() as u64;
+            if let Some(act) = &mut act {
+                act.moved(before + got);
+            }
             if got > DRAINED {
                 return Ok(false);
             }

@@ -42,11 +42,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// For a call that is a request.
+    /// For a call that is a request; `asks`: a server is asked before a large body is sent.
     ///
     /// # Errors
     /// When it can be none.
-    pub(crate) fn new(call: &Call<'_>, address: &Address) -> Result<Self, Fault> {
+    pub(crate) fn new(call: &Call<'_>, address: &Address, asks: bool) -> Result<Self, Fault> {
         let step = call.step;
         let method = method(step)?;
         inside(call.key, step)?;
@@ -69,7 +69,7 @@ impl Plan {
             return Err(Fault::failed("nothing can be asked for ahead over HTTP; expected no read_ahead"));
         }
         let sum = (call.sums && step.verb == Verb::Read).then(Adler32::new);
-        let asks = size(call).is_some_and(|size| size > LARGE);
+        let asks = asks && size(call).is_some_and(|size| size > LARGE);
         Ok(Self { method, path, parts: Vec::new(), moved: 0, total: None, sum, asks, to })
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use pileup_net::stream::Rest;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::check::digest;
@@ -41,8 +42,12 @@ impl Duplex for Memory<'_> {
         Poll::Ready(Ok(()))
     }
 
-    fn is_silent(&mut self, _: &mut Context<'_>) -> bool {
-        false
+    fn rest(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Rest {
+        Rest::Closed
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        0
     }
 
     fn wake_at(&self, bytes: usize) {

@@ -14,7 +14,7 @@ use pileup_net::token::Token;
 
 use crate::address::Address;
 use crate::connect::Link;
-use crate::{Settings, auth, request};
+use crate::{Settings, auth, error, request};
 
 /// Most servers, beside the target's own, that are remembered.
 const REMEMBERED: usize = 1024;
@@ -42,7 +42,7 @@ pub(crate) struct Server {
 impl Server {
     /// Connect. Clients with different numbers begin with different addresses of the host and try the others in turn.
     pub(crate) async fn connect(&self, client: u32) -> Result<Link, Fault> {
-        let tcp = self.host.connect(client).await.map_err(Fault::failed)?;
+        let tcp = self.host.connect(client).await.map_err(error::no_connection)?;
         Ok(Link::new(match &self.trust {
             None => Stream::Plain(tcp),
             Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(Fault::failed)?,

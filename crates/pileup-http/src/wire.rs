@@ -11,7 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderName, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use pileup_net::stream::Stream;
+use pileup_net::stream::{Rest, Stream};
+use pileup_pacer::clock::now;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::Sleep;
 
@@ -35,6 +36,9 @@ const FIRST: usize = 2048;
 /// Most memory that an idle connection keeps for reading.
 const IDLE: usize = 16 * 1024;
 
+/// How an answer begins that says that no request has come, but for its minor version.
+const LATE: &[u8; 12] = b"HTTP/1.? 408";
+
 /// How long a server that was asked may stay silent before the body is sent all the same, as curl does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -47,11 +51,18 @@ pub(crate) enum Broken {
     TooLarge,
     /// It is not HTTP/1.
     NotHttp,
+    /// It states another length than its chunks have (RFC 9112, 6.3: an error, it may hide an answer within another).
+    Contradiction,
     /// The stream has ended, or failed.
     Io(io::Error),
 }
 
 impl Broken {
+    /// Whether the stream has ended in order.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Self::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof)
+    }
+
     fn end() -> Self {
         Self::Io(io::ErrorKind::UnexpectedEof.into())
     }
@@ -94,6 +105,10 @@ struct Outgoing {
     held: bool,
     /// The body waits for the server's word, this long.
     waits: Option<Pin<Box<Sleep>>>,
+    /// Since when it does, or did, ns since the epoch.
+    asked: i64,
+    /// When it was sent without such a word, ns since the epoch.
+    unheard: Option<i64>,
 }
 
 /// Leave to have a large buffer, given back at the end: their memory does not grow with the number of clients.
@@ -120,8 +135,10 @@ pub(crate) trait Duplex: AsyncRead + Unpin {
     fn poll_write(&mut self, context: &mut Context<'_>, one: &[u8], other: &[u8]) -> Poll<io::Result<usize>>;
     /// Bring out what is still kept back.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Whether nothing has come, not even an end.
-    fn is_silent(&mut self, context: &mut Context<'_>) -> bool;
+    /// What has come while nothing was asked; `begin` gets the first bytes of it.
+    fn rest(&mut self, context: &mut Context<'_>, begin: &mut [u8]) -> Rest;
+    /// Bytes that have left and that the other end has not acknowledged.
+    fn unacknowledged(&self) -> u64;
     /// Wake the reader only when so many bytes are there, or the stream ends: there must be as many to come.
     fn wake_at(&self, bytes: usize);
     /// Say that nothing more comes, as far as that can be said at once.
@@ -137,8 +154,12 @@ impl Duplex for Stream {
         Self::poll_flush(self, context)
     }
 
-    fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
-        Self::is_silent(self, context)
+    fn rest(&mut self, context: &mut Context<'_>, begin: &mut [u8]) -> Rest {
+        Self::rest(self, context, begin)
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        Self::unacknowledged(self)
     }
 
     fn wake_at(&self, bytes: usize) {
@@ -166,10 +187,13 @@ pub(crate) struct Wire<S = Stream> {
     passed: usize,
     outgoing: Outgoing,
     body: Body,
+    /// Length that the head of this answer states beside its chunks, and what they have had so far.
+    beside: Option<u64>,
+    chunked: u64,
     /// Whether the connection can take another request after this answer.
     keep: bool,
-    /// Whether a byte of this request has left.
-    left: bool,
+    /// Bytes of this request that have left.
+    left: u64,
     /// Whether a byte of this answer has come.
     begun: bool,
     /// Whether the answer is one without a body, whatever its head says (RFC 9110, 9.3.2).
@@ -187,6 +211,8 @@ impl<S: Duplex> Wire<S> {
             done: true,
             held: false,
             waits: None,
+            asked: 0,
+            unheard: None,
         };
         Self {
             stream,
@@ -199,8 +225,10 @@ impl<S: Duplex> Wire<S> {
             passed: 0,
             outgoing,
             body: Body::Sized(0),
+            beside: None,
+            chunked: 0,
             keep: true,
-            left: false,
+            left: 0,
             begun: false,
             bodiless: false,
         }
@@ -208,7 +236,26 @@ impl<S: Duplex> Wire<S> {
 
     /// Whether a byte of the request has left.
     pub(crate) fn left(&self) -> bool {
-        self.left
+        self.left > 0
+    }
+
+    /// Whether the other end has not read the request, of which no answer has come. An end in order acknowledges what had come before it: what it
+    /// does not cannot have been read. A reset is what a system sends for a process that closes with something unread, or that is no more there.
+    pub(crate) fn was_not_read(&self, broken: &Broken) -> bool {
+        match broken {
+            Broken::Io(cause) if cause.kind() == io::ErrorKind::ConnectionReset => true,
+            _ => broken.is_end() && self.stream.unacknowledged() >= self.left,
+        }
+    }
+
+    /// Since when the body is held back until the server says that it will have it, ns since the epoch; none: it is not.
+    pub(crate) fn holds(&self) -> Option<i64> {
+        self.outgoing.waits.as_ref().map(|_| self.outgoing.asked)
+    }
+
+    /// The time in which the body was held back for nothing, told once: (begin, end) in ns since the epoch.
+    pub(crate) fn take_wait(&mut self) -> Option<(i64, i64)> {
+        self.outgoing.unheard.take().map(|end| (self.outgoing.asked, end))
     }
 
     /// Whether a byte of the answer has come.
@@ -216,14 +263,28 @@ impl<S: Duplex> Wire<S> {
         self.begun
     }
 
-    /// Whether the exchange before has ended so that another can follow, and nothing has come since: no end, nothing unasked.
-    pub(crate) fn poll_idle(&mut self, context: &mut Context<'_>) -> bool {
-        self.is_over() && self.begin == self.end && self.stream.is_silent(context)
+    /// What has come since the exchange before has ended so that another can follow.
+    pub(crate) fn poll_rest(&mut self, context: &mut Context<'_>) -> Rest {
+        if !self.is_over() {
+            return Rest::Closed;
+        }
+        let mut begin = [0; LATE.len()];
+        match self.stream.rest(context, &mut begin) {
+            // that it had waited too long for a request is what a server may say before it closes (RFC 9110, 15.5.9)
+            Rest::Unasked(_) if begin[..7] == LATE[..7] && begin[8..] == LATE[8..] => Rest::Closed,
+            rest => rest,
+        }
+    }
+
+    /// Whether more has come than the answer, which has ended.
+    pub(crate) fn has_surplus(&self) -> bool {
+        matches!(self.body, Body::Sized(0)) && self.begin < self.end
     }
 
     /// Take leave: read what nobody has looked at (a close would be a reset else), and say that nothing more comes.
     pub(crate) fn end(&mut self, context: &mut Context<'_>) {
-        self.stream.is_silent(context);
+        let mut unread = [0; FIRST];
+        let _ = Pin::new(&mut self.stream).poll_read(context, &mut ReadBuf::new(&mut unread));
         self.stream.say_end(context);
     }
 
@@ -252,7 +313,8 @@ impl<S: Duplex> Wire<S> {
         self.outgoing.piece = Bytes::new();
         self.outgoing.done = false;
         self.outgoing.waits = asks.then(|| Box::pin(tokio::time::sleep(PATIENCE)));
-        (self.left, self.begun, self.bodiless) = (false, false, bodiless);
+        (self.outgoing.asked, self.outgoing.unheard) = (if asks { now() } else { 0 }, None);
+        (self.left, self.begun, self.bodiless) = (0, false, bodiless);
         self.passed = 0;
         self.body = Body::Open;
     }
@@ -269,7 +331,7 @@ impl<S: Duplex> Wire<S> {
                 break;
             }
             if out.piece.is_empty() && (head.is_empty() || out.waits.is_none()) {
-                out.waits = None;
+                out.unheard = out.waits.take().map(|_| now()).or(out.unheard);
                 out.piece = out.body.next().unwrap_or_default();
             }
             if head.is_empty() && out.piece.is_empty() {
@@ -286,7 +348,7 @@ impl<S: Duplex> Wire<S> {
                     return if heard { Ok(()) } else { Err(cause) };
                 }
             };
-            self.left = true;
+            self.left += written as u64;
             let of_head = written.min(head.len());
             out.at += of_head;
             out.piece = out.piece.slice(written - of_head..);
@@ -377,6 +439,7 @@ impl<S: Duplex> Wire<S> {
             // it answers without having seen the body, and does not want it
             (self.outgoing.done, self.keep) = (true, false);
         }
+        (self.beside, self.chunked) = (head.stated.filter(|_| head.chunked), 0);
         self.body = if self.bodiless || matches!(head.status, 101 | 204 | 304) {
             Body::Sized(0)
         } else if head.coded {
@@ -406,6 +469,10 @@ impl<S: Duplex> Wire<S> {
                     return Poll::Ready(Some(Ok((begin, self.begin))));
                 }
                 Next::End => {
+                    if self.beside.take().is_some_and(|stated| stated != self.chunked) {
+                        self.keep = false;
+                        return Poll::Ready(Some(Err(Broken::Contradiction)));
+                    }
                     self.body = Body::Sized(0);
                     return Poll::Ready(None);
                 }
@@ -417,8 +484,7 @@ impl<S: Duplex> Wire<S> {
             }
             if let Err(broken) = ready!(self.poll_fill(context)) {
                 self.keep = false;
-                let ended = matches!(&broken, Broken::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof);
-                if ended && matches!(self.body, Body::Open) {
+                if broken.is_end() && matches!(self.body, Body::Open) {
                     self.body = Body::Sized(0);
                     return Poll::Ready(None);
                 }
@@ -442,6 +508,9 @@ impl<S: Duplex> Wire<S> {
             Body::Chunked(chunks) => {
                 let (skipped, next) = chunks.next(there);
                 self.begin += skipped;
+                if let Next::Piece(length) = next {
+                    self.chunked += length as u64;
+                }
                 next
             }
         }

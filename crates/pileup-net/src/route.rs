@@ -1,11 +1,38 @@
 //! The way to a host: its addresses, asked for once, and a TCP connection to one of them.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::net::TcpStream;
 
 use crate::words;
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoConnection {
+    /// In words.
+    pub words: String,
+    /// Whether the other end or the way to it is why. Not: this machine could not (no port, no file descriptor left, not permitted).
+    pub unreachable: bool,
+}
+
+impl From<io::Error> for NoConnection {
+    fn from(cause: io::Error) -> Self {
+        use io::ErrorKind as Kind;
+        let unreachable = matches!(
+            cause.kind(),
+            Kind::ConnectionRefused
+                | Kind::ConnectionReset
+                | Kind::ConnectionAborted
+                | Kind::HostUnreachable
+                | Kind::NetworkUnreachable
+                | Kind::NetworkDown
+                | Kind::TimedOut
+        );
+        Self { words: words::connecting(&cause), unreachable }
+    }
+}
 
 /// A host with a port.
 #[derive(Debug)]
@@ -27,7 +54,7 @@ impl Host {
     ///
     /// # Errors
     /// When the name is not known.
-    pub async fn addresses(&self) -> Result<Arc<[SocketAddr]>, String> {
+    pub async fn addresses(&self) -> Result<Arc<[SocketAddr]>, NoConnection> {
         let known = self.resolved.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(addresses) = known {
             return Ok(addresses);
@@ -35,7 +62,7 @@ impl Host {
         let found = tokio::net::lookup_host((self.name.as_str(), self.port)).await;
         let addresses: Arc<[SocketAddr]> = found.map(Iterator::collect).unwrap_or_default();
         if addresses.is_empty() {
-            return Err("name not found".to_owned());
+            return Err(NoConnection { words: "name not found".to_owned(), unreachable: true });
         }
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&addresses));
         Ok(addresses)
@@ -44,15 +71,15 @@ impl Host {
     /// Connect to the first address that takes it. Clients with different numbers begin with different ones.
     ///
     /// # Errors
-    /// What was wrong with the last one, in words.
-    pub async fn connect(&self, client: u32) -> Result<TcpStream, String> {
+    /// What was wrong with the last one.
+    pub async fn connect(&self, client: u32) -> Result<TcpStream, NoConnection> {
         let addresses = self.addresses().await?;
         let first = client as usize % addresses.len();
-        let mut last = String::new();
+        let mut last = NoConnection { words: String::new(), unreachable: true };
         for turn in 0..addresses.len() {
             match tcp(addresses[(first + turn) % addresses.len()]).await {
                 Ok(stream) => return Ok(stream),
-                Err(words) => last = words,
+                Err(why) => last = why,
             }
         }
         Err(last)
@@ -62,10 +89,10 @@ impl Host {
 /// A TCP connection that sends at once what it is given.
 ///
 /// # Errors
-/// What went wrong, in words.
-pub async fn tcp(address: SocketAddr) -> Result<TcpStream, String> {
-    let stream = TcpStream::connect(address).await.map_err(|cause| words::connecting(&cause))?;
-    stream.set_nodelay(true).map_err(|cause| words::connecting(&cause))?;
+/// What went wrong.
+pub async fn tcp(address: SocketAddr) -> Result<TcpStream, NoConnection> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
     Ok(stream)
 }
 
@@ -94,8 +121,24 @@ mod tests {
     fn unknown_names_and_closed_ports_are_named() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let of = |host: Host| runtime.block_on(async move { host.connect(3).await.map(drop) });
-        assert_eq!(of(Host::new("no-such-host.invalid", 1)), Err("name not found".to_owned()));
+        let unreachable = |words: &str| Err(NoConnection { words: words.to_owned(), unreachable: true });
+        assert_eq!(of(Host::new("no-such-host.invalid", 1)), unreachable("name not found"));
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        assert_eq!(of(Host::new("127.0.0.1", free)), Err("connection refused".to_owned()));
+        assert_eq!(of(Host::new("127.0.0.1", free)), unreachable("connection refused"));
+    }
+
+    #[test]
+    fn t23_what_this_machine_lacks_is_no_fault_of_the_other_end() {
+        for (number, unreachable) in [
+            (libc::ECONNREFUSED, true),
+            (libc::EHOSTUNREACH, true),
+            (libc::ETIMEDOUT, true),
+            (libc::EADDRNOTAVAIL, false),
+            (libc::EMFILE, false),
+            (libc::EACCES, false),
+        ] {
+            let found = NoConnection::from(io::Error::from_raw_os_error(number));
+            assert_eq!(found.unreachable, unreachable, "{}", found.words);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes in both directions, encrypted or not.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -86,16 +86,62 @@ impl Stream {
         }
     }
 
-    /// Whether nothing has come, not even an end. Plain TCP is not asked where the loop has not heard of anything.
-    pub fn is_silent(&mut self, context: &mut Context<'_>) -> bool {
-        let mut byte = [0];
+    /// What has come while nothing was asked. The kernel is asked, not the loop, which may not have heard of it yet: what is sent on a connection
+    /// that its server has closed is lost. `begin` gets the first bytes of what has come; nothing of it is taken away from plain TCP.
+    pub fn rest(&mut self, context: &mut Context<'_>, begin: &mut [u8]) -> Rest {
         match self {
-            Self::Plain(inner) => {
-                inner.try_read(&mut byte).is_err_and(|cause| cause.kind() == io::ErrorKind::WouldBlock)
+            Self::Plain(inner) => match peek(inner.as_raw_fd(), begin) {
+                Ok(0) => Rest::Closed,
+                Ok(there) => Rest::Unasked(there),
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => Rest::Silent,
+                Err(_) => Rest::Closed,
+            },
+            Self::Tls(inner) => {
+                if peek(inner.get_ref().0.as_raw_fd(), begin).is_ok_and(|there| there == 0) {
+                    return Rest::Closed;
+                }
+                let mut buffer = ReadBuf::new(begin);
+                match Pin::new(inner.as_mut()).poll_read(context, &mut buffer) {
+                    Poll::Pending => Rest::Silent,
+                    Poll::Ready(Ok(())) if !buffer.filled().is_empty() => Rest::Unasked(buffer.filled().len()),
+                    Poll::Ready(_) => Rest::Closed,
+                }
             }
-            Self::Tls(inner) => Pin::new(inner.as_mut()).poll_read(context, &mut ReadBuf::new(&mut byte)).is_pending(),
         }
     }
+
+    /// Bytes that were written and that the other end has not acknowledged (SIOCOUTQ), encrypted as they are: what its machine has not
+    /// acknowledged before it closed the connection cannot have been read there. 0 where the system does not tell.
+    #[must_use]
+    pub fn unacknowledged(&self) -> u64 {
+        let tcp = match self {
+            Self::Plain(inner) => inner,
+            Self::Tls(inner) => inner.get_ref().0,
+        };
+        let mut bytes: libc::c_int = 0;
+        // SAFETY: the descriptor is open, and this request writes one int.
+        let done = unsafe { libc::ioctl(tcp.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        if done == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+    }
+}
+
+/// What has come on a connection at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: it can be used.
+    Silent,
+    /// Its end, or an error.
+    Closed,
+    /// So many bytes at least that nobody has asked for.
+    Unasked(usize),
+}
+
+/// Look at what has come without taking it; never waits.
+fn peek(descriptor: RawFd, into: &mut [u8]) -> io::Result<usize> {
+    let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+    // SAFETY: the descriptor is open, and the buffer is as long as it says.
+    let read = unsafe { libc::recv(descriptor, into.as_mut_ptr().cast(), into.len(), flags) };
+    usize::try_from(read).map_err(|_| io::Error::last_os_error())
 }
 
 impl AsyncRead for Stream {

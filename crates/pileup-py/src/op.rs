@@ -104,6 +104,7 @@ impl Iteration {
             bytes,
             calls,
             repeats: 0,
+            unreachable: false,
             first_byte,
             operation,
             key,

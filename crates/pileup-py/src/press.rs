@@ -89,7 +89,8 @@ impl Press {
         plain.set_item("missed", frame.missed)?;
         plain.set_item("in_flight", frame.in_flight)?;
         plain.set_item("clients", frame.clients)?;
-        (plain.set_item("measured_from", frame.measured.0)?, plain.set_item("measured_to", frame.measured.1)?);
+        plain.set_item("measured_from", frame.measured.0)?;
+        plain.set_item("measured_to", frame.measured.1)?;
         plain.set_item("late", PyBytes::new(py, &frame.late))?;
         let rows = frame.rows.iter().map(|row| told(py, self.0.recorder(), row)).collect::<PyResult<Vec<_>>>()?;
         plain.set_item("rows", PyList::new(py, rows)?)?;

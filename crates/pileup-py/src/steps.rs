@@ -11,6 +11,8 @@ use pyo3::types::PyBytes;
 pub struct Steps {
     program: Program,
     seed: u64,
+    /// Most clients of the load at a time.
+    clients: u32,
 }
 
 impl Steps {
@@ -37,18 +39,19 @@ impl Steps {
 #[pymethods]
 impl Steps {
     #[new]
-    fn new(program: &str, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (program, seed, clients = 1))]
+    fn new(program: &str, seed: u64, clients: u32) -> PyResult<Self> {
         let program: Program = serde_json::from_str(program).map_err(|error| {
             PyValueError::new_err(format!("a program: {error}; expected steps (see model.program.Program)"))
         })?;
         program.check().map_err(PyValueError::new_err)?;
-        Ok(Self { program, seed })
+        Ok(Self { program, seed, clients })
     }
 
     /// Number and name of the object that a step acts on, the `turn`-th time in this iteration of this client.
     fn object(&self, step: usize, iteration: u64, client: u32, turn: u64) -> PyResult<(u64, String)> {
         let step = self.step(step)?;
-        let number = self.program.object(step, self.seed, iteration, client, turn);
+        let number = self.program.object(step, self.seed, iteration, client, turn, self.clients);
         let mut name = String::new();
         step.keys.write_name(number, &mut name);
         Ok((number, name))

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use pileup_engine::client::{Act, Fault};
+use pileup_net::stream::Rest;
 
 use crate::error::Trouble;
 use crate::file::File;
 use crate::frame::{self, Attributes, Code, Parsed};
-use crate::session::{Ask, Reply, Session, keep, pause};
+use crate::session::{Ask, Fate, Reply, Session, keep, pause};
 use crate::target::{Place, Target};
 
 /// Most redirects of one question.
@@ -46,11 +47,13 @@ pub struct XrootClient {
     pub(crate) turn: u64,
     sessions: Vec<Session>,
     kept: Option<Kept>,
+    /// Whether something has come on a session at rest that nobody has asked for.
+    pub(crate) unasked: bool,
 }
 
 impl XrootClient {
     pub(crate) fn new(target: Arc<Target>, number: u32) -> Self {
-        Self { target, number, turn: 0, sessions: Vec::new(), kept: None }
+        Self { target, number, turn: 0, sessions: Vec::new(), kept: None, unasked: false }
     }
 
     /// Log in at home, where that has not been done.
@@ -104,9 +107,11 @@ impl XrootClient {
     /// The session there when it is still good for an operation, which begins.
     async fn good(&mut self, place: Option<&Place>) -> Option<usize> {
         let at = self.sessions.iter().position(|session| session.is_at(place))?;
-        if self.sessions[at].begin().await {
+        let rest = self.sessions[at].begin().await;
+        if rest == Rest::Silent {
             return Some(at);
         }
+        self.unasked |= matches!(rest, Rest::Unasked(_));
         self.drop_session(at);
         None
     }
@@ -120,8 +125,9 @@ impl XrootClient {
 
     /// Ask, there where the question is answered; data of the answer, at most `limit` bytes, goes to `take`. Returns which session answered.
     ///
-    /// A kept session may turn out to be dead. What had not left is asked again on a new one; what had left is asked again once only where
-    /// asking twice changes nothing, and is counted as a further call.
+    /// A kept session may turn out to be dead. What had not left is asked on a new one. What had left is asked again only where the server has not
+    /// read it and asking twice changes nothing; it is counted as a further call and as a repeat. Where the server may have had it in its
+    /// hands it is ambiguous, and so it stays when there is no second session.
     pub(crate) async fn ask(
         &mut self,
         ask: &Ask<'_>,
@@ -130,8 +136,11 @@ impl XrootClient {
         act: &mut Act,
     ) -> Result<usize, Trouble> {
         let (mut hops, mut place, mut opaque) = (0, None, String::new());
+        let mut first: Option<Trouble> = None;
         loop {
-            let (at, fresh) = self.session(place.as_ref()).await?;
+            let session = self.session(place.as_ref()).await;
+            let (at, fresh) = session.map_err(|trouble| first.take().unwrap_or(trouble))?;
+            act.repeats += u32::from(first.take().is_some());
             let session = &mut self.sessions[at];
             let number = session.ask(&self.target, ask, &opaque, act).await?;
             match session.answer(number, take, limit, act).await {
@@ -146,12 +155,12 @@ impl XrootClient {
                     opaque = to.opaque;
                 }
                 Err(trouble) => {
-                    let (left, begun) = session.went();
-                    let stale = trouble.code == 0 && !fresh && session.is_broken() && !begun;
-                    if !stale || (left && !ask.again) {
-                        return Err(trouble);
+                    let stale = trouble.code == 0 && !fresh && session.is_broken();
+                    match session.fate() {
+                        Fate::Unsent if stale => (act.sent, act.calls) = (false, act.calls - 1),
+                        Fate::Unread if stale && ask.again => first = Some(trouble),
+                        _ => return Err(trouble),
                     }
-                    act.sent = left;
                     self.drop_session(at);
                 }
             }

@@ -3,6 +3,7 @@
 use std::io;
 
 use pileup_engine::client::{Fault, Kind};
+use pileup_net::route::NoConnection;
 use pileup_net::words;
 
 use crate::wire::Broken;
@@ -19,6 +20,12 @@ pub struct Trouble {
 impl From<Fault> for Trouble {
     fn from(fault: Fault) -> Self {
         Self { fault, code: 0 }
+    }
+}
+
+impl From<NoConnection> for Trouble {
+    fn from(why: NoConnection) -> Self {
+        if why.unreachable { Fault::unreachable(why.words).into() } else { Self::failed(why.words) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pileup_engine::client::Act;
+use pileup_engine::client::{Act, Incomplete, Kind};
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::Range;
 
@@ -55,6 +55,8 @@ struct Reading<'a> {
     flights: VecDeque<Flight>,
     next: u64,
     end: u64,
+    /// Bytes of the range, where they are known.
+    promised: Option<u64>,
     chunk: u64,
     /// Sum of all before the first flight.
     sum: Option<u32>,
@@ -79,7 +81,9 @@ impl File {
         let sum = if check.sums { Some(act.sum.unwrap_or(1)) } else { None };
         let flights = VecDeque::with_capacity(pace.window.min(MOST));
         let chunk = pace.chunk.clamp(1, 1 << 30);
-        let mut reading = Reading { file: self, check, keep, flights, next: range.offset, end, chunk, sum };
+        let promised = (end != u64::MAX).then(|| end.saturating_sub(range.offset));
+        let mut reading = Reading { file: self, check, keep, flights, next: range.offset, end, promised, chunk, sum };
+        act.incomplete = None;
         let before = act.bytes;
         loop {
             while reading.flights.len() < pace.window.clamp(1, MOST) && reading.next < reading.end {
@@ -90,6 +94,7 @@ impl File {
             }
             reading.answer(session, act).await?;
         }
+        act.incomplete = None;
         act.sum = reading.sum.or(act.sum);
         Ok(act.bytes - before)
     }
@@ -289,6 +294,8 @@ impl Reading<'_> {
     /// Take one frame of an answer.
     async fn answer(&mut self, session: &mut Session, act: &mut Act) -> Result<(), Trouble> {
         let head = session.head(act).await?;
+        // how much of the whole range there is when nothing more comes
+        act.incomplete.get_or_insert(Incomplete { got: 0, stated: self.promised, kind: Kind::Ambiguous });
         let Some(place) = self.flights.iter().position(|flight| flight.number == head.stream && !flight.done) else {
             return Err(session.garbage("an answer to nothing that was asked"));
         };
@@ -382,6 +389,7 @@ impl Flight {
         }
         self.got = self.got.saturating_add(u32::try_from(data.len()).unwrap_or(u32::MAX));
         act.moved(act.bytes + data.len() as u64);
+        act.came(act.incomplete.map_or(0, |incomplete| incomplete.got) + data.len() as u64);
     }
 }
 

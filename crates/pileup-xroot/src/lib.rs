@@ -47,6 +47,10 @@ impl Factory for XrootFactory {
     type Client = XrootClient;
     const BLOCKING: bool = false;
 
+    fn reconnect_pause(&self) -> u64 {
+        self.target.reconnect_pause
+    }
+
     fn make(&self, client: u32) -> XrootClient {
         XrootClient::new(Arc::clone(&self.target), client)
     }

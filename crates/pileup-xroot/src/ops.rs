@@ -48,7 +48,12 @@ impl Client for XrootClient {
             }
         };
         self.rest().await;
-        result.map_err(|trouble| trouble.fault)
+        let unasked = std::mem::take(&mut self.unasked);
+        result.map_err(|trouble| trouble.fault)?;
+        if unasked {
+            return Err(Fault::failed("the server sent more than its answer to the request before"));
+        }
+        Ok(())
     }
 
     async fn close(&mut self) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pileup_engine::client::{Act, Fault};
-use pileup_net::stream::Stream;
+use pileup_net::stream::{Rest, Stream};
 use pileup_pacer::clock::now;
 
 use crate::error::{self, Trouble};
@@ -41,6 +41,19 @@ pub(crate) enum Reply {
     Wait(u32),
 }
 
+/// What became of a request that has no whole answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Some of an answer has come.
+    Answered,
+    /// Nothing of it has left.
+    Unsent,
+    /// It has left, but the server has not read it.
+    Unread,
+    /// It has left, and the server may have read it.
+    Sent,
+}
+
 /// One connection, logged in.
 pub(crate) struct Session {
     wire: Wire,
@@ -54,12 +67,14 @@ pub(crate) struct Session {
     pending: u32,
     /// Whether it cannot be used any more.
     broken: bool,
+    /// Whether its connection broke before the server had read what left last.
+    unread: bool,
 }
 
 impl Session {
     /// Connect and log in: at home, or at the place of a redirect. Clients with different numbers begin with different addresses.
     pub(crate) async fn connect(target: &Target, place: Option<&Place>, client: u32) -> Result<Self, Trouble> {
-        let tcp = target.connect(place, client).await.map_err(Trouble::failed)?;
+        let tcp = target.connect(place, client).await?;
         let near = tcp.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback());
         let wants = target.wants_tls(place, near);
         let wire = Wire::new(Stream::Plain(tcp));
@@ -71,6 +86,7 @@ impl Session {
             number: 0,
             pending: 0,
             broken: false,
+            unread: false,
         };
         session.greet(wants).await?;
         if session.server.goes_to_tls() {
@@ -159,9 +175,17 @@ impl Session {
         self.broken || self.pending > 0
     }
 
-    /// Whether the last request went out or an answer to it came in, if only in part: (out, in).
-    pub(crate) fn went(&self) -> (bool, bool) {
-        (self.wire.left(), self.wire.begun())
+    /// What became of the last request, which has no answer.
+    pub(crate) fn fate(&self) -> Fate {
+        if self.wire.begun() {
+            Fate::Answered
+        } else if !self.wire.left() {
+            Fate::Unsent
+        } else if self.unread {
+            Fate::Unread
+        } else {
+            Fate::Sent
+        }
     }
 
     /// Whether the server has pages with checksums.
@@ -169,10 +193,10 @@ impl Session {
         self.server.has_pages()
     }
 
-    /// Begin an operation; false when the session is no longer good for one: a server that closed it has usually told so by then.
-    pub(crate) async fn begin(&mut self) -> bool {
+    /// Begin an operation; says what has come since the last: a server that closed the session has usually told so by then.
+    pub(crate) async fn begin(&mut self) -> Rest {
         self.wire.begin();
-        !self.is_broken() && self.wire.is_silent().await
+        if self.is_broken() { Rest::Closed } else { self.wire.at_rest().await }
     }
 
     /// Nothing is asked for the moment.
@@ -220,6 +244,7 @@ impl Session {
 
     fn trouble(&mut self, broken: &Broken) -> Trouble {
         self.broken = true;
+        self.unread = self.wire.was_not_read(broken);
         error::no_answer(broken, self.wire.begun())
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use pileup_net::route::Host;
+use pileup_net::route::{Host, NoConnection};
 use pileup_net::tls::{Files, Trust};
 use pileup_net::token::Token;
 use serde::Deserialize;
@@ -35,6 +35,9 @@ struct Settings {
     page_checksums: bool,
     /// Bytes asked for before they are wanted while a file is read in turn; none: some where the step says nothing, else nothing.
     read_ahead: Option<u64>,
+    /// Longest pause after a connection that could not be made, ns; 0: none.
+    #[serde(default)]
+    reconnect_pause: u64,
 }
 
 fn yes() -> bool {
@@ -64,6 +67,8 @@ pub(crate) struct Target {
     pub(crate) pages: bool,
     /// Bytes asked for before they are wanted.
     pub(crate) read_ahead: Option<u64>,
+    /// Longest pause after a connection that could not be made, ns.
+    pub(crate) reconnect_pause: u64,
 }
 
 impl Target {
@@ -73,7 +78,7 @@ impl Target {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub(crate) fn new(settings: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, user, keep_alive, page_checksums, read_ahead (correct the target)")
+            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, user, keep_alive, page_checksums, read_ahead, reconnect_pause (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
         let token = match (&settings.token, &settings.token_file) {
@@ -99,6 +104,7 @@ impl Target {
             keep_alive: settings.keep_alive,
             pages: settings.page_checksums,
             read_ahead: settings.read_ahead,
+            reconnect_pause: settings.reconnect_pause,
             address,
         };
         if target.address.tls {
@@ -120,8 +126,8 @@ impl Target {
     /// A TCP connection there: home, or to the place of a redirect.
     ///
     /// # Errors
-    /// What went wrong, in words.
-    pub(crate) async fn connect(&self, place: Option<&Place>, client: u32) -> Result<TcpStream, String> {
+    /// What went wrong.
+    pub(crate) async fn connect(&self, place: Option<&Place>, client: u32) -> Result<TcpStream, NoConnection> {
         match place {
             None => self.home.connect(client).await,
             Some(place) => Host::new(&place.host, place.port).connect(client).await,

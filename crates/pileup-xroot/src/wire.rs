@@ -9,7 +9,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use pileup_net::stream::Stream;
+use pileup_net::stream::{Rest, Stream};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -23,6 +23,9 @@ const LARGE: usize = 512 * 1024;
 const WAKE: usize = LARGE;
 /// Most memory that an idle connection keeps for writing.
 const IDLE: usize = 4096;
+
+/// Status of a message that nobody has asked for, as it stands in a head.
+const ATTENTION: [u8; 2] = 4001u16.to_be_bytes();
 
 thread_local! {
     /// Where data lands.
@@ -57,8 +60,8 @@ pub(crate) struct Wire {
     held: bool,
     /// Whether writing has failed: what is still in the output need not leave.
     mute: bool,
-    /// Whether a byte has left since `begin`.
-    left: bool,
+    /// Bytes that have left since `begin`.
+    left: u64,
     /// Whether a byte has come since `begin`.
     begun: bool,
     /// How many bytes must be there for the reader to be woken.
@@ -78,7 +81,7 @@ impl Wire {
             sent: 0,
             held: false,
             mute: false,
-            left: false,
+            left: 0,
             begun: false,
             wakes_at: 1,
         }
@@ -94,12 +97,12 @@ impl Wire {
 
     /// An operation begins.
     pub(crate) fn begin(&mut self) {
-        (self.left, self.begun) = (false, false);
+        (self.left, self.begun) = (0, false);
     }
 
     /// Whether a byte has left since `begin`.
     pub(crate) fn left(&self) -> bool {
-        self.left
+        self.left > 0
     }
 
     /// Whether a byte has come since `begin`.
@@ -112,10 +115,36 @@ impl Wire {
         &mut self.output
     }
 
-    /// Whether all was read and nothing has come since: no end, nothing unasked.
-    pub(crate) async fn is_silent(&mut self) -> bool {
-        let quiet = !self.mute && !self.held && self.begin == self.end && self.output.is_empty();
-        quiet && poll_fn(|context| Poll::Ready(self.stream.is_silent(context))).await
+    /// What has come since all was read. A message that a server may send by itself (kXR_attn) only ends the connection here; it is the server's
+    /// right to send it.
+    pub(crate) async fn at_rest(&mut self) -> Rest {
+        if self.mute || self.held || !self.output.is_empty() {
+            return Rest::Closed;
+        }
+        let mut begin = [0; 4];
+        let rest = match self.end - self.begin {
+            0 => poll_fn(|context| Poll::Ready(self.stream.rest(context, &mut begin))).await,
+            there => {
+                let known = there.min(begin.len());
+                begin[..known].copy_from_slice(&self.input[self.begin..self.begin + known]);
+                Rest::Unasked(there)
+            }
+        };
+        let message = matches!(rest, Rest::Unasked(there) if there < 4 || begin[2..] == ATTENTION);
+        if message { Rest::Closed } else { rest }
+    }
+
+    /// Whether the server has not read what has left since `begin`, of which no answer has come. An end in order acknowledges what had come before
+    /// it: what it does not cannot have been read. A reset is what a system sends for a process that closes with something unread, or that is no
+    /// more there.
+    pub(crate) fn was_not_read(&self, broken: &Broken) -> bool {
+        match broken {
+            Broken::Io(cause) if cause.kind() == io::ErrorKind::ConnectionReset => true,
+            Broken::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => {
+                self.stream.unacknowledged() >= self.left
+            }
+            _ => false,
+        }
     }
 
     /// Say that nothing more comes.
@@ -149,7 +178,8 @@ impl Wire {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Ok(written) => {
                     self.sent += written;
-                    (self.left, self.held) = (true, true);
+                    self.left += written as u64;
+                    self.held = true;
                 }
                 Err(cause) if heard(&cause) => self.mute = true,
                 Err(cause) => return Poll::Ready(Err(cause)),

@@ -176,10 +176,11 @@ class Operation:
 class Steps:
     """What the steps of a program (JSON of Program) come to, for clients in Python: as in the engine.
 
-    `seed` is the load's. Steps are counted from 0; ValueError for content of a step that has none.
+    `seed` is the load's, `clients` is how many it has at most. Steps are counted from 0; ValueError for content of a
+    step that has none.
     """
 
-    def __init__(self, program: str, seed: int) -> None: ...
+    def __init__(self, program: str, seed: int, clients: int = 1) -> None: ...
     def object(self, step: int, iteration: int, client: int, turn: int) -> tuple[int, str]:
         """Number and name of the object that a step acts on, the `turn`-th time in this iteration of this client."""
     def renamed(self, step: int, key: str) -> str:

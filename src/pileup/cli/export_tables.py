@@ -108,9 +108,8 @@ def _operations(results: RunResults) -> Iterator[tuple[CaseResult, OperationResu
 
 def _figures(results: RunResults) -> Table:
     columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(COUNTS, WHOLE)
-    columns |= {"cancelled": WHOLE, "seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE} | _with_ends(
-        "rate", "throughput"
-    )
+    columns |= {"cancelled": WHOLE, "seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE, "repeated": WHOLE}
+    columns |= _with_ends("rate", "throughput")
     for kind in KINDS:
         columns |= _with_ends(f"{kind}_mean") | {f"{kind}_{name}": NUMBER for name in ("smallest", "largest")}
 
@@ -119,7 +118,7 @@ def _figures(results: RunResults) -> Table:
         spans = [getattr(each, kind) for kind in KINDS]
         times = (value for found in spans for value in _durations(found))
         what = (case.name, each.operation, each.iteration, each.detached)
-        head = (*what, *counts, each.cancelled, each.seconds, each.bytes, each.calls)
+        head = (*what, *counts, each.cancelled, each.seconds, each.bytes, each.calls, each.repeated)
         return (*head, *_interval(each.rate), *_interval(each.throughput), *times)
 
     return Table("figures", columns, (row(*each) for each in _operations(results)))

@@ -16,6 +16,8 @@ from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 
+MOST_THREADS = 64
+"""Clients in flight of an open load of a plain Python test that does not say: more only wait for the interpreter."""
 TRIAL = {Phase.MEASURE: Phase.WARM_UP, Phase.WARM_UP: Phase.RAMP}
 """Phase of a load -> that of a trial."""
 

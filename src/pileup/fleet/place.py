@@ -13,12 +13,9 @@ from pileup.fleet.board import Board
 from pileup.fleet.client import Desk, PythonExecutor, Sink
 from pileup.fleet.coroutines import CoroutineExecutor
 from pileup.fleet.ledgers import ledger_of
-from pileup.fleet.order import Order, Work
+from pileup.fleet.order import MOST_THREADS, Order, Work
 from pileup.fleet.threads import ThreadExecutor
 from pileup.model.record import Frame, FrameRow
-
-MOST_THREADS = 64
-"""Clients in flight of an open load of a plain Python test that does not say: more only wait for the interpreter."""
 
 Reports = list[tuple[int, str, float, str]]
 """Numbers that Python tests reported: (ns since the epoch, metric, value, unit)."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
+from pileup.fleet.order import MOST_THREADS
 from pileup.fleet.program_verbs import Act, Verbs
 from pileup.model.errors import Ambiguous, Failed, VerdictException
 from pileup.model.program import Program, Step
@@ -30,7 +31,7 @@ class ProgramTest(Test):
     def __init__(self, program: Program, seed: int, make: Callable[[int], ProgramClient], context: Context) -> None:
         super().__init__(None, context)
         self._program = program
-        self._steps = Steps(json.dumps(program.to_native()), seed)
+        self._steps = Steps(json.dumps(program.to_native()), seed, _most_clients(context))
         self._client = make(context.client)
         self.single = program.steps[0].operation if len(program.steps) == 1 and operations_of(program) == 1 else ""
         """The one operation that an iteration is; empty when it has several."""
@@ -66,6 +67,17 @@ class ProgramTest(Test):
                 operation.calls = call.calls
             if time.monotonic() > call.deadline:
                 raise Ambiguous(f"took longer than its timeout of {format_time(limit)}")
+
+
+def _most_clients(context: Context) -> int:
+    """Return the most clients that its load has at a time."""
+    load = context.load
+    if load is None or not load.sustained:
+        return 1
+    if load.kind == "open":
+        return load.clients or MOST_THREADS
+    levels = [int(stage.level) for stage in load.stages or ()]
+    return max(levels, default=load.most or 1)
 
 
 def operations_of(program: Program) -> int:

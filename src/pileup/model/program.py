@@ -47,14 +47,15 @@ class Keys:
     """Which object a step acts on: number `n` of `count` named `prefix + zero-padded n`, or one of `names`.
 
     `order`: "sequential" takes them in turn over all iterations, "random" draws (seeded) anew each time, "client" gives
-    each client its own, by its number.
+    each client its own, by its number. "shared" takes them in turn too, but each client among a share of its own: no
+    two clients act on the same one at a time, as long as there are as many objects as clients.
     """
 
     prefix: str = ""
     count: int = 1
     width: int = 6
     names: tuple[str, ...] = ()
-    order: Literal["sequential", "random", "client"] = "sequential"
+    order: Literal["sequential", "random", "client", "shared"] = "sequential"
     suffix: str = ""
     """What stands behind each name."""
     folders: int = 0

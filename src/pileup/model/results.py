@@ -101,10 +101,10 @@ class OperationResult:
     """Of response times over all that was due: what did not pass is slower than any."""
     service_quantiles: dict[float, Figure] = field(default_factory=dict)
     """The same of service times over all that was begun."""
-    repeated: int = 0
-    """Of the calls, how many repeated an earlier one."""
     detached: bool = False
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
+    repeated: int = 0
+    """Of the calls, how many repeated one that the server cannot have read: it had closed the kept connection."""
     not_passed: Figure = Figure(None, "fraction")
     """Share of what was due that did not pass; what was missed was due."""
     cancelled: int = 0

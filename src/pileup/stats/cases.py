@@ -17,6 +17,7 @@ from pileup.stats.found import found, found_words
 from pileup.stats.held import held_words
 from pileup.stats.judge import CHECKS, not_passed
 from pileup.stats.measured import PRESSED, Measured, Tally, measure
+from pileup.stats.own_waits import own_words
 from pileup.stats.rates import takes_longer
 from pileup.stats.settled import settled_words
 from pileup.stats.timeline import timeline
@@ -167,7 +168,9 @@ def _notes(data: CaseData) -> list[str]:
     sought = found(data.info)
     level = found_words(sought) if sought is not None else ""
     steady = settled_words(data.settled) if data.settled is not None else ""
-    return [text for text in ("" if known else told, _longer(data), data.remark, held, level, steady) if text]
+    own = own_words(data.measured)
+    said = ("" if known else told, _longer(data), data.remark, held, level, steady, *own)
+    return [text for text in said if text]
 
 
 def _longer(data: CaseData) -> str:

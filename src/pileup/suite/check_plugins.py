@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pileup.model.record import ITERATION
 from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
+from pileup.model.waits import OWN_WAITS
 from pileup.plugin import Monitor, Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
@@ -68,7 +69,7 @@ class PluginRules:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
         if made.native() and not scanned & {test.spec.name, "options"}:
             steps = made.program().steps
-            self.operations[test.spec.name] = frozenset({ITERATION, *(step.operation for step in steps)})
+            self.operations[test.spec.name] = frozenset({ITERATION, *OWN_WAITS, *(step.operation for step in steps)})
 
     def _merged(self, test: Bound[TestSpec], cls: type) -> Mapping:
         """Return the options of a test as instances.merged_options merges them, with their places."""

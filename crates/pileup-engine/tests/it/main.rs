@@ -6,3 +6,4 @@ mod posix;
 mod press;
 mod puller;
 mod rows;
+mod waits;

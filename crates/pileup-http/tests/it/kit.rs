@@ -100,6 +100,24 @@ impl Script {
 }
 
 impl Peer {
+    /// On a connection that was accepted.
+    pub fn of(stream: TcpStream) -> Self {
+        Self { stream, heads: Arc::default() }
+    }
+
+    /// Take nothing more in from now on: what comes is dropped before this machine acknowledges it.
+    pub fn deafen(&self) {
+        let mut nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 }; // return 0 bytes of every packet
+        let program = libc::sock_fprog { len: 1, filter: &raw mut nothing };
+        let size = std::mem::size_of::<libc::sock_fprog>() as libc::socklen_t;
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&self.stream);
+        // SAFETY: the descriptor is open, and the program is one of one instruction, which the kernel copies.
+        let done = unsafe {
+            libc::setsockopt(descriptor, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, (&raw const program).cast(), size)
+        };
+        assert_eq!(done, 0);
+    }
+
     /// Read the head of a request, and its body when that is short: closing with something unread would be a reset.
     pub fn head(&mut self) -> String {
         let mut head = Vec::new();

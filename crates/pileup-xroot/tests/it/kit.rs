@@ -132,6 +132,19 @@ impl Script {
 }
 
 impl Peer {
+    /// Take nothing more in from now on: what comes is dropped before this machine acknowledges it.
+    pub fn deafen(&self) {
+        let mut nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 }; // return 0 bytes of every packet
+        let program = libc::sock_fprog { len: 1, filter: &raw mut nothing };
+        let size = std::mem::size_of::<libc::sock_fprog>() as libc::socklen_t;
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&self.stream);
+        // SAFETY: the descriptor is open, and the program is one of one instruction, which the kernel copies.
+        let done = unsafe {
+            libc::setsockopt(descriptor, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, (&raw const program).cast(), size)
+        };
+        assert_eq!(done, 0);
+    }
+
     /// Read the handshake, and answer to protocol and login; `login` is what stands behind the session's id.
     pub fn greet(&mut self, login: &[u8]) {
         let mut hello = [0; 20];

@@ -242,7 +242,7 @@ fn a_server_that_was_started_again_is_found_again() {
         assert_eq!(act(&mut client, json!({"verb": "mkdir"}), "d").await.0, Ok(()));
         drop(server);
         let (result, done) = act(&mut client, json!({"verb": "stat"}), "d").await;
-        assert_eq!(result, Err(Fault::failed("connection refused")));
-        assert!(done.calls == 1 && done.sent, "asked on a connection that was dead, not known to be so");
+        assert_eq!(result, Err(Fault::unreachable("connection refused")));
+        assert!(done.calls == 0 && !done.sent, "the end of its session was seen before the question left");
     });
 }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import select
 import socket
+import sys
+import termios
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,11 +22,16 @@ PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
 """Statuses with which a server says no, rather than does something wrong."""
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
+"""Methods that do the same when they are done twice (RFC 9110, 9.2.2)."""
 LARGEST_ANSWER = 64 << 20
 """Bytes of an answer that is held in memory."""
 
 
 NO_ANSWER = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+
+
+class Untaken(Ambiguous):
+    """The server closed the connection and had not read the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +158,12 @@ class Connections:
         kept = self._taken()
         if kept is not None:
             try:
-                return ask(kept)
-            except NO_ANSWER as problem:  # it may have been closed meanwhile: that is no fault of the server
+                with _watched(kept):
+                    return ask(kept)
+            except Untaken as problem:  # it was closed meanwhile: that is no fault of the server
                 if method not in SAFE_TO_REPEAT:
                     raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
-        try:
-            return ask(self._connected())
-        except NO_ANSWER as problem:
-            raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
+        return ask(self._connected())
 
     def expect(self, connection: http.client.HTTPConnection) -> None:
         """Make a connection ready for an answer."""
@@ -214,9 +221,9 @@ class Connections:
         except TimeoutError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method} within {self._patience:g} s") from problem
-        except NO_ANSWER:
+        except NO_ANSWER as problem:
             connection.close()
-            raise
+            raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         except http.client.HTTPException as problem:
             connection.close()
             raise Failed(f"the server answered {method} with what is no HTTP ({type(problem).__name__})") from problem
@@ -245,6 +252,29 @@ class Connections:
             connection.close()
             raise Failed(f"no connection to {self._location.authority}: {_said(problem)}") from problem
         return connection
+
+
+@contextmanager
+def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
+    """Look at a kept connection that ends, which the library closes at once, before it is gone.
+
+    Raises Untaken for what the server has not read: a reset, alone or behind an end in order, is what a system sends
+    for that; so is an end before which its machine had not acknowledged the head of the request (SIOCOUTQ).
+    """
+    watched = connection.sock.dup()
+    try:
+        yield
+    except Ambiguous as problem:
+        cause = problem.__cause__
+        if not isinstance(cause, NO_ANSWER):
+            raise
+        left = int.from_bytes(fcntl.ioctl(watched, termios.TIOCOUTQ, bytes(4)), sys.byteorder, signed=True)
+        reset = watched.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
+        if reset or left > 0 or not isinstance(cause, http.client.RemoteDisconnected):
+            raise Untaken(problem.what) from problem
+        raise
+    finally:
+        watched.close()
 
 
 def _said(problem: OSError) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from pileup.builtin.targets.curl_answer import ANSWER, Answer, fault
 from pileup.builtin.targets.location import locate
 from pileup.builtin.targets.multistatus import PROPFIND, parse_entries
 from pileup.builtin.targets.token_source import TokenSource
-from pileup.plugin import Call, Failed, NotThere, ProgramClient, Step, ThereAlready
+from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
 
 COMMAND = "curl"
 INSTALL = "apt install curl"
@@ -33,6 +34,8 @@ PARTIAL, NOTHING_THERE, NOT_ALLOWED, BEHIND_THE_END = 206, 404, 405, 416
 Lines = list[str]
 """Of a configuration."""
 WRITTEN = (200, 201, 202, 204)
+DRAINED = 64 << 10
+"""Bytes that are read of an answer that does not pass."""
 NO_TYPE = 'header = "Content-Type:"'
 SEARCHED = 1 << 20
 """Bytes of an answer in which a text is looked for."""
@@ -59,6 +62,8 @@ class Curl(ProgramClient):
         """Size of the object that is being read, where the last answer has told it."""
         self._always = [*ALWAYS, *_who(settings)]
         self._always += [_line("header", f"{name}: {value}") for name, value in settings.get("headers", ())]
+        if settings.get("expect") == "never":
+            self._always.append(_line("header", "Expect:"))
 
     @classmethod
     def problem(cls, step: Step) -> str:
@@ -128,9 +133,10 @@ class Curl(ProgramClient):
             if part and answer.status == BEHIND_THE_END:
                 return
             if part and answer.status == 200:
+                _not_passed(answer, pieces)
                 raise Failed("HTTP 200 OK, though only a part was asked for")
             if answer.status != (PARTIAL if part else 200):
-                raise fault(answer.status)
+                raise _not_passed(answer, pieces)
             span, _, total = (answer.headers or {}).get("content-range", "").partition("/")
             if part and not span.startswith(f"bytes {offset}-"):
                 raise Failed("another range than the one asked for")
@@ -234,11 +240,25 @@ def _drained(answer: Answer, passing: tuple[int, ...]) -> bytes:
     body = bytearray()
     for piece in pieces:
         if answer.status not in passing:
-            raise _fault(answer)
+            raise _not_passed(answer, chain([piece], pieces))
         body += piece
         if len(body) > ANSWER:
             raise Failed("the answer is larger than 64 MiB")
     return bytes(body)
+
+
+def _not_passed(answer: Answer, pieces: Iterator[bytes]) -> Exception:
+    """Return what a status means that does not pass; its body counts as far as the engine reads it."""
+    problem, step, size = _fault(answer), answer.call.step, 0
+    if step.missing_ok and isinstance(problem, NotThere | ThereAlready):
+        return problem
+    with suppress(Ambiguous, Failed, Refused):
+        for piece in pieces:
+            size += len(piece)
+            answer.call.came(len(piece))
+            if size > DRAINED:
+                break
+    return problem
 
 
 def _fault(answer: Answer) -> Exception:

@@ -52,6 +52,17 @@ class HttpTarget(Target):
         [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
     )
     headers: dict[str, str] = option({}, help="headers to send with every request")
+    expect: Literal["auto", "never"] = option(
+        "auto",
+        help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait for the word at most 1 s; never: "
+        "send at once. Waits without a word are operations `expect-wait`, and no part of service times",
+    )
+    reconnect_pause: Duration = option(
+        10**9,
+        ge=0,
+        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
+        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
+    )
     client_: Literal["native", "curl"] = option(
         "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
     )
@@ -78,6 +89,8 @@ class HttpTarget(Target):
             "resume": self.resume,
             "redirects": self.redirects,
             "trust": self.trust,
+            "expect": self.expect,
+            "reconnect_pause": self.reconnect_pause,
             "headers": [[name, value] for name, value in self.headers.items()],
             **self.identity.to_native(),
         }

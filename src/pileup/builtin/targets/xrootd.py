@@ -65,6 +65,12 @@ class XrootdTarget(FileTarget):
     read_ahead: Size | None = option(
         None, help="bytes asked for before they are wanted while a file is read; default: what suits the test"
     )
+    reconnect_pause: Duration = option(
+        10**9,
+        ge=0,
+        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
+        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
+    )
     patience: Duration = option(
         30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
     )
@@ -111,6 +117,7 @@ class XrootdTarget(FileTarget):
             "url": self.place.url,
             "keep_alive": self.keep_alive,
             "page_checksums": self.page_checksums,
+            "reconnect_pause": self.reconnect_pause,
             **{word: who[word] for word in NATIVE if word in who},
         }
         if self.credentials.user is not None:

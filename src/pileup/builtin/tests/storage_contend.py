@@ -15,7 +15,8 @@ class StorageContend(ContentSet):
     File n lies in folder n modulo `folders`, so that with one folder all clients create in the same, and with as many
     folders as clients hardly two meet. Scan over `folders` to see what a shared folder costs. The operations are
     `create` and `delete`, an iteration is both; it leaves nothing behind, so that it can be pressed for any time.
-    Needs more names (`files`) than clients: two at one name disturb one another.
+    Each client takes names of a share of its own in turn, so that no two act on the same file, however long one of them
+    takes. Needs as many names (`files`) as clients: two at one name disturb one another.
     """
 
     name = "storage.contend"
@@ -25,8 +26,9 @@ class StorageContend(ContentSet):
     size: Sizes = option("0 B", help="size of each file, as `storage.write` takes it")
 
     def keys(self) -> Keys:
-        """Return the names of the files, each in its folder."""
-        return replace(super().keys(), folders=self.folders)
+        """Return the names of the files, each in its folder; none is taken by two clients."""
+        keys = replace(super().keys(), folders=self.folders)
+        return keys if self.order == "client" else replace(keys, order="shared")
 
     def steps(self) -> tuple[Step, ...]:
         """Return the creating and the removing of a file."""

@@ -214,6 +214,8 @@ def test_the_engine_gets_the_same(dav: DavServer) -> None:
         "resume": False,
         "redirects": 5,
         "trust": [],
+        "expect": "auto",
+        "reconnect_pause": 10**9,
         "headers": [["A", "b"]],
         "token": "abc",
     }

@@ -50,6 +50,7 @@ def test_the_engine_gets_what_is_given_and_nothing_else() -> None:
         "url": "root://host:1094//data",
         "keep_alive": True,
         "page_checksums": False,
+        "reconnect_pause": 10**9,
     }
     target = XrootdTarget(
         "roots://host//data",
@@ -64,6 +65,7 @@ def test_the_engine_gets_what_is_given_and_nothing_else() -> None:
             "url": "roots://host:1094//data",
             "keep_alive": False,
             "page_checksums": True,
+            "reconnect_pause": 10**9,
             "read_ahead": 8 << 20,
             "token": "abc",
             "user": "me",

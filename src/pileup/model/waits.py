@@ -1,0 +1,10 @@
+"""Time that pileup lets pass by itself inside a load: operations of their own, named by the engine's `client.rs`."""
+
+from __future__ import annotations
+
+EXPECT_WAIT = "expect-wait"
+"""A body was held back until the server said that it would have it (Expect: 100-continue), and no word came."""
+RECONNECT_PAUSE = "reconnect-pause"
+"""A client paused after a connection that could not be made."""
+OWN_WAITS = frozenset({EXPECT_WAIT, RECONNECT_PAUSE})
+"""No operations of the system: nothing was asked, and nothing was answered."""
