@@ -93,7 +93,7 @@ def test_every_job_of_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
     found = fates(slurm_run, "ramp")
     assert set(found) <= {"ran once", "cancelled"}
     assert sum(found.values()) == submitted(slurm_run, "ramp") == 550
-    assert set(verdicts(slurm_run).values()) == {"passed"}
+    assert set(verdicts(slurm_run).values()) <= {"met", "met, not shown"}
 
 
 def test_every_job_that_was_steered_into_slurm_is_accounted_for(slurm_run: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ def test_every_job_of_arc_is_accounted_for_and_purged(arc_run: dict[str, Any]) -
     assert set(found) <= {"ran once", "cancelled"}
     assert sum(found.values()) == submitted(arc_run, "ramp") == 20
     steered(arc_run)
-    assert set(verdicts(arc_run).values()) == {"passed"}
+    assert set(verdicts(arc_run).values()) <= {"met", "met, not shown"}
 
 
 def test_the_queue_of_arc_is_held(arc_run: dict[str, Any]) -> None:

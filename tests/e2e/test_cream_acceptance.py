@@ -36,8 +36,8 @@ def test_the_table_of_criteria_tells_what_was_found(tmp_path: Path) -> None:
     said = done.stdout + done.stderr
     criteria = {each["id"]: each for each in results["criteria"]}
     assert {name: each["coverage"] for name, each in criteria.items() if each["coverage"] != "full"} == COVERED
-    assert criteria["K"]["verdict"] == "not checked"
-    assert {name for name in SURE if criteria[name]["verdict"] != "passed"} == set(), said
+    assert criteria["K"]["verdict"] == "not covered"
+    assert {name for name in SURE if not criteria[name]["verdict"].startswith("met")} == set(), said
     assert len(results["faults"]) >= 6, said
     assert {each["fault"] for each in results["faults"]} == {
         "controller",
@@ -54,7 +54,7 @@ def test_the_table_of_criteria_tells_what_was_found(tmp_path: Path) -> None:
     assert set(states["normal"]) == {"completed"}
     broken = {case["name"] for case in results["cases"] if case["outcome"] != "passed"}
     assert broken == set(), said
-    failed = any(each["verdict"] == "failed" for each in criteria.values())
+    failed = any(each["verdict"].startswith("not met") for each in criteria.values())
     assert done.returncode == (4 if failed else 0), said
 
 
@@ -62,7 +62,7 @@ def _check_lost(results: dict[str, Any], criteria: dict[str, Any], said: str) ->
     """What a crash made Slurm forget decides its criterion, and nothing else was forgotten."""
     at_end = {each["test"]: each for each in results["audits"] if each["fault"] == -1}
     lost = {name: each["fates"]["lost"] + each["fates"]["id used again"] for name, each in at_end.items()}
-    assert criteria["M-crash"]["verdict"] == ("failed" if lost["crash"] else "passed"), said
+    assert criteria["M-crash"]["verdict"].startswith("not met" if lost["crash"] else "met"), said
     assert not any(lost[name] for name in ("peak", "normal", "restart", "trouble", "overload")), said
 
 
@@ -79,7 +79,7 @@ tests:
     options: {duration: 1 h, prefix: press}
     timeout: 10 s
     load: {rate: 10 /s, for: 12 s}
-    fail_when: fraction(press.failed) > 100 %
+    fail_when: never
   - {name: empty, use: computing.cancel, target: ce, after: [press], options: {jobs: 1000}, timeout: 1 min}
 faults: [{name: files, at: 3 s, do: limit, files: 8, target: ce.slurmctld, for: 3 s, during: [press]}]
 criteria: [{id: A, says: "None is lost that was acknowledged", check: max(press.jobs_lost) == 0}]

@@ -86,7 +86,7 @@ def test_the_join_is_faster_than_the_sub_select(results: dict[str, Any]) -> None
 
 def test_a_query_is_a_criterion_at_every_point(results: dict[str, Any]) -> None:
     criteria = {each["id"]: each for each in results["criteria"]}
-    assert (criteria["S1"]["verdict"], criteria["S5"]["verdict"]) == ("passed", "passed")
+    assert {criteria["S1"]["verdict"], criteria["S5"]["verdict"]} <= {"met", "met, not shown"}
     assert [each["point"] for each in criteria["S5"]["points"]] == ["db.index=off", "db.index=on"]
 
 

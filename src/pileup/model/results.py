@@ -268,7 +268,7 @@ class TrialResult:
     """None: it could not be told."""
     why: str
     limited: bool = False
-    """It did not pass, and the generator was the limit."""
+    """It did not pass, and pileup was the bottleneck."""
     due: int = 0
     """Iterations that were due in the time that was looked at; 0 where a record does not say it."""
     not_passed: int = 0

@@ -18,7 +18,7 @@ from pileup.model.errors import PileupError, PluginError
 from pileup.model.finding import Find
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
-from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, CaseOutcome, Phase
+from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
 from pileup.plugin import Target, Test
 from pileup.plugin.verdict import verdict_on
@@ -104,7 +104,7 @@ class CaseRun:
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         if problem:
             return FAILED, f"set-up failed: {problem}"
-        position = self._end_of_frames()
+        position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
         fleet = self._live.fleets.of(self.case, native=work.program is not None)
         with replayed(self.case, self._told) as starts:
             self._begin_roles()
@@ -127,7 +127,9 @@ class CaseRun:
         if reason.startswith("limit"):
             self._live.stop.ask(reason, Haste.IN_ORDER)
         outcome, judged = self._judge(self._told, position, Phase.MEASURE)
-        return outcome, "; ".join(part for part in (judged, reason) if part)
+        excused = self._excused(position, sampled) if outcome == FAILED else ""
+        told = "; ".join(part for part in (excused, judged, reason) if part)
+        return (UNKNOWN, told) if excused else (outcome, told)
 
     def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[Sought, Position]:
         """Look for the level and measure it; return how that ended, and where the record of measuring begins."""
@@ -155,6 +157,11 @@ class CaseRun:
 
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == number]
         return stats.judge_case(told, frames, phase, first_error)
+
+    def _excused(self, position: Position, sampled: Position) -> str:
+        """Return why that too much did not pass is pileup's own doing; empty where it is the system's."""
+        frames = [frame for frame in self._live.folder.tail_frames(position)[0] if frame.case == self.case.id]
+        return stats.excused(self._told, frames, self._live.folder.tail_samples(sampled)[0])
 
     def _end_of_frames(self) -> Position:
         return self._live.folder.tail_frames(None)[1]

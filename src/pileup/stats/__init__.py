@@ -7,6 +7,7 @@ from pileup.stats.compare import compare_runs
 from pileup.stats.distribution import quantiles_of
 from pileup.stats.errors import first_error
 from pileup.stats.evaluate import amount, unanswered, words
+from pileup.stats.excuse import of_case as excused
 from pileup.stats.gauge import Count, Gauge
 from pileup.stats.idle import Idle
 from pileup.stats.judge import judge_case
@@ -29,6 +30,7 @@ __all__ = [
     "Trials",
     "amount",
     "compare_runs",
+    "excused",
     "exit_code",
     "first_error",
     "judge_case",

@@ -8,20 +8,21 @@ system that does not answer is never excused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pileup.model.check import TIMES, Check, Selected
-from pileup.model.record import Phase
+from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import ErrorGroup, Figure
 from pileup.model.steering import HELD
 from pileup.model.units import format_count, format_fraction
 from pileup.stats import generator, limit, verdicts
 from pileup.stats.cases import CaseData
 from pileup.stats.generator import Bar, Stretch
+from pileup.stats.judge import by_share, most_of
 from pileup.stats.measured import Measured
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.rest import rest, without_failures
 
 if TYPE_CHECKING:
@@ -153,6 +154,17 @@ def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excus
     missing = _Missing(_shifted(share), share)
     times = _stretches(data, series, missing)
     return None if _share_not_passed(rest(data, times)) > most else _told(missing, [(data, times)])
+
+
+def of_case(info: dict[str, Any], frames: Sequence[Frame], samples: Iterable[SampleRow]) -> str:
+    """Return why a case of which too much did not pass has not failed, but is not known; empty where it has failed.
+
+    `info` is its entry in run.json, `frames` and `samples` are those since it began to press.
+    """
+    if not by_share(info):
+        return ""
+    found = of_not_passed(CaseData(info, list(frames), None), whole_series(samples), most_of(info))
+    return found.why if found is not None else ""
 
 
 def is_missed(check: Check, figure: Figure) -> bool:

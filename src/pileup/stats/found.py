@@ -108,7 +108,7 @@ def found_words(found: Found) -> str:
     limited = sum(each.limited for each in found.trials)
     if limited_by_generator([asdict(each) for each in found.trials]):
         those = "one" if limited == 1 else format_count(limited)
-        told += f"; in {those} that did not pass the generator was the limit, so the system may bear more"
+        told += f"; in {those} that did not pass pileup was the bottleneck, so the system may bear more"
     return f"{told}; {_measured_words(found)}"
 
 

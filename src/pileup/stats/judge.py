@@ -43,9 +43,20 @@ def judge_case(
     def message() -> str:
         return first_error if isinstance(first_error, str) else first_error()
 
-    if info_case.get("load_kind") in CHECKS or (info_case.get("times") and not info_case.get("for")):
+    if _is_check(info_case):
         return _judge_check(counts, message)
     return _judge_load(info_case, measured, counts, message)
+
+
+def by_share(info_case: dict[str, Any]) -> bool:
+    """Return whether a case fails by the share that did not pass."""
+    return not _is_check(info_case) and not info_case.get("fail_when")
+
+
+def _is_check(info_case: dict[str, Any]) -> bool:
+    """Return whether every iteration must pass: of so many times by several clients, too, but for `fail_when`."""
+    counted = info_case.get("times") and not info_case.get("for") and not info_case.get("fail_when")
+    return info_case.get("load_kind") in CHECKS or bool(counted)
 
 
 def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:

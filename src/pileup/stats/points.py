@@ -77,7 +77,7 @@ def comparisons(
 ) -> tuple[Comparison, ...]:
     """Return every test and operation compared in every metric over at least two points.
 
-    `limited` names the cases of which the generator was the limit: they are compared, and named.
+    `limited` names the cases of which pileup was the bottleneck: they are compared, and named.
     """
     number = {tuple(sorted(point.values.items())): point.number for point in found}
     by_test: dict[str, list[tuple[int, CaseResult]]] = {}
@@ -152,7 +152,7 @@ def _notes(group: Sequence[tuple[int, CaseResult]], limited: frozenset[str]) -> 
     slow = sorted({case.name for _, case in group if case.name in limited})
     if slow:
         more = f" and {len(slow) - 3} more" if len(slow) > 3 else ""
-        yield f"The generator was the limit of {', '.join(slow[:3])}{more}: there the figures are not the system's."
+        yield f"pileup was the bottleneck of {', '.join(slow[:3])}{more}: those numbers do not describe the system."
     empty = sum(case.iterations is None for _, case in group)
     if empty:
         yield f"{empty} of {len(group)} cases measured nothing."

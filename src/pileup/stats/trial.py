@@ -42,7 +42,7 @@ class Trial:
     why: str = ""
     """What else is to be said: why it did not pass although the figures may, why it tells nothing."""
     limited: bool = False
-    """It did not pass, and the generator was the limit: that says nothing of the system."""
+    """It did not pass, and pileup was the bottleneck: that says nothing of the system."""
     due: int = 0
     """Iterations that were due in the time that was looked at."""
     not_passed: int = 0

@@ -116,7 +116,7 @@ def test_trials_that_the_generator_limited_are_told() -> None:
     assert "generator" not in found_words(_found(info)), "made again"
     info["find"]["trials"][3] |= {"limited": True}
     assert found_words(_found(info)).endswith(
-        "; in 2 that did not pass the generator was the limit, so the system may bear more; "
+        "; in 2 that did not pass pileup was the bottleneck, so the system may bear more; "
         "measured at 85 /s, where it holds"
     )
 
@@ -125,7 +125,7 @@ def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
     info = _info(*[(1000.0, True)] * 5)
     info["find"]["trials"].append(_trial(1000.0, None, values=[None], limited=True))
     assert found_words(_found(info)) == (
-        f"{ASKED}: it holds at 1 k/s at least, by 6 trials; in one that did not pass the generator was the limit, "
+        f"{ASKED}: it holds at 1 k/s at least, by 6 trials; in one that did not pass pileup was the bottleneck, "
         "so the system may bear more; the search was not ended"
     )
 

@@ -84,6 +84,7 @@ def test_t12_so_many_times_by_several_clients_is_a_check_too(row, frame):
     told = {**CLOSED, "times": 1000, "for": None}
     assert judge_case(told, [frame(1, row([5] * 999, refused=1))])[0] == FAILED
     assert judge_case({**told, "for": 10**9}, [frame(1, row([5] * 999, refused=1))])[0] == PASSED
+    assert judge_case({**told, "fail_when": "never"}, [frame(1, row([5] * 9, refused=1))])[0] == PASSED
 
 
 @pytest.mark.parametrize(

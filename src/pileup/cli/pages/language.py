@@ -82,7 +82,7 @@ EXIT_WORDS = {
     ExitCode.TARGET_UNREACHABLE: "a target could not be reached or started",
     ExitCode.STOPPED_BY_USER: "stopped by the user",
     ExitCode.STOPPED_BY_LIMIT: "stopped by a limit",
-    ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or the generator was the limit",
+    ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or pileup was the bottleneck",
     ExitCode.INTERNAL: "a fault of pileup itself",
 }
 UNIT_WORDS = {

@@ -145,11 +145,11 @@ def test_what_monitors_saw_is_a_table_with_a_column_for_each_point() -> None:
 
 
 def test_a_crowd_of_one_kind_is_shaded_and_told_in_one_line() -> None:
-    one = Event("generator", "the generator was the limit", 10**9, 3 * 10**9)
+    one = Event("generator", "pileup was the bottleneck", 10**9, 3 * 10**9)
     results = replace(synthetic.eventful(), events=(*synthetic.eventful().events, *[one] * (marks.CROWD + 1)))
     assert set(marks.numbers(results)) == {"1", "2", "3", "4", "5", ""}
     assert marks.numbers(results).count("") == marks.CROWD + 1
     (crowd,) = marks.crowds(results, 0)
-    assert crowd.summary == f"{marks.CROWD + 1} times: generator was the limit, {2 * (marks.CROWD + 1)} s added up"
-    assert [told.kind for told in marks.listed(results, 0)].count("generator was the limit") == 0
+    assert crowd.summary == f"{marks.CROWD + 1} times: pileup was the bottleneck, {2 * (marks.CROWD + 1)} s added up"
+    assert [told.kind for told in marks.listed(results, 0)].count("pileup was the bottleneck") == 0
     assert len(crowd.rows) == marks.CROWD + 1

@@ -28,7 +28,7 @@ KINDS = {
     "server": ("server ended", "var(--c3)"),
     "setting": ("setting changed", "var(--accent)"),
     "cooldown": ("cooldown", "var(--c6)"),
-    "generator": ("generator was the limit", "var(--warn)"),
+    "generator": ("pileup was the bottleneck", "var(--warn)"),
     "steady": ("steady state", "var(--good)"),
     "pause": ("not running", "var(--none)"),
 }
