@@ -101,7 +101,7 @@ def test_a_run_keeps_them_as_operations_of_the_server(tmp_path: Path, capsys: py
     code = main(["run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "runs"), "--quiet"])
     folder = RunFolder.open(Path(capsys.readouterr().out.strip().splitlines()[-1]))
     results = json.loads((folder.path / "results.json").read_text())
-    assert (code, [each["verdict"] for each in results["criteria"]]) == (0, ["passed"] * 4)
+    assert (code, [each["verdict"] for each in results["criteria"]]) == (0, ["met"] * 4)
     found = folder.operations().arrays("operation", "target", "case", "start", "end", where="side = 'server'")
     assert set(found["operation"]) == {"SELECT SLEEP(?), ?"}
     assert (set(found["target"]), set(found["case"]), len(found["end"])) == ({"db"}, {""}, QUERIES)

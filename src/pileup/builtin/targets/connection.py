@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import http.client
+import os
 import select
 import socket
 import sys
@@ -261,7 +262,7 @@ def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
     Raises Untaken for what the server has not read: a reset, alone or behind an end in order, is what a system sends
     for that; so is an end before which its machine had not acknowledged the head of the request (SIOCOUTQ).
     """
-    watched = connection.sock.dup()
+    watched = socket.socket(fileno=os.dup(connection.sock.fileno()))  # one of TLS cannot be doubled as such
     try:
         yield
     except Ambiguous as problem:
