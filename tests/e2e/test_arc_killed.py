@@ -29,6 +29,7 @@ SUITE: dict[str, Any] = {
             "options": {"duration": "5 min"},
             "timeout": "20 s",
             "load": {"rate": f"{RATE} /s", "for": f"{SECONDS} s"},
+            "fail_when": "never",
         }
     ],
     "faults": [

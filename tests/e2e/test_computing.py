@@ -34,6 +34,7 @@ tests:
     target: ce
     options: {duration: 50 ms, batch: 2}
     load: {times: 80, clients: 8}
+    fail_when: never
   - {name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 200 ms}}
   - {name: drain, use: computing.poll, target: ce, after: [submit], options: {drain: true, interval: 100 ms}}
 criteria:
@@ -154,7 +155,7 @@ def test_finished_jobs_are_purged_while_the_service_is_watched(tmp_path: Path) -
     assert len(jobs) == 6000
     assert all(job.times["purged"] for job in jobs)
     results = json.loads((folder / "results.json").read_text())
-    assert {each["id"]: each["verdict"] for each in results["criteria"]}["C1"] == "passed"
+    assert {each["id"]: each["verdict"] for each in results["criteria"]}["C1"] == "met"
     assert counts(results, "purge")["purge"]["passed"] == 600
     assert any((series["monitor"], series["metric"]) == ("service", "cpu") for series in results["series"])
 

@@ -31,7 +31,8 @@ def test_every_case_passes_and_every_criterion_is_judged(first: Path) -> None:
     info = json.loads((first / "run.json").read_text())
     assert [case["outcome"] for case in info["cases"]] == ["passed"] * 7
     results = json.loads((first / "results.json").read_text())
-    assert [criterion["verdict"] for criterion in results["criteria"]] == ["passed"] * 5
+    assert {criterion["verdict"] for criterion in results["criteria"]} <= {"met", "met, not shown"}
+    assert len(results["criteria"]) == 5
 
 
 def test_the_record_is_parquet_and_complete(first: Path) -> None:

@@ -37,7 +37,7 @@ tests:
     after: [fill]
     options: {files: 16}
     load: {rate: 200, warm_up: 1 s, for: 3 s}
-  - {name: own, use: "./own.py:Own", load: {clients: 4, times: 60}}
+  - {name: own, use: "./own.py:Own", load: {clients: 4, times: 60}, fail_when: fraction(own.failed) > 20 %}
 """
 OWN = '''
 """A test of the user's."""
@@ -115,7 +115,7 @@ def in_frames(run: RunFolder) -> dict[tuple[int, str, int], tuple[int, ...]]:
         for row in frame.rows:
             key = (frame.case, row.operation, row.phase)
             found[key] = found.get(key, 0) + np.array([getattr(row, name) for name in names])
-    return {key: tuple(each.tolist()) for key, each in found.items()}
+    return {key: tuple(each.tolist()) for key, each in found.items() if each.any()}
 
 
 def in_log(run: RunFolder) -> dict[tuple[int, str, int], tuple[int, ...]]:

@@ -28,6 +28,7 @@ SUITE: dict[str, Any] = {
             "timeout": "2 s",
             "options": {"files": 10, "size": "20 kB"},
             "load": {"rate": f"{RATE} /s", "for": f"{SECONDS} s"},
+            "fail_when": "never",
         },
     ],
     "faults": [{"at": "1 s", "do": "kill", "target": "se", "for": "1 s"}],

@@ -35,6 +35,7 @@ def suite(seconds: int, options: dict[str, Any], *faults: dict[str, Any], **laun
                 "options": {"duration": "60 s"},
                 "timeout": "20 s",
                 "load": {"rate": f"{RATE} /s", "for": f"{seconds} s"},
+                "fail_when": "never",
             }
         ],
         "faults": faults,

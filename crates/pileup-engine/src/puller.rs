@@ -87,6 +87,8 @@ pub struct Puller {
     stopped: Option<i64>,
     reason: String,
     missed: Option<u64>,
+    /// What was due so long before an early stop may have begun but for that, ns: a client was free.
+    waking: i64,
 }
 
 impl Puller {
@@ -125,6 +127,7 @@ impl Puller {
             stopped: None,
             reason: String::new(),
             missed: None,
+            waking: 0,
         }
     }
 
@@ -361,6 +364,11 @@ impl Puller {
         if self.stopped.is_none() {
             self.stopped = Some(now);
             reason.clone_into(&mut self.reason);
+            if let Shape::Open { idle, most, .. } = &self.shape
+                && (!idle.is_empty() || self.existing < *most)
+            {
+                self.waking = WAKING;
+            }
         }
     }
 
@@ -439,7 +447,7 @@ impl Puller {
     pub fn missed(&mut self) -> u64 {
         let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
         let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
-        let last = u64::try_from(stopped - self.start).unwrap_or(0);
+        let last = u64::try_from(stopped - self.waking - self.start).unwrap_or(0);
         let mut missed = 0;
         while let Some(arrival) = arrivals.peek().filter(|arrival| arrival.time <= last) {
             arrivals.next();

@@ -11,6 +11,7 @@ mod check;
 mod chunks;
 mod connect;
 mod error;
+mod head;
 mod judge;
 mod listing;
 mod multipart;

@@ -10,18 +10,18 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
+from pileup.model.criterion import Confidence, CriterionSpec
 from pileup.model.finding import MOST_MEASURED, Find
 from pileup.model.law import TimeLaw
-from pileup.model.part import Part
+from pileup.model.part import Name, Part, Text
 from pileup.model.precision import Until
 from pileup.model.quantities import Count, Duration, Rate, Size
 from pileup.model.replay import ReplayWord
 from pileup.model.steering import Hold
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
-Text = Annotated[str, StringConstraints(max_length=10_000)]
-
 NOT_YET = "not_yet"
+NEVER = "never"
+"""`fail_when` of a load that fails only when it cannot be pressed."""
 
 
 def not_yet(description: str) -> Any:
@@ -416,41 +416,6 @@ class MonitorSpec(BaseModel):
     def options(self) -> dict[str, Any]:
         """Options of the plug-in as written."""
         return dict(self.model_extra or {})
-
-
-Confidence = Literal["estimate", "shown"]
-NEVER = "never"
-"""`fail_when` of a load that fails only when it cannot be pressed."""
-
-
-class CriterionSpec(Part):
-    """A sentence that the system shall fulfil, and how that is checked."""
-
-    id: Name = Field(description="short name, e.g. C1")
-    says: Text = Field(description="the requirement in words")
-    check: Text | None = Field(
-        None, description="FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]; may be left out with coverage: none"
-    )
-    coverage: Literal["full", "partial", "none"] = Field(
-        "full", description="how much of the sentence the check covers"
-    )
-    remark: Text | None = Field(
-        None, description="what the check leaves out, or why there is none; stands beside the result in reports"
-    )
-    at: tuple[dict[str, str], ...] = Field(
-        (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
-    )
-    confidence: Confidence | None = Field(
-        None,
-        description="estimate: the figure decides; shown: its whole interval must be on the right side, else the "
-        "verdict counts as unknown (exit 8); default: what the suite says",
-    )
-
-    @model_validator(mode="after")
-    def _checked(self) -> Self:
-        if self.check is None and self.coverage != "none":
-            raise ValueError(f"no check but coverage {self.coverage}; expected a check, or coverage: none")
-        return self
 
 
 class Limits(Part):

@@ -160,8 +160,12 @@ class CaseRun:
 
     def _excused(self, position: Position, sampled: Position) -> str:
         """Return why that too much did not pass is pileup's own doing; empty where it is the system's."""
-        frames = [frame for frame in self._live.folder.tail_frames(position)[0] if frame.case == self.case.id]
-        return stats.excused(self._told, frames, self._live.folder.tail_samples(sampled)[0])
+        folder = self._live.folder
+        frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == self.case.id]
+        self._live.fleets.flush()
+        with folder.operations().connect() as connection:
+            errors = stats.errors(connection, self._live.book.info)
+        return stats.excused(self._told, frames, folder.tail_samples(sampled)[0], errors)
 
     def _end_of_frames(self) -> Position:
         return self._live.folder.tail_frames(None)[1]

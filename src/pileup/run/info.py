@@ -12,8 +12,9 @@ from typing import Any
 import psutil
 
 from pileup._core import _native
+from pileup.model.criterion import CriterionSpec
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import CriterionSpec, Load, Suite
+from pileup.model.suite import Load, Suite
 from pileup.model.words import load_words
 
 FORMAT = 1

@@ -5,7 +5,7 @@ May import `record`, `model`, `_core`.
 
 from pileup.stats.compare import compare_runs
 from pileup.stats.distribution import quantiles_of
-from pileup.stats.errors import first_error
+from pileup.stats.errors import errors, first_error
 from pileup.stats.evaluate import amount, unanswered, words
 from pileup.stats.excuse import of_case as excused
 from pileup.stats.gauge import Count, Gauge
@@ -30,6 +30,7 @@ __all__ = [
     "Trials",
     "amount",
     "compare_runs",
+    "errors",
     "excused",
     "exit_code",
     "first_error",

@@ -156,14 +156,20 @@ def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excus
     return None if _share_not_passed(rest(data, times)) > most else _told(missing, [(data, times)])
 
 
-def of_case(info: dict[str, Any], frames: Sequence[Frame], samples: Iterable[SampleRow]) -> str:
+def of_case(
+    info: dict[str, Any], frames: Sequence[Frame], samples: Iterable[SampleRow], errors: Sequence[ErrorGroup]
+) -> str:
     """Return why a case of which too much did not pass has not failed, but is not known; empty where it has failed.
 
-    `info` is its entry in run.json, `frames` and `samples` are those since it began to press.
+    `info` is its entry in run.json, `frames` and `samples` are those since it began to press, `errors` all of the run.
     """
     if not by_share(info):
         return ""
-    found = of_not_passed(CaseData(info, list(frames), None), whole_series(samples), most_of(info))
+    data, most, series = CaseData(info, list(frames), None), most_of(info), whole_series(samples)
+    for each in limit.limits([data], series, errors):
+        if each.failures and _share_not_passed(without_failures(data, each.failures)) <= most:
+            return each.what
+    found = of_not_passed(data, series, most)
     return found.why if found is not None else ""
 
 

@@ -9,8 +9,9 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pileup.model.criterion import CriterionSpec
 from pileup.model.law import Law
-from pileup.model.suite import NOT_YET, CriterionSpec, MonitorSpec, Suite, TargetSpec, TestSpec
+from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.faults import START, Faults, Position, near, shown
 from pileup.suite.messages import fields_of, model_in, report
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence

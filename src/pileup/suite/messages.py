@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from pileup.model.suite import Name
+from pileup.model.part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.suite.faults import Faults, Position, near, parts, shown
 from pileup.suite.secrets import HIDDEN, WORDS

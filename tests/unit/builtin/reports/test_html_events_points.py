@@ -74,7 +74,7 @@ def test_differences_are_told_with_their_intervals() -> None:
     assert group.table.headings[0] == "Rate"
     first, second = group.table.points[:2]
     assert (first.cells[0].said, second.cells[0].tone) == ("", "bad")
-    assert second.cells[0].gap.value == "\N{MINUS SIGN}19.7 %"
+    assert second.cells[0].gap.value == "\N{MINUS SIGN}19.6 %"
     assert second.cells[0].said.startswith("smaller, p = ")
     assert [line.name for line in group.table.effects][:3] == ["se.threads=4", "se.threads=16", "se.threads=64"]
     slower = group.table.points[1].cells[group.table.headings.index("p50")]

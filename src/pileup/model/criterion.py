@@ -1,0 +1,41 @@
+"""A criterion as a suite has it."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from pileup.model.part import Name, Part, Text
+
+Confidence = Literal["estimate", "shown"]
+
+
+class CriterionSpec(Part):
+    """A sentence that the system shall fulfil, and how that is checked."""
+
+    id: Name = Field(description="short name, e.g. C1")
+    says: Text = Field(description="the requirement in words")
+    check: Text | None = Field(
+        None, description="FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]; may be left out with coverage: none"
+    )
+    coverage: Literal["full", "partial", "none"] = Field(
+        "full", description="how much of the sentence the check covers"
+    )
+    remark: Text | None = Field(
+        None, description="what the check leaves out, or why there is none; stands beside the result in reports"
+    )
+    at: tuple[dict[str, str], ...] = Field(
+        (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"
+    )
+    confidence: Confidence | None = Field(
+        None,
+        description="estimate: the figure decides; shown: its whole interval must be on the right side, else the "
+        "verdict counts as unknown (exit 8); default: what the suite says",
+    )
+
+    @model_validator(mode="after")
+    def _checked(self) -> Self:
+        if self.check is None and self.coverage != "none":
+            raise ValueError(f"no check but coverage {self.coverage}; expected a check, or coverage: none")
+        return self
