@@ -19,7 +19,7 @@ from pileup.model.results import Distribution, Figure, Interval
 from pileup.model.units import format_fraction
 from pileup.stats import correlated
 from pileup.stats.correlated import NO_INFLATION, Dependence, Inflation
-from pileup.stats.intervals import LEVEL, Z, quantile_ranks
+from pileup.stats.intervals import LEVEL, Z, quantile_ranks, wilson
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
 BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
@@ -97,13 +97,24 @@ def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
     ranks = correlated.ranks(share, n, known)
     low, high = (due.at_rank(each) for each in ranks) if ranks else (value, value)
     if rank > due.passed.count:
-        behind = (Interval(min(low, value), math.inf, LEVEL)) if ranks else None
+        least = _least(due, share, known)
+        if least is None and ranks is not None:
+            least = min(low, value)
+        behind = None if least is None else Interval(least, math.inf, LEVEL)
         return Figure(None, "time", behind, n, _unanswered(due, value), above=value)
     if ranks is None:
         return Figure(value, "time", None, n, DEPENDENT)
     if ranks[1] > due.passed.count:
         high = math.inf
     return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
+
+
+def _least(due: Due, share: float, known: Inflation) -> float | None:
+    """Return what a quantile surely is larger than, where surely less than its share passed; None where that may be."""
+    passed = wilson(due.passed.count / known.careful, due.n / known.careful)
+    if passed is None or passed.high >= share:
+        return None
+    return due.timeout if due.timed_out and due.timeout is not None else math.inf
 
 
 def _unanswered(due: Due, above: float) -> str:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.model.results import Interval
+from pileup.stats.correlated import Inflation
 from pileup.stats.distribution import Due, distribution, mean, merged, quantile, quantiles_of
 from pileup.stats.evaluate import words
 
@@ -109,3 +111,15 @@ def test_nothing_that_passed_needs_no_number_to_be_no_answer():
 def test_a_quantile_is_the_value_of_its_rank(share, rank):
     values = [n * 1000 for n in range(1, 11)] * 100
     assert quantile(Due(histogram(values)), share).value == pytest.approx(rank * 1000, rel=0.002)
+
+
+def test_where_surely_too_few_passed_a_quantile_surely_had_no_answer():
+    """However the values depend on each other: 36 % of 1,157 were refused."""
+    known = Inflation(5.0, 60.0)
+    figure = quantile(Due(histogram([1_000_000] * 737), unanswered=420), 0.9, known)
+    assert (figure.above, figure.interval) == (math.inf, Interval(math.inf, math.inf))
+    late = quantile(Due(histogram([1_000_000] * 737), timed_out=420, timeout=1e9), 0.9, known)
+    assert (late.above, late.interval.low) == (1e9, 1e9)
+    near = quantile(Due(histogram([1_000_000] * 89), unanswered=11), 0.9)
+    assert near.above == math.inf
+    assert near.interval.low == pytest.approx(1_000_000, rel=0.002), "ten of a hundred might have been enough"
