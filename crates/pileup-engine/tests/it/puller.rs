@@ -394,6 +394,39 @@ fn a_steered_load_at_level_zero_waits_for_the_next_word_and_ends_in_time() {
     assert_eq!(puller.missed(), 0);
 }
 
+#[test]
+fn the_measured_time_is_as_planned_up_to_an_early_stop_and_open_where_no_time_ends_it() {
+    let timed =
+        r#"{"kind": "open", "rate": 100, "clients": 4, "ramp": 10000000, "warm_up": 20000000, "for": 100000000}"#;
+    let mut puller = Puller::new(&load(timed), 7);
+    assert_eq!(puller.measured(), (30 * MS + 7, 130 * MS + 7));
+    puller.stop(60 * MS, "enough");
+    assert_eq!(puller.measured(), (30 * MS + 7, 60 * MS));
+    let (_, done) = simulate(&load(timed), |_| 1, |_| true);
+    assert_eq!(done.measured(), (30 * MS, 130 * MS), "it ended in order");
+    let counted = r#"{"kind": "closed", "clients": 1, "times": 3, "for": 100000000}"#;
+    assert_eq!(simulate(&load(counted), |_| 1, |_| true).1.measured(), (0, 0), "the last end of an iteration");
+    assert_eq!(Puller::new(&load(r#"{"kind": "times", "times": 3}"#), 5).measured(), (5, 0));
+    let stages = r#"{"kind": "closed", "segments": [{"level": 1, "ramp": 10000000, "warm_up": 0, "for": 20000000},
+        {"level": 2, "ramp": 5000000, "warm_up": 5000000, "for": 20000000}]}"#;
+    assert_eq!(load(stages).measured(), [(10_000_000, 30_000_000), (40_000_000, 60_000_000)]);
+    assert_eq!(Puller::new(&load(stages), 0).measured(), (10 * MS, 60 * MS));
+}
+
+#[test]
+fn what_was_due_a_moment_before_an_early_stop_is_not_missed_where_a_client_was_free() {
+    let steady = r#"{"kind": "open", "rate": 100, "clients": 2, "for": 10000000000}"#;
+    let begun = |puller: &mut Puller| matches!(puller.next(0), Step::Start(_));
+    let mut free = Puller::new(&load(steady), 0);
+    assert!(begun(&mut free));
+    free.stop(25 * MS, "enough");
+    assert_eq!(free.missed(), 0);
+    let mut busy = Puller::new(&load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 10000000000}"#), 0);
+    assert!(begun(&mut busy));
+    busy.stop(25 * MS, "enough");
+    assert_eq!(busy.missed(), 2);
+}
+
 /// A load of these starts (ms), and the file of them, to be removed.
 fn replay(name: &str, starts: &[i64], changes: &str) -> (Load, std::path::PathBuf) {
     let path = std::env::temp_dir().join(format!("pileup-puller-{}-{name}", std::process::id()));
