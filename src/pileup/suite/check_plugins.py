@@ -28,7 +28,7 @@ class PluginRules:
         self._known: set[str] = set()
         """Options that some test has."""
         self.operations: dict[str, frozenset[str]] = {}
-        """Native test whose options no scan changes -> the names of its operations."""
+        """Native test, not steered, whose options no scan changes -> the names of its operations."""
         self._complete = len(draft.tests) == len(draft.names("tests"))
         """Whether every test was understood and its class found."""
         common = draft.tree.entries.get("options")
@@ -67,7 +67,8 @@ class PluginRules:
 
     def _note_operations(self, test: Bound[TestSpec], made: Test) -> None:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
-        if made.native() and not scanned & {test.spec.name, "options"}:
+        steered = test.spec.load.steered_by  # has numbers of what is held or found, beside its operations
+        if made.native() and not steered and not scanned & {test.spec.name, "options"}:
             try:
                 steps = made.program().steps
             except Exception:  # it fails by itself when it is run
