@@ -7,12 +7,17 @@ import pytest
 from pileup import suite
 from pileup.model.errors import SuiteError
 
-HEAD = "pileup: 1\ntitle: T14\ntests:\n  - {name: a, use: noop, load: LOAD}\ncriteria:\n  - {id: C, says: x, check: CHECK}\n"
+HEAD = """
+pileup: 1
+title: T14
+tests: [{name: a, use: noop, load: LOAD}]
+criteria: [{id: C, says: x, check: CHECK}]
+"""
 
 
 def validated(folder: Path, check: str, load: str = "{clients: 1, for: 1 s}") -> None:
     path = folder / "suite.yaml"
-    path.write_text(HEAD.replace("LOAD", load).replace("CHECK", check))
+    path.write_text(HEAD.replace("LOAD", load).replace("CHECK", f'"{check}"'))
     suite.load(path)
 
 
