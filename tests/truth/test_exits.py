@@ -10,7 +10,8 @@ from tests.truth.conditions import criteria
 from tests.truth.press import Condition, Pressed, at_once, press
 
 pytestmark = pytest.mark.timed
-CALM = Condition("calm", ("fifo", "--workers", "4", "--law", "fixed:10"), {"rate": 50}, 2)
+CALM = Condition("calm", ("fifo", "--workers", "4", "--law", "exponential:10", "--seed", "5"), {"rate": 50}, 2)
+"""Independent times: those of a fixed law move with the machine, and of 100 such an interval is not always known."""
 STORAGE = ("fifo", "--workers", "4", "--law", "fixed:1", "--size", "0")
 FILES = {
     "options": {"files": 20, "size": "1 KiB"},
