@@ -496,7 +496,7 @@ class Difference:
     relative: Figure
     """Ratio of the two means less one, as a fraction."""
     p: float | None
-    """How probable such a difference is by chance; None for less than two pairs."""
+    """How probable such a difference is by chance where the points differ by 1 % at most; None below two pairs."""
     adjusted: float | None
     """The same adjusted for the number of points that are looked at (Holm)."""
     verdict: str

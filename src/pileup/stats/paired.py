@@ -51,7 +51,8 @@ class Paired:
     relative: Figure
     """Mean of the ratios in pairs less one, as a fraction; ratio of the means where a value may be zero."""
     p: float | None
-    """How probable such a difference is by chance alone; None for less than two pairs."""
+    """How probable such a difference is by chance where the ratio differs from one by no more than `smallest` (where a
+    value may be zero: where there is none); None for less than two pairs."""
 
 
 def mean(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
@@ -74,15 +75,21 @@ def amount(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
     return replace(found, interval=replace(found.interval, low=max(0.0, found.interval.low)))
 
 
-def compare(values: Values, baseline: Values, dimension: str = "", steps: tuple[float, float] = (0.0, 0.0)) -> Paired:
+def compare(
+    values: Values,
+    baseline: Values,
+    dimension: str = "",
+    steps: tuple[float, float] = (0.0, 0.0),
+    smallest: float = 0.0,
+) -> Paired:
     """Return `values` less `baseline`, pair by pair, and their ratio. Both have one entry per repeat, in one order.
 
-    `steps` are the steps in which the two come.
+    `steps` are the steps in which the two come, `smallest` is the relative difference that is not looked for.
     """
     pairs = [(a, b) for a, b in zip(values, baseline, strict=True) if a is not None and b is not None]
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
     if _by_factors(left, right):
-        return _compared_by_factors(left, right, dimension, steps)
+        return _compared_by_factors(left, right, dimension, steps, smallest)
     gaps, step = [a - b for a, b in pairs], math.hypot(*steps)
     return Paired(mean(gaps, dimension, step), ratio(left, right, steps), probability(gaps, step))
 
@@ -93,7 +100,7 @@ def _by_factors(left: Sequence[float], right: Sequence[float]) -> bool:
 
 
 def _compared_by_factors(
-    left: Sequence[float], right: Sequence[float], dimension: str, steps: tuple[float, float]
+    left: Sequence[float], right: Sequence[float], dimension: str, steps: tuple[float, float], smallest: float
 ) -> Paired:
     found = factor(left, right, steps)
     relative, base = _less_one(found), math.fsum(right) / len(right)
@@ -101,7 +108,7 @@ def _compared_by_factors(
         relative.interval, low=base * relative.interval.low, high=base * relative.interval.high
     )
     change = Figure(base * math.expm1(found.middle), dimension, limits, found.n)
-    return Paired(change, relative, found.probability)
+    return Paired(change, relative, found.beyond(smallest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +120,17 @@ class Factor:
     freedom: int
     n: int
 
-    @property
-    def probability(self) -> float:
-        """How probable a ratio this far from one is by chance alone."""
+    def beyond(self, smallest: float) -> float:
+        """Return how probable a ratio this far from one is by chance, where the true one is within `smallest` of it.
+
+        One side, as a ratio that is just above the range is not found below it by chance; two where there is no range.
+        """
+        excess = abs(self.middle) - math.log1p(smallest)
+        if excess <= 0:
+            return 1.0
         if self.error == 0:
-            return 1.0 if self.middle == 0 else 0.0
-        return student.two_sided(self.middle / self.error, self.freedom)
+            return 0.0
+        return student.two_sided(excess / self.error, self.freedom) / (2 if smallest else 1)
 
 
 def factor(left: Sequence[float], right: Sequence[float], steps: tuple[float, float] = (0.0, 0.0)) -> Factor:

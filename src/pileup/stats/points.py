@@ -20,6 +20,8 @@ FEWEST = 5
 """What passed less often than this in every case has no rate worth comparing."""
 CHANCE = 0.05
 """Adjusted probability below which a difference is believed."""
+SMALLEST = 0.01
+"""Relative difference between points that is not looked for: so much a machine does to what is alike."""
 Block = tuple[int, int]
 """Loop and repeat."""
 Cells = dict[tuple[int, Block], tuple[float, float]]
@@ -190,7 +192,9 @@ def row(cells: Cells, point: int, blocks: Sequence[Block]) -> Row:
 def differences(rows: Sequence[Row], dimension: str) -> list[Difference]:
     """Return every row but the first less the first, pair by pair, with probabilities adjusted for their number."""
     first = rows[0]
-    compared = [paired.compare(row.values, first.values, dimension, (row.step, first.step)) for row in rows[1:]]
+    compared = [
+        paired.compare(row.values, first.values, dimension, (row.step, first.step), SMALLEST) for row in rows[1:]
+    ]
     adjusted = paired.holm([each.p for each in compared])
     return [
         Difference(place, each.difference, each.relative, each.p, chance, _verdict(each, chance))

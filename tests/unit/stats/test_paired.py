@@ -137,6 +137,22 @@ def test_ratio_and_difference_leave_out_nothing_together():
     assert seen == {True, False}
 
 
+def test_t16_a_difference_smaller_than_what_is_looked_for_is_found_in_less_than_one_of_twenty():
+    draw = np.random.default_rng(5)
+
+    def found(truth: float) -> float:
+        hits = 0
+        for _ in range(1000):
+            first, second = draw.normal(0, 0.02, (2, 10))
+            hits += paired.compare(list(np.exp(second) * (1 + truth)), list(np.exp(first)), smallest=0.01).p < 0.05
+        return hits / 1000
+
+    assert found(0.0) < 0.03
+    assert 0.03 < found(0.01) < 0.07, "at the edge of what is not looked for"
+    assert found(-0.01) < 0.07
+    assert found(0.05) > 0.9
+
+
 def test_one_repeat_is_too_few():
     found = paired.compare([12.0], [10.0], "time")
     assert (found.difference.value, found.difference.interval, found.p) == (2.0, None, None)

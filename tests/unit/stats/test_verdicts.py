@@ -1,4 +1,4 @@
-"""What a figure says of a check, and which exit code follows: the whole table of docs/verdicts.md."""
+"""T4: what a figure says of a check, and which exit code follows: the whole table of docs/verdicts.md."""
 
 import math
 import re
