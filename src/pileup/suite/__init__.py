@@ -21,11 +21,13 @@ from pileup.suite.reading import read_file, read_tree
 from pileup.suite.replays import Replays
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
-from pileup.suite.secrets import HIDDEN, Secrets
+from pileup.suite.secrets import HIDDEN, Secrets, secret_options
 from pileup.suite.tree import where
 from pileup.suite.variables import Variables
 
 __all__ = ["load", "suite_schema"]
+
+SCANNED = "an axis that is no secret, e.g. the name of a file that holds one"
 
 
 def load(path: Path, values: Values[str, str] | None = None, records: bool = True) -> Plan:
@@ -61,12 +63,16 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -
         return None
     overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
-    secrets = Secrets(tree)
     folder = path.absolute().parent
     draft = bind(tree, faults)
     replays = Replays(folder, records)
     check(draft, folder, faults, replays)
     if faults or draft.suite is None:
+        return None
+    secrets = Secrets(tree, secret_options(tree, folder))
+    for at in secrets.scanned:
+        faults.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
+    if faults:
         return None
     text = secrets.hide(data.decode("utf-8-sig"))
     suite = _complete(draft.suite, folder, secrets)
