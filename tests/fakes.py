@@ -203,6 +203,6 @@ def entries(kind: str) -> Iterator[EntryPoint]:
 def fake_plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Only the plug-ins of this file are installed."""
     monkeypatch.setattr(registry, "_entries", entries)
-    instances.plugin_class.cache_clear()
+    instances.imported.cache_clear()
     yield
-    instances.plugin_class.cache_clear()
+    instances.imported.cache_clear()

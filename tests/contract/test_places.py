@@ -11,6 +11,7 @@ from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.launch import Start, process
 from pileup.fleet.opening import Opener
 from pileup.fleet.remote import RemotePlace
+from pileup.fleet.wire import Message, WireError
 from pileup.model.errors import TargetError
 from pileup.model.program import Program, Step
 from pileup.model.record import Frame
@@ -160,3 +161,18 @@ def test_another_version_is_refused_with_both_numbers(opener: Opener) -> None:
 
     with pytest.raises(TargetError, match=r"has pileup 9\.9 .*expected \d.* as here"):
         opener.open([(1, Start("old", (sys.executable, "-c", code), False, "python"))])
+
+
+def test_s21_a_table_that_grows_beyond_its_operations_is_refused(folder: RunFolder, tmp_path: Path) -> None:
+    place = RemotePlace(7, process(7), folder, {})
+    try:
+        with (tmp_path / "table").open("wb", buffering=0) as table:
+            place._table = table
+            piece = Message("table", {}, (bytes(8 << 20),))
+            with pytest.raises(WireError, match="for 0 operations"):
+                for _ in range(100):
+                    place._take(piece)
+            assert table.tell() <= 256 << 20
+    finally:
+        place._table = None
+        place.close()

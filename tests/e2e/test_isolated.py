@@ -1,5 +1,7 @@
 """Python tests in processes of their own, environments, and monitors at other hosts."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,25 @@ def test_environments_and_monitors_come_to_other_hosts(suites: Path, sshd: Sshd)
     assert len(told) == 1
     assert "127.0.0.1:1" in told[0]
     assert "refused" in told[0].lower()
+
+
+SHADOWS = ("queue", "yaml", "numpy", "tempfile")
+"""Names of modules that pileup imports."""
+SHADOWED = """
+pileup: 1
+title: Shadowed
+tests: [{name: apart, use: "./own.py:Own", isolate: process, load: {times: 2}}]
+"""
+
+
+def test_s18_a_place_imports_nothing_from_the_folder_it_starts_in(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(SHADOWED)
+    (tmp_path / "own.py").write_text(
+        "from pileup.plugin import Test\nclass Own(Test):\n    def run(self, op):\n        pass\n"
+    )
+    for name in SHADOWS:
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write(__name__)\n")
+    words = [sys.executable, "-P", "-m", "pileup", "run", "s.yaml", "--quiet"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "executed").exists()

@@ -22,7 +22,8 @@ UNKNOWN = "not bounded"
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: times in ns, sizes in bytes, null where there is no bound."
 )
-def command(suite: str, settings: tuple[str, ...], as_json: bool) -> None:
+@click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
+def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) -> None:
     """Show the cases of SUITE in order, with the longest possible time, operations and bytes of each.
 
     The longest time counts every time-out that may pass. A suite whose own `limits` forbid its plan is refused.
@@ -30,7 +31,7 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool) -> None:
     from pileup.cli.common import parse_settings, suite_path
     from pileup.suite import load
 
-    plan = load(suite_path(suite), parse_settings(settings))
+    plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     if as_json:
         click.echo(json.dumps(as_data(plan), indent=2))
     else:

@@ -45,6 +45,8 @@ def command() -> None:
     "--settings",
     metavar="YAML",
     default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
     help="All settings as one mapping, see `pileup describe practice-storage`.",
 )
 @click.option(
@@ -71,6 +73,8 @@ def storage(settings: str, **given: Any) -> None:
     "--settings",
     metavar="YAML",
     default="{}",
+    envvar="PILEUP_PRACTICE_SETTINGS",
+    show_envvar=True,
     help="All settings as one mapping, see `pileup describe practice-batch`.",
 )
 @click.option(

@@ -10,15 +10,17 @@ import click
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable, or a word of the suite by its path."
 )
-def command(suite: str, settings: tuple[str, ...]) -> None:
+@click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
+def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
     """Check SUITE (a file, or suite:NAME) and tell every fault with its line. Nothing is run.
 
-    Plug-ins that the suite names are loaded, also those from files beside it.
+    Plug-ins that the suite names are loaded, also those from files beside it: a suite is code. With --static none of
+    those files is imported.
     """
     from pileup.cli.common import parse_settings, suite_path
     from pileup.suite import load
 
-    plan = load(suite_path(suite), parse_settings(settings))
+    plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     parts = [
         counted(len(plan.suite.tests), "test", "tests"),
         counted(len(plan.suite.targets), "target", "targets"),

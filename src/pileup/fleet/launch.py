@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from pileup.model.errors import TargetError
 
-PLACE = ("-m", "pileup", "place")
+PLACE = ("-P", "-m", "pileup", "place")
+"""With -P nothing is imported from the folder that it starts in: a `queue.py` there is none of Python's."""
 SSH_OPTIONS = ("BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=5", "ServerAliveCountMax=4")
 """Never ask; and end when the far end has been silent for 20 s."""
 _NAME = r"[^@\s:/\[\]-][^@\s:/\[\]]*"

@@ -18,7 +18,7 @@ from pileup.fleet.board import BoardFile
 from pileup.fleet.client import Sink
 from pileup.fleet.connection import ANSWER_WITHIN, Connection
 from pileup.fleet.launch import Start
-from pileup.fleet.loss import Loss
+from pileup.fleet.loss import COUNTERS, Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
 from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_frames
@@ -29,6 +29,8 @@ from pileup.record import RunFolder
 
 STOP_WITHIN = 10.0
 """Seconds after which a place that was told to end a load at once, and did not, is lost."""
+TABLE_AHEAD, TABLE_ROW = 256 << 20, 4 << 10
+"""Bytes of rows that may come before the frames that tell of them, and of a row with all its texts at most."""
 MONITOR = "place"
 """Under this name the samples of clock offsets stand."""
 
@@ -177,6 +179,8 @@ class RemotePlace:
         self._loss = Loss(folder, number)
         self._board: BoardFile | None = None
         self._table: BinaryIO | None = None
+        self._written = self._told = 0
+        """Bytes of the table, and operations of the frames, that came from another host."""
         self._environment = dict(environment)
         here = None if start.far else environment
         self._connection = Connection(start, here, self._take, self._gone)
@@ -320,6 +324,7 @@ class RemotePlace:
         frames = unpack_frames(message["frames"], message.blobs, self.number)
         part = self._parts.get(message.number("part"))
         self._loss.take(frames)
+        self._told += sum(getattr(row, name) for frame in frames for row in frame.rows for name in COUNTERS)
         if part is None:
             self._ledger += frames
         else:
@@ -370,6 +375,9 @@ class RemotePlace:
     def _write(self, data: bytes) -> None:
         if self._table is None:
             raise WireError("a place of this host sends its table", "none")
+        self._written += len(data)
+        if self._written > TABLE_AHEAD + self._told * TABLE_ROW:
+            raise WireError(f"a table of {self._written} bytes for {self._told} operations", "what they take")
         rest = memoryview(data)
         while rest:
             rest = rest[self._table.write(rest) or 0 :]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ BEAT = 10**9
 """Interval of frames, ns."""
 FIRST = 250_000_000
 """Until the first frame from another host, ns: it alone tells what is under way there, should the host be lost."""
+SILENCE = 30.0
+"""Seconds without a ping, of which there is one a second, after which another host is taken for gone."""
 SLICE = 200_000_000
 """Interval, ns, at which rows are brought into the table: what a test that ends its process takes with it."""
 
@@ -58,17 +61,22 @@ class Wire:
     """The two pipes to the parent."""
 
     def __init__(self, source: int, sink: int) -> None:
+        self.silence: float | None = None
+        """Seconds without a word after which the parent is taken for gone; None: it ends the pipe when it is."""
         self._source = source
         self._sink = sink
         self._lock = threading.Lock()
 
     def read(self, count: int) -> bytes:
-        """Return so many bytes, less at the end; never reads ahead."""
+        """Return so many bytes, less at the end or when the parent is silent; never reads ahead."""
         parts, left = [], count
-        while left and (part := os.read(self._source, min(left, CHUNK))):
+        while left and self._heard() and (part := os.read(self._source, min(left, CHUNK))):
             parts.append(part)
             left -= len(part)
         return b"".join(parts)
+
+    def _heard(self) -> bool:
+        return bool(select.select((self._source,), (), (), self.silence)[0])
 
     def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> None:
         """Send a message. A parent that is gone is noticed by the reading side."""
@@ -188,6 +196,8 @@ class Server:
         except (PileupError, OSError, ValueError) as problem:
             self._send("opened", {"problem": str(problem)})
             return
+        if message["far"]:  # here the pipe ends with the parent; a network may just fall silent
+            self._wire.silence = SILENCE
         self._send("opened", {"problem": ""})
 
     def _prepare(self, message: Message) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from pileup._core._native import Histogram
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, FrameRow
+from pileup.record.frames import LIMITS
 
 PROTOCOL = 2
 """Number of this language; hello tells it."""
@@ -152,13 +153,14 @@ def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Fra
         return blobs[at - 1] if at else b""
 
     def row(told: dict[str, Any]) -> FrameRow:
-        counters = {name: whole(value, name) for name, value in told.items() if name not in {"operation", "iteration"}}
-        kept: dict[str, Any] = counters | {name: histogram(told[name]) for name in _BYTES}
+        plain = {name: value for name, value in told.items() if name not in {"operation", "iteration", *_BYTES}}
+        kept: dict[str, Any] = {name: _fitting(value, name) for name, value in plain.items()}
+        kept |= {name: histogram(told[name]) for name in _BYTES}
         return FrameRow(operation=str(told["operation"]), iteration=bool(told["iteration"]), **kept)
 
     def frame(told: dict[str, Any]) -> Frame:
         head: dict[str, Any] = {
-            name: whole(value, name) for name, value in told.items() if name not in {"rows", "late"}
+            name: _fitting(value, name) for name, value in told.items() if name not in {"rows", "late"}
         }
         return Frame(**(head | {"place": place}), late=histogram(told["late"]), rows=tuple(map(row, told["rows"])))
 
@@ -168,6 +170,15 @@ def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Fra
         return [frame(each) for each in plain]
     except (TypeError, KeyError, ValueError, AttributeError) as problem:
         raise WireError(f"a frame is none: {problem}"[:200], "frames as pileup sends them") from problem
+
+
+def _fitting(value: object, name: str) -> int:
+    """Return a number that its column of the record takes. Raises WireError when it is none."""
+    number = whole(value, name)
+    low, high = LIMITS.get("phase" if name == "row_phase" else name, (0, 2**63 - 1))
+    if not low <= number <= high:
+        raise WireError(f"{name} is {number}", f"{low} to {high}")
+    return number
 
 
 def unpack_claims(plain: object) -> list[tuple[int, str, str, str]]:

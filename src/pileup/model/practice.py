@@ -10,6 +10,8 @@ from pileup.model.law import Law, TimeLaw
 from pileup.model.part import Part
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 
+SETTINGS = "PILEUP_PRACTICE_SETTINGS"
+"""Variable with all settings as one mapping: a token among them is not for the list of processes."""
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z]{1,20}$")]
 
 

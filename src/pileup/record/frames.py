@@ -40,6 +40,11 @@ COLUMNS = np.dtype(
         *((name, "<i8") for name in LATER_HEAD),
     ]
 )
+LIMITS = {
+    name: (int(np.iinfo(COLUMNS[name]).min), int(np.iinfo(COLUMNS[name]).max))
+    for name in (*HEAD, *LATER_HEAD, *COUNTERS, *LATER)
+}
+"""Smallest and largest number that each column takes."""
 OLDEST = np.dtype([(name, COLUMNS[name]) for name in COLUMNS.names or () if name not in {*LATER, *LATER_HEAD}])
 """What a table of frames has at least."""
 

@@ -132,4 +132,4 @@ def _become(source: int, sink: int, variables: dict[str, str]) -> None:
     os.dup2(source, 0)
     os.dup2(sink, 1)
     words = [word for word in sys.argv[1:] if word != "--again"]
-    os.execve(sys.executable, [sys.executable, "-m", "pileup", *words, "--again"], {**os.environ, **variables})  # noqa: S606
+    os.execve(sys.executable, [sys.executable, "-P", "-m", "pileup", *words, "--again"], {**os.environ, **variables})  # noqa: S606

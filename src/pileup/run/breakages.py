@@ -159,7 +159,7 @@ class Breakage:
 
     def _command(self, mark: str) -> None:
         words = commands.words_of(self._spec.run or "", {})
-        done = commands.run(words, COMMAND_WITHIN, {MARK: mark}, given_up=self._given_up())
+        done = commands.run(words, COMMAND_WITHIN, {MARK: mark}, given_up=self._given_up(), whole=True)
         if not done.good:
             raise TargetError(f"{words[0]} {done.told()}", "code 0, before the load is over")
 

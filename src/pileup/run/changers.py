@@ -90,7 +90,7 @@ class ByCommand:
         return done.good and (not asked or not done.output.strip() or value in done.output)
 
     def _run(self, text: str, more: dict[str, str], within: int) -> commands.Finished:
-        return commands.run(commands.words_of(text, {**self.words, **more}), within, folder=self.folder)
+        return commands.run(commands.words_of(text, {**self.words, **more}), within, folder=self.folder, whole=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import TargetError
+from pileup.model.handed import handed_on
 
 KEPT = 64 << 10
 """Bytes kept of the end of the output."""
@@ -83,8 +84,12 @@ def run(
     folder: Path | str | None = None,
     user: str = "",
     given_up: Callable[[], bool] | None = None,
+    whole: bool = False,
 ) -> Finished:
     """Run a command for at most `within` ns, or until `given_up`; what is left of its session is killed then.
+
+    It gets what of our environment is for others, and `environment`; all of ours with `whole`: a command that the
+    suite names is the user's own.
 
     Raises TargetError when it cannot be started.
     """
@@ -95,7 +100,7 @@ def run(
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                env={**os.environ, **(environment or {})},
+                env={**os.environ, **(environment or {})} if whole else handed_on(environment),
                 cwd=folder,
                 start_new_session=True,
                 **identity_of(user),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pwd
 import signal
 import socket
@@ -20,6 +19,7 @@ import psutil
 
 from pileup.fleet import foreign
 from pileup.model.errors import PileupError, RecordError, TargetError
+from pileup.model.handed import handed_on
 from pileup.plugin import Daemon, Launcher, Task
 from pileup.run import commands, disks, processes
 from pileup.run.file_limits import FileLimits
@@ -293,7 +293,7 @@ class Server:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
-                env=processes.with_mark({**os.environ, **self.filling.environment(daemon.environment)}, self._mark),
+                env=processes.with_mark(handed_on(self.filling.environment(daemon.environment)), self._mark),
                 cwd=self.filling.fill(daemon.folder),
                 pass_fds=numbers,
                 **identity,

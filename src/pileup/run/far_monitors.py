@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from pileup.fleet.connection import Connection
 from pileup.fleet.launch import by_ssh
@@ -35,8 +37,7 @@ class FarHost:
         tell: Callable[[str], None],
     ) -> None:
         self._host = host.removeprefix("ssh://")
-        self._plan = plan
-        self._monitors = monitors
+        self._plan = of_monitors(plan, monitors)
         self._keep = keep
         self._tell = tell
         self._end = threading.Event()
@@ -80,7 +81,7 @@ class FarHost:
                 self._say(problem)
                 return
             connection.synchronise()
-            for number in self._monitors:
+            for number in range(len(self._plan.suite.monitors)):
                 connection.send("watch", {"monitor": number})
             while not self._end.wait(BEAT) and not connection.lost:
                 connection.ping()
@@ -102,3 +103,11 @@ class FarHost:
         except (TypeError, ValueError) as problem:
             raise WireError(f"samples are none: {problem}"[:200], "rows as pileup sends them") from problem
         self._keep(rows)
+
+
+def of_monitors(plan: Plan, numbers: list[int]) -> Plan:
+    """Return what a host must know to sample these monitors, and those alone: no credentials of targets, no tests."""
+    nothing: dict[str, Any] = {"targets": {}, "tests": (), "criteria": (), "faults": (), "scan": {}}
+    nothing |= {"variables": {}, "options": {}, "environment": None}
+    kept = {"monitors": tuple(plan.suite.monitors[number] for number in numbers)}
+    return replace(plan, suite=plan.suite.model_copy(update=nothing | kept), cases=(), text="", values={}, points=())

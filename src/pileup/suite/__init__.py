@@ -7,7 +7,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 from collections.abc import Mapping as Values
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pileup.model.plan import Plan
@@ -21,22 +22,26 @@ from pileup.suite.reading import read_file, read_tree
 from pileup.suite.replays import Replays
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
-from pileup.suite.secrets import HIDDEN, Secrets
-from pileup.suite.tree import where
+from pileup.suite.secrets import HIDDEN, Secrets, secret_options
+from pileup.suite.tree import Mapping, where
+from pileup.suite.unread import without_import
 from pileup.suite.variables import Variables
 
 __all__ = ["load", "suite_schema"]
 
+SCANNED = "an axis that is no secret, e.g. the name of a file that holds one"
 
-def load(path: Path, values: Values[str, str] | None = None, records: bool = True) -> Plan:
+
+def load(path: Path, values: Values[str, str] | None = None, records: bool = True, *, imports: bool = True) -> Plan:
     """Return the plan of the suite in a file, changed by what `--set` gave (name to value).
 
     Without `records` those that it replays are not looked at: such a plan is not to be pressed.
+    Without `imports` no Python file that it names is imported: what those declare is not checked.
     Raises SuiteError with every fault found.
     """
     faults, plan = Faults(str(path)), None
     with _uncollected(), suppress(TooManyFaultsError):
-        plan = _load(path, values or {}, faults, records)
+        plan = _load(path, values or {}, faults, records, imports)
     if faults or plan is None:
         raise faults.error()
     return plan
@@ -54,23 +59,40 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -> Plan | None:
+def _load(path: Path, values: Values[str, str], faults: Faults, records: bool, imports: bool) -> Plan | None:
     data = read_file(path, faults)
     tree = None if data is None else read_tree(data, path.suffix, faults)
     if data is None or tree is None:
         return None
     overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
-    secrets = Secrets(tree)
-    folder = path.absolute().parent
+    with nullcontext() if imports else without_import(tree):
+        return _planned(_Given(path, data, values), tree, faults, Replays(path.absolute().parent, records))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The file, what is in it, and what was set."""
+
+    path: Path
+    data: bytes
+    values: Values[str, str]
+
+
+def _planned(given: _Given, tree: Mapping, faults: Faults, replays: Replays) -> Plan | None:
+    folder, values = given.path.absolute().parent, given.values
     draft = bind(tree, faults)
-    replays = Replays(folder, records)
     check(draft, folder, faults, replays)
     if faults or draft.suite is None:
         return None
-    text = secrets.hide(data.decode("utf-8-sig"))
-    suite = _complete(draft.suite, folder, secrets)
-    empty = Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values))
+    secrets = Secrets(tree, secret_options(tree, folder))
+    for at in secrets.scanned:
+        faults.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
+    if faults:
+        return None
+    text = secrets.hide(given.data.decode("utf-8-sig"))
+    suite, digest = _complete(draft.suite, folder, secrets), _digest(given.data, values)
+    empty = Plan(suite, (), str(given.path), text, digest, str(folder), secrets.hide_values(values))
     try:
         plan = make_plan(empty, replays)
     except ValueError as problem:  # what no axis of the scan alone shows

@@ -11,14 +11,20 @@ from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Target, Test
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
+from pileup.suite.unread import stand_in
 
 LAYERS = "layers"
 """Word of a suite, and option of tests."""
 
 
-@cache
 def plugin_class(kind: str, name: str, folder: Path) -> Any:
     """Return the class of a plug-in, looked up once; PluginError when there is none."""
+    return stand_in(kind, name) or imported(kind, name, folder)
+
+
+@cache
+def imported(kind: str, name: str, folder: Path) -> Any:
+    """Return the class of a plug-in; PluginError when there is none."""
     return load(kind, name, folder)
 
 

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pileup.model.part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.suite.faults import Faults, Position, near, parts, shown
-from pileup.suite.secrets import HIDDEN, WORDS
+from pileup.suite.secrets import HIDDEN, by_name, is_secret
 from pileup.suite.tree import Node, Path, Scalar, Sequence, child, kind_of, where
 
 KINDS = {
@@ -104,7 +104,9 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
     """Return what was found and what was expected."""
     loc, kind, context = error["loc"], error["type"], error.get("ctx", {})
     word = next((str(step) for step in reversed(loc) if isinstance(step, str) and step != "[key]"), "")
-    found = HIDDEN if word in WORDS else found_words(value)
+    fields = [field_at(model, loc[:length]) for length in range(1, len(loc) + 1)]
+    typed = any(field is not None and is_secret(field.annotation) for field in fields)
+    found = HIDDEN if typed or by_name(word) else found_words(value)
     field = field_at(model, loc)
     if kind == "missing":
         return _missing(loc, field)

@@ -1,16 +1,31 @@
-"""Which values of a suite are secret, and its text without them: what reaches the record."""
+"""Which values of a suite are secret, and its text without them: what reaches the record.
+
+A value is secret by its type (an option of a plug-in declared as `SecretStr`, alone or inside a mapping), because it is
+a variable of an `environment`, or by the last word of its name (`db_password`, `X-Api-Key`).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Values
+from pathlib import Path as Folder
+from typing import Any, get_args
+
+from pydantic import BaseModel, SecretStr
 
 from pileup.model.surroundings import DISCOVER
-from pileup.suite.tree import Mapping, Path, Scalar, walk
+from pileup.plugin.options import declared
+from pileup.suite import instances
+from pileup.suite.tree import Mapping, Node, Path, Scalar, Sequence, child, walk
 
 HIDDEN = "(secret)"
-WORDS = frozenset({"token", "password", "passphrase", "secret"})
-"""Words whose values are secret wherever they stand, and names of variables that are."""
+SUFFIXES = (
+    *("token", "password", "passwd", "passphrase", "pwd", "secret", "authorization", "cookie", "credential"),
+    *("secret_key", "secretkey", "access_key", "accesskey", "private_key", "api_key", "apikey", "auth_key"),
+)
+"""Ends of names whose values are secret wherever they are: second net below the types."""
+ENVIRONMENT, SOURCE = "environment", "source"
 SHORTEST = 4
 """A secret of fewer characters is hidden where it is defined; elsewhere it would blot out common letters."""
 IN_XML = {"&": "&(?:amp;)?", "<": "(?:<|&lt;)", ">": "(?:>|&gt;)", '"': '(?:"|&quot;)', "'": "(?:'|&apos;)"}
@@ -18,15 +33,23 @@ IN_XML = {"&": "&(?:amp;)?", "<": "(?:<|&lt;)", ">": "(?:>|&gt;)", '"': '(?:"|&q
 
 
 class Secrets:
-    """The secret scalars of a tree whose variables are filled in."""
+    """The secret scalars of a tree whose variables are filled in.
 
-    def __init__(self, tree: Mapping) -> None:
-        found = [scalar for path, scalar in walk(tree) if _secret(path) and not _open(scalar)]
+    `typed` are the names of options that are secret by their type: see `secret_options`.
+    """
+
+    def __init__(self, tree: Mapping, typed: frozenset[str] = frozenset()) -> None:
+        self._typed = typed
+        known = [(path, scalar) for path, scalar in walk(tree) if self._is_secret(path) and not _open(scalar)]
+        found = [scalar for path, scalar in known if not _in_place(path)]
         names = {name for scalar in found for name in scalar.variables}
-        self.variables = frozenset(names)
+        self.variables = frozenset(names | {path[-1] for path, _ in known if path[0] == "variables"})
         """Names of the variables that secrets are made from."""
+        self.scanned = tuple(scalar.at for path, scalar in known if path[0] == "scan")
+        """Where secrets are values of axes: those are in the record, so there may be none."""
         found += [scalar for path, scalar in walk(tree) if path[0] == "variables" and path[-1] in names]
-        self._spans = sorted({scalar.span for scalar in found if scalar.span != (0, 0)}, reverse=True)
+        spans = {scalar.span for scalar in (*found, *(scalar for _, scalar in known))}
+        self._spans = sorted(spans - {(0, 0)}, reverse=True)
         texts = sorted({scalar.text for scalar in found if len(scalar.text) >= SHORTEST}, key=len, reverse=True)
         self._texts = [re.compile("".join(IN_XML.get(sign, re.escape(sign)) for sign in text)) for text in texts]
 
@@ -41,9 +64,17 @@ class Secrets:
         return {name: HIDDEN if self._hidden(name, value) else self._blot(value) for name, value in values.items()}
 
     def _hidden(self, name: str, value: str) -> bool:
-        steps = name.split(".")
-        named = name in self.variables or "credentials" in steps or steps[-1] in WORDS
+        steps = tuple(name.split("."))
+        named = name in self.variables or "credentials" in steps or self._is_secret(steps) or steps[-1] == ENVIRONMENT
         return named and value != DISCOVER
+
+    def _is_secret(self, path: Path) -> bool:
+        """Return whether what is at a path is secret, whatever it is."""
+        # an axis of a scan is called `test.option`
+        words = [part for word in path if isinstance(word, str) for part in word.split(".")]
+        if words[:1] == ["scan"] and ENVIRONMENT in words:
+            return by_name(words[-1])  # points are known by their values: plain variables are no secrets here
+        return bool(words) and (by_name(words[-1]) or not self._typed.isdisjoint(words) or _in_place(path))
 
     def _blot(self, text: str) -> str:
         for secret in self._texts:
@@ -51,10 +82,64 @@ class Secrets:
         return text
 
 
-def _secret(path: Path) -> bool:
-    return bool(path) and path[-1] in WORDS
+def by_name(name: str) -> bool:
+    """Return whether a name says that its value is secret."""
+    return name.lower().replace("-", "_").endswith(SUFFIXES)
+
+
+def _in_place(path: Path) -> bool:
+    """Return whether a value is a plain variable of an environment: hidden there, and left alone elsewhere."""
+    return ENVIRONMENT in path[:-1] and path[-1] != SOURCE and not by_name(str(path[-1]))
 
 
 def _open(scalar: Scalar) -> bool:
     """Whether a value where secrets stand is none: left out, or the word that looks for the user's own."""
     return scalar.empty or scalar.text == DISCOVER
+
+
+def secret_options(tree: Mapping, folder: Folder) -> frozenset[str]:
+    """Return the names of options, of all plug-ins of a valid suite, whose type is secret."""
+    found: set[str] = set()
+    for cls in _plugins(tree, folder):
+        hints = {name: hint for name, (hint, _) in declared(cls).items()}
+        hints["launch"] = getattr(cls, "launch_settings", None)
+        found.update(name for name, hint in hints.items() for name in _secret_names(name, hint))
+    return frozenset(found)
+
+
+def _plugins(tree: Mapping, folder: Folder) -> Iterator[type]:
+    for kind, section, word in (
+        ("tests", "tests", "use"),
+        ("monitors", "monitors", "use"),
+        ("targets", "targets", "kind"),
+    ):
+        names = {
+            found.text for item in _items(tree.entries.get(section)) if isinstance(found := child(item, word), Scalar)
+        }
+        yield from (instances.plugin_class(kind, name, folder) for name in sorted(names))
+
+
+def _items(node: Node | None) -> Iterable[Node]:
+    match node:
+        case Mapping():
+            return node.entries.values()
+        case Sequence():
+            return node.items
+    return ()
+
+
+def _secret_names(name: str, hint: Any) -> Iterator[str]:
+    """Yield the names below an annotated option that are secret; the option's own when it, or what it holds, is."""
+    if is_secret(hint):
+        yield name
+    elif isinstance(hint, type) and issubclass(hint, BaseModel):
+        for inner, field in hint.model_fields.items():
+            yield from _secret_names(field.alias or inner, field.annotation)
+    else:
+        for part in get_args(hint):
+            yield from _secret_names(name, part)
+
+
+def is_secret(hint: Any) -> bool:
+    """Return whether a type is that of a secret, or of a collection of such."""
+    return hint is SecretStr or any(map(is_secret, get_args(hint)))

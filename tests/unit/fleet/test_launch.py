@@ -9,7 +9,7 @@ from pileup.model.errors import TargetError
 
 
 def test_a_process_here_is_this_python() -> None:
-    assert process(2).command == (sys.executable, "-m", "pileup", "place")
+    assert process(2).command == (sys.executable, "-P", "-m", "pileup", "place")
     assert process(2).name == "process 2"
 
 
@@ -27,7 +27,7 @@ def test_a_host_has_user_and_port(host: str, words: list[str]) -> None:
     assert command[0] == "ssh"
     assert "BatchMode=yes" in command
     assert list(command[-len(words) - 1 : -1]) == words
-    assert command[-1] == f"exec {sys.executable} -m pileup place"
+    assert command[-1] == f"exec {sys.executable} -P -m pileup place"
 
 
 @pytest.mark.parametrize("host", ["", "-oProxyCommand=x", "a b", "me@-x", "a:b", "a:1:2", "@x", "me@", "x;y z"])
@@ -39,4 +39,4 @@ def test_what_is_no_host_is_refused(host: str) -> None:
 def test_the_command_and_the_python_may_be_others() -> None:
     start = by_ssh("node1", "/opt/my python", "ssh -F 'my file'")
     assert start.command[:3] == ("ssh", "-F", "my file")
-    assert start.command[-1] == "exec '/opt/my python' -m pileup place"
+    assert start.command[-1] == "exec '/opt/my python' -P -m pileup place"

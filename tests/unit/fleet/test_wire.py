@@ -129,6 +129,18 @@ def test_frames_that_are_none_are_refused(spoil: str) -> None:
         unpack_frames(plain, blobs, 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "number"), [("started", 2**40), ("time", 2**63), ("clients", -1), ("phase", 2**32), ("measured_to", 2**63)]
+)
+def test_s21_a_number_that_no_column_of_the_record_takes_is_refused(name: str, number: int) -> None:
+    plain, blobs = pack_frames([frame()])
+    with pytest.raises(WireError, match=name):
+        unpack_frames([plain[0] | {name: number}], blobs, 1)
+    row = plain[0]["rows"][0]
+    with pytest.raises(WireError, match="failed"):
+        unpack_frames([plain[0] | {"rows": [row | {"failed": -1}]}], blobs, 1)
+
+
 def test_claims_come_as_they_were_sent() -> None:
     sent = [(5, "job-1", "12", "job"), (6, "alice", "", "delegation")]
     assert unpack_claims(json.loads(json.dumps(sent))) == sent

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from pileup.builtin.targets.connection import judge
 from pileup.builtin.targets.http import HttpTarget
-from pileup.model.practice import BatchSettings
+from pileup.model.practice import SETTINGS, BatchSettings
 from pileup.plugin import Failed, Launcher, Refused
 from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission
 
@@ -41,10 +41,10 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         wanted = BatchSettings.model_validate(settings)
         port = wanted.port or "{port}"  # the same one again after a restart
-        text = json.dumps(settings)  # as written: quantities keep their units
-        command = (sys.executable, "-m", "pileup", "practice", "batch", "--settings", text, "--port", str(port))
+        told = {SETTINGS: json.dumps(settings)}  # as written: quantities keep their units
+        command = (sys.executable, "-m", "pileup", "practice", "batch", "--port", str(port))
         logs = ("--jobs", "{folder}/jobs.csv", "--log", "{folder}/practice-batch{again}.csv")
-        return Launcher.one((*command, *logs), READY)
+        return Launcher.one((*command, *logs), READY, environment=told)
 
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
         """Hand jobs over in one request."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.builtin.targets.webdav import WebDavTarget
-from pileup.model.practice import StorageSettings
+from pileup.model.practice import SETTINGS, StorageSettings
 from pileup.plugin import Launcher
 
 READY = r"^pileup practice storage ready at (?P<url>\S+)$"
@@ -30,6 +30,6 @@ class PracticeStorageTarget(WebDavTarget):
     def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         port = StorageSettings.model_validate(settings).port or "{port}"  # the same one again after a restart
-        text = json.dumps(settings)  # as written: quantities keep their units
-        command = (sys.executable, "-m", "pileup", "practice", "storage", "--settings", text, "--port", str(port))
-        return Launcher.one((*command, "--log", "{folder}/practice-storage{again}.csv"), READY)
+        told = {SETTINGS: json.dumps(settings)}  # as written: quantities keep their units
+        command = (sys.executable, "-m", "pileup", "practice", "storage", "--port", str(port))
+        return Launcher.one((*command, "--log", "{folder}/practice-storage{again}.csv"), READY, environment=told)

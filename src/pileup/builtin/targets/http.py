@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
+from pydantic import SecretStr
+
 from pileup.builtin.targets.connection import Connections
 from pileup.builtin.targets.curl import Curl
 from pileup.builtin.targets.identity import Identity, identity_of
@@ -51,7 +53,7 @@ class HttpTarget(Target):
     trust: list[str] = option(
         [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
     )
-    headers: dict[str, str] = option({}, help="headers to send with every request")
+    headers: dict[str, SecretStr] = option({}, help="headers to send with every request")
     expect: Literal["auto", "never"] = option(
         "auto",
         help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait for the word at most 1 s; never: "
@@ -91,10 +93,13 @@ class HttpTarget(Target):
             "trust": self.trust,
             "expect": self.expect,
             "reconnect_pause": self.reconnect_pause,
-            "headers": [[name, value] for name, value in self.headers.items()],
+            "headers": [[name, value] for name, value in self._headers().items()],
             **self.identity.to_native(),
         }
         return ClientSpec("http", settings)
+
+    def _headers(self) -> dict[str, str]:
+        return {name: value.get_secret_value() for name, value in self.headers.items()}
 
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes a client of the kind chosen."""
@@ -113,7 +118,7 @@ class HttpTarget(Target):
     @cached_property
     def connections(self) -> Connections:
         """Connections for Python tests, one for each thread."""
-        return Connections(self.location, self.identity, self.headers, self.patience / 1e9)
+        return Connections(self.location, self.identity, self._headers(), self.patience / 1e9)
 
     def probe(self) -> str:
         """Ask for the headers of the url; any answer will do, be it an error."""

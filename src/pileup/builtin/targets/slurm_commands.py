@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pileup.builtin.targets.slurm_words import FULL, SECOND, judged
+from pileup.model.handed import handed_on
 from pileup.plugin import Ambiguous, Failed, PluginError, Refused
 
 INSTALL = "apt-get install slurm-client"
@@ -81,6 +82,7 @@ class Commands:
         self, words: Sequence[str], stdin: bool, more: Mapping[str, str] | None = None
     ) -> subprocess.Popen[bytes]:
         known = pwd.getpwnam(self.user) if self.user else None
+        ours = handed_on() if known else os.environ  # another user's process is not told what is ours
         who: dict[str, Any] = {"user": known.pw_uid, "group": known.pw_gid, "extra_groups": []} if known else {}
         try:
             return subprocess.Popen(
@@ -88,7 +90,7 @@ class Commands:
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, **TIMES, **self.environment, **(more or {})},
+                env={**ours, **TIMES, **self.environment, **(more or {})},
                 cwd="/",
                 start_new_session=True,
                 **who,

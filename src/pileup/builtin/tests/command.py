@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, SecretStr
 
 from pileup.builtin.commands import Finished, Stream, execute, split_command
 from pileup.builtin.numbers import Patterns, find_number
@@ -16,9 +16,9 @@ from pileup.model.units import format_time
 from pileup.plugin import Ambiguous, Failed, Op, Test, option
 
 
-def _clean_environment(environment: dict[str, str]) -> dict[str, str]:
+def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in environment.items():
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in value:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in value.get_secret_value():
             raise ValueError(f"{name!r} is no name of a variable; expected letters, digits and underscores")
     return environment
 
@@ -48,7 +48,7 @@ class Command(Test):
     contains: str | None = option(None, help="text that must occur in the first MiB of stdout or of stderr")
     not_contains: str | None = option(None, help="text that must occur in neither (first MiB of each)")
     stdin: str = option("", help="text that the command gets on its standard input")
-    environment: Annotated[dict[str, str], AfterValidator(_clean_environment)] = option(
+    environment: Annotated[dict[str, SecretStr], AfterValidator(_clean_environment)] = option(
         {}, help="environment variables besides those that pileup itself has"
     )
     folder: str = option("", help="folder in which it runs, relative to the suite; when left out, that of the suite")
@@ -97,7 +97,7 @@ class Command(Test):
                 self._words,
                 seconds=self.context.timeout / 1e9,
                 stdin=self.stdin.encode(),
-                environment=self.environment,
+                environment={name: value.get_secret_value() for name, value in self.environment.items()},
                 folder=Path(folder),
             )
         except FileNotFoundError:

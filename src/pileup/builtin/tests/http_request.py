@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, SecretStr
 
 from pileup.plugin import Content, Expect, Keys, Program, Size, Step, Test, option
 
@@ -13,11 +14,11 @@ PARTIAL_CONTENT = 206
 WITHOUT_BODY = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
-def _clean_headers(headers: dict[str, str]) -> dict[str, str]:
+def _clean_headers(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in headers.items():
         if not name or not name.isascii() or any(letter in name for letter in " :\r\n\t\0"):
             raise ValueError(f"{name!r} is no name of a header; expected letters, digits and dashes")
-        if any(letter in value for letter in "\r\n\0"):
+        if any(letter in value.get_secret_value() for letter in "\r\n\0"):
             raise ValueError(f"the value of header {name!r} has a line break; expected one line")
     return headers
 
@@ -40,7 +41,7 @@ class HttpRequest(Test):
     method: str = option(
         "GET", pattern=r"^[A-Z]{1,32}$", help="GET, HEAD, PUT, POST, DELETE, PROPFIND, ... in capitals"
     )
-    headers: Annotated[dict[str, str], AfterValidator(_clean_headers)] = option(
+    headers: Annotated[dict[str, SecretStr], AfterValidator(_clean_headers)] = option(
         {}, help="headers to send besides the usual ones"
     )
     body: Size = option(0, help="size of the body to send; its content is known and made from the seed of the suite")
@@ -61,6 +62,9 @@ class HttpRequest(Test):
         if self.path == []:
             raise ValueError("path is an empty list; expected at least one path")
 
+    def _headers(self) -> Iterator[tuple[str, str]]:
+        yield from ((name, value.get_secret_value()) for name, value in self.headers.items())
+
     def program(self) -> Program:
         """Return the one request."""
         step = Step(
@@ -71,7 +75,7 @@ class HttpRequest(Test):
             verify=False,
             checksum=self.checksum,
             method=self.method,
-            headers=(*self.headers.items(), *self._range()),
+            headers=(*self._headers(), *self._range()),
             expect=Expect(self._passing(), self.contains),
         )
         return Program((step,))

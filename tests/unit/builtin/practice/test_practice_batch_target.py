@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pileup.builtin.practice.batch import PracticeBatchTarget
-from pileup.model.practice import BatchSettings
+from pileup.model.practice import SETTINGS, BatchSettings
 from pileup.plugin import Daemon
 from pileup.plugin.batch import Claim, Fate, JobSpec
 from pileup.run.servers import Supervisor
@@ -30,8 +30,9 @@ def test_the_command_carries_the_settings() -> None:
         "--log",
         "{folder}/practice-batch{again}.csv",
     )
-    text = process.command[process.command.index("--settings") + 1]
-    assert BatchSettings.model_validate(json.loads(text)) == BatchSettings.model_validate(settings)
+    assert BatchSettings.model_validate(json.loads(process.environment[SETTINGS])) == BatchSettings.model_validate(
+        settings
+    )
 
 
 @pytest.mark.parametrize("settings", [{"slot": 8}, {"loss": "2"}, {"cycle": "8 MB"}, {"rate": 0}])

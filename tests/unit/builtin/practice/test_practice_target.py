@@ -11,7 +11,7 @@ import pytest
 
 from pileup.builtin.practice.storage import PracticeStorageTarget
 from pileup.builtin.targets.webdav import WebDavTarget
-from pileup.model.practice import StorageSettings
+from pileup.model.practice import SETTINGS, StorageSettings
 from pileup.plugin import Daemon, Launcher, Line
 
 
@@ -28,14 +28,19 @@ def test_it_is_webdav_by_another_name() -> None:
     assert PracticeStorageTarget("http://127.0.0.1:1/").client() == WebDavTarget("http://127.0.0.1:1/").client()
 
 
-def test_the_command_carries_the_settings() -> None:
-    settings = {"threads": 8, "service": {"lognormal": ["20 ms", 0.5]}, "bandwidth": "200 MB/s"}
+def test_s16_the_environment_carries_the_settings_and_the_command_none_of_them() -> None:
+    settings = {
+        "token": "of-the-practice",
+        "threads": 8,
+        "service": {"lognormal": ["20 ms", 0.5]},
+        "bandwidth": "200 MB/s",
+    }
     launcher = PracticeStorageTarget.launcher(settings, Path("/run"))
     command = daemon(launcher).command
     assert command[:5] == (sys.executable, "-m", "pileup", "practice", "storage")
     assert command[-4:] == ("--port", "{port}", "--log", "{folder}/practice-storage{again}.csv")
-    text = command[command.index("--settings") + 1]
-    read = StorageSettings.model_validate(json.loads(text))
+    assert "of-the-practice" not in " ".join(command)
+    read = StorageSettings.model_validate(json.loads(daemon(launcher).environment[SETTINGS]))
     assert read == StorageSettings.model_validate(settings)
     assert read.service.lognormal == (20_000_000, 0.5)
 
