@@ -3,6 +3,7 @@
 set -eu
 wanted=""
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
+command -v apache2 >/dev/null 2>&1 || [ -x /usr/sbin/apache2 ] || wanted="$wanted apache2-bin"
 command -v curl >/dev/null 2>&1 || wanted="$wanted curl"
 command -v openssl >/dev/null 2>&1 || wanted="$wanted openssl"
 command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"

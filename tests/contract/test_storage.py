@@ -9,8 +9,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.servers.apache import apache
 from tests.servers.nginx import nginx
 from tests.servers.practice import practice_storage
+from tests.servers.rclone import rclone
 from tests.support import pileup, run_folder
 
 
@@ -35,7 +37,7 @@ class Storage:
             return bytes(answer.read())
 
 
-@pytest.fixture(params=["posix", "practice", "nginx"])
+@pytest.fixture(params=["posix", "practice", "nginx", "apache", "rclone"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     match request.param:
         case "posix":
@@ -44,8 +46,8 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
         case "practice":
             with practice_storage() as url:
                 yield Storage("webdav", url)
-        case "nginx":
-            with nginx(tmp_path) as url:
+        case name:
+            with {"nginx": nginx, "apache": apache, "rclone": rclone}[name](tmp_path) as url:
                 yield Storage("webdav", url)
 
 
