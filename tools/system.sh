@@ -4,6 +4,8 @@ set -eu
 wanted=""
 command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] || wanted="$wanted nginx-light libnginx-mod-http-dav-ext"
 command -v curl >/dev/null 2>&1 || wanted="$wanted curl"
+command -v litmus >/dev/null 2>&1 || wanted="$wanted litmus"
+command -v rclone >/dev/null 2>&1 || wanted="$wanted rclone"
 command -v openssl >/dev/null 2>&1 || wanted="$wanted openssl"
 command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
 command -v sshd >/dev/null 2>&1 || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server openssh-client"
