@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
-from pileup.suite import instances, overrides
+from pileup.suite import instances, kinds, overrides
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
 from pileup.suite.faults import Faults, TooManyFaultsError, parts
@@ -61,6 +61,7 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -
         return None
     overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
+    kinds.complete(tree)
     secrets = Secrets(tree)
     folder = path.absolute().parent
     draft = bind(tree, faults)
