@@ -90,7 +90,7 @@ def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, A
         elif known is None:
             built = [name for name, each in fields.items() if not _reserved(each)]
             faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
-            meant = _meant(word, fields, node)
+            meant = _meant(word, value, fields, node)
             if meant:  # go on as if it had been written right: what is below has faults of its own
                 node.put(meant, node.keys[word], value)
                 data[meant] = _below(value, fields[meant], faults)
@@ -101,9 +101,18 @@ def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, A
     return data
 
 
-def _meant(word: str, fields: dict[str, FieldInfo], node: Mapping) -> str:
-    """Return the word that a slip stands for: one that is nearly it and is not there; empty when none is."""
-    absent = [name for name, each in fields.items() if name not in node.entries and not _reserved(each)]
+def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) -> str:
+    """Return the word that a slip stands for: nearly the same, not there yet, and of that shape; empty for none."""
+    if len(node.entries) > 2 * len(fields):
+        return ""  # no mapping with slips, and comparing takes time
+    shapes = {dict: Mapping, tuple: Sequence}
+    absent = [
+        name
+        for name, each in fields.items()
+        if name not in node.entries
+        and not _reserved(each)
+        and isinstance(value, shapes.get(get_origin(each.annotation) or object, object))
+    ]
     found = get_close_matches(word[:100], absent, 1, SIMILAR)
     if not found or fields[found[0]].is_required():
         return "".join(found)

@@ -32,8 +32,8 @@ class TargetRules:
         for name, target in self._draft.targets.items():
             if not target.spec.kind:
                 if "kind" not in target.left_out:
-                    expected = "`kind`, a name from `pileup list targets`, or a url that says it"
-                    self._faults.add(target.node.at, f"target {shown(name)} has no kind", expected)
+                    expected = "what kind of system: a name from `pileup list targets`, or a url that says it"
+                    self._faults.add(target.node.at, "the word `kind` is missing", expected)
                 continue
             cls = self._plugins.find(instances.class_of_target, target.spec.kind, target.node, "kind")
             if cls is None:

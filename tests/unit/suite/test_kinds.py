@@ -60,7 +60,8 @@ def test_a8_a_scheme_of_another_kind(faults: Callable[..., list[str]]) -> None:
     told = "target 'se' of kind 'xrootd' has the url 'https://h/x'; expected a url that begins with root:// or roots://"
     assert faults(text) == [f"6:27: {told} (write `kind: webdav`, or leave the kind out)"]
     assert faults(SUITE.replace("KIND", "url: data")) == [
-        "6:7: target 'se' has no kind; expected `kind`, a name from `pileup list targets`, or a url that says it"
+        "6:7: the word `kind` is missing; expected what kind of system: a name from `pileup list targets`, "
+        "or a url that says it"
     ]
 
 
