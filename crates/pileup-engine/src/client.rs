@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use crate::content::{self, Object};
-use crate::program::Step;
+use crate::program::{Checksum, Step};
 use crate::progress::Progress;
 
 /// How an operation ended when it did not pass.
@@ -171,8 +171,16 @@ pub struct Act {
     pub incomplete: Option<Incomplete>,
     /// Adler-32 of the whole object as it was read or written, noted when `Call.sums` asks for it.
     pub sum: Option<u32>,
+    /// Whether the server states no checksum, and need not: nothing was verified.
+    pub not_stated: bool,
     /// Who learns of bytes as they come.
     pub progress: Option<Arc<Progress>>,
+}
+
+/// A server states no checksum.
+#[must_use]
+pub fn no_sum() -> Fault {
+    Fault::failed("checksum: the server states no adler32")
 }
 
 impl Act {
@@ -182,6 +190,15 @@ impl Act {
         if let Some(progress) = &self.progress {
             progress.note(total);
         }
+    }
+
+    /// The server states no checksum.
+    ///
+    /// # Errors
+    /// When the step asks for one.
+    pub fn not_stated(&mut self, step: &Step) -> Result<(), Fault> {
+        self.not_stated = step.checksum == Checksum::IfStated;
+        if self.not_stated { Ok(()) } else { Err(no_sum()) }
     }
 
     /// So much of the body of the answer has come.

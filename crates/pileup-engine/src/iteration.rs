@@ -13,6 +13,9 @@ use crate::progress::Progress;
 use crate::puller::DEFAULT_CLIENTS;
 use crate::shard::{Ended, Shard, Start};
 
+/// Operation in place of a `checksum` for which the server states none.
+const NOT_STATED: &str = "checksum-not-stated";
+
 /// A program with the numbers of its operations' names.
 pub struct Prepared {
     program: Program,
@@ -150,6 +153,9 @@ impl<'a> Iteration<'a> {
         self.calls = self.calls.saturating_add(self.act.calls);
         self.repeats = self.repeats.saturating_add(self.act.repeats);
         let own = self.record_own_waits();
+        if let Some(open) = self.open.as_mut().filter(|_| self.act.not_stated) {
+            open.name = self.shard.recorder().name(NOT_STATED); // so that the others are those that were verified
+        }
         let own = if result.is_ok() { own } else { 0 };
         if self.prepared.single {
             self.start.start += own;

@@ -172,6 +172,9 @@ pub enum Checksum {
     None,
     /// Adler-32, the grid's usual one (RFC 1950).
     Adler32,
+    /// The same, where the server states one when it is asked.
+    #[serde(rename = "if stated")]
+    IfStated,
 }
 
 /// One operation of an iteration.

@@ -1,7 +1,7 @@
 //! When an answer passes.
 
+use http::StatusCode;
 use http::header::{CONTENT_RANGE, CONTENT_TYPE};
-use http::{HeaderMap, StatusCode};
 use pileup_engine::client::{Act, Call, Fault, Incomplete};
 use pileup_engine::program::{Checksum, Step, Verb};
 
@@ -38,7 +38,10 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
         Verb::Read if status.is_success() => read(answer, plan, call, act).await,
         Verb::List if status == StatusCode::MULTI_STATUS => list(answer, plan, step, act).await,
         Verb::Stat | Verb::Open => stat(answer, call),
-        Verb::Checksum if status.is_success() => call.judge_sum(stated(&answer.head.headers)?),
+        Verb::Checksum if status.is_success() => match check::digest(&answer.head.headers) {
+            Some(sum) => call.judge_sum(sum),
+            None => act.not_stated(step),
+        },
         Verb::Request | Verb::Read => receive(answer, Check::answer(step), act).await.map(drop),
         Verb::Write => {
             answer.drain(None).await?;
@@ -75,11 +78,6 @@ fn wants_nothing(call: &Call<'_>, plan: &Plan) -> bool {
     call.content.map_or(offset > call.step.offset, |object| offset >= object.size)
 }
 
-/// The Adler-32 that the server states.
-fn stated(headers: &HeaderMap) -> Result<u32, Fault> {
-    check::digest(headers).ok_or_else(|| Fault::failed("checksum: the server states no adler32"))
-}
-
 async fn read(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
     let partial = answer.head.status == StatusCode::PARTIAL_CONTENT;
     let part = plan.part().filter(|_| partial);
@@ -92,7 +90,8 @@ async fn read(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut A
         }
     }
     let whole = part.is_none() && call.step.checksum == Checksum::Adler32;
-    let sum = if whole { Some(stated(&answer.head.headers)?) } else { None };
+    let stated = || check::digest(&answer.head.headers).ok_or_else(pileup_engine::client::no_sum);
+    let sum = if whole { Some(stated()?) } else { None };
     let check = Check::object(call, part, plan.sum.take(), sum);
     plan.sum = receive(answer, check, act).await?;
     Ok(())
@@ -185,6 +184,8 @@ async fn list(answer: &mut Answer, plan: &Plan, step: &Step, act: &mut Act) -> R
 fn stat(answer: &Answer, call: &Call<'_>) -> Result<(), Fault> {
     match (call.content, answer.head.stated) {
         (Some(object), Some(stated)) if answer.head.status.is_success() => check::size(stated, Some(object.size)),
+        // RFC 9110, 8.6: it may be left out, and Apache does so for an empty file
+        (Some(object), None) if object.size == 0 => Ok(()),
         (Some(_), None) if answer.head.status.is_success() => Err(Fault::failed("the answer states no size")),
         _ => Ok(()),
     }

@@ -56,6 +56,11 @@ struct Settings {
     password: Option<String>,
     /// File with the CA certificates to trust; none: the system's.
     ca: Option<PathBuf>,
+    /// SHA-256 of the certificate that the server of the url must show; none: it is verified by the CA certificates.
+    certificate_sha256: Option<String>,
+    /// Whether certificates of servers are not looked at.
+    #[serde(default)]
+    insecure: bool,
     /// File with the client certificate and its chain.
     certificate: Option<PathBuf>,
     /// File with its key; none: in the same file.
@@ -124,7 +129,7 @@ impl HttpFactory {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub fn new(settings_json: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust (correct the target)")
+            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
         if !address.tls && (settings.certificate.is_some() || settings.ca.is_some()) {

@@ -12,8 +12,12 @@ const DEEPEST: usize = 64;
 pub(crate) struct Listing {
     /// Path of the folder itself, decoded, without a slash at the end: it is no entry.
     folder: Vec<u8>,
-    /// What has arrived and is not understood yet.
+    /// What has arrived and is not understood yet: the begin of one token.
     rest: Vec<u8>,
+    /// How much of it has been looked through for the token's end, so that no byte is looked at twice.
+    seen: usize,
+    /// The quote that is open there, when it is a tag.
+    quote: Option<u8>,
     /// Names of the open elements one after another, and where each begins.
     names: Vec<u8>,
     open: Vec<usize>,
@@ -31,6 +35,8 @@ impl Listing {
         Self {
             folder: without_slash(decode(path.as_bytes())),
             rest: Vec::new(),
+            seen: 0,
+            quote: None,
             names: Vec::new(),
             open: Vec::new(),
             href: Vec::new(),
@@ -50,6 +56,7 @@ impl Listing {
         let mut at = 0;
         while let Some(step) = self.token(&rest[at..])? {
             at += step;
+            (self.seen, self.quote) = (0, None);
         }
         if rest.len() - at > LONGEST {
             return Err("a tag or text is longer than 64 KiB");
@@ -76,9 +83,12 @@ impl Listing {
         match input.first() {
             None => Ok(None),
             Some(b'<') => self.markup(input),
-            Some(_) => match memchr::memchr(b'<', input) {
-                Some(end) => self.text(&input[..end], true).map(|()| Some(end)),
-                None => Ok(None),
+            Some(_) => match memchr::memchr(b'<', &input[self.seen..]) {
+                Some(end) => self.text(&input[..self.seen + end], true).map(|()| Some(self.seen + end)),
+                None => {
+                    self.seen = input.len();
+                    Ok(None)
+                }
             },
         }
     }
@@ -92,7 +102,12 @@ impl Listing {
             if !input.starts_with(begin) {
                 continue;
             }
-            let Some(inner) = memchr::memmem::find(&input[begin.len()..], end.as_bytes()) else { return Ok(None) };
+            let from = self.seen.max(begin.len());
+            let Some(found) = memchr::memmem::find(&input[from..], end.as_bytes()) else {
+                self.seen = input.len().saturating_sub(end.len() - 1).max(from); // a part of the end may be there
+                return Ok(None);
+            };
+            let inner = from + found - begin.len();
             if begin.len() == 9 {
                 self.text(&input[9..9 + inner], false)?;
             }
@@ -101,7 +116,7 @@ impl Listing {
         if input.starts_with(b"<!") {
             return Err("it has a document type");
         }
-        let Some(end) = end_of_tag(input) else { return Ok(None) };
+        let Some(end) = self.end_of_tag(input) else { return Ok(None) };
         self.tag(&input[1..end])?;
         Ok(Some(end + 1))
     }
@@ -173,6 +188,20 @@ impl Listing {
         Ok(())
     }
 
+    /// Where the `>` of the tag is, those inside of quotes left out.
+    fn end_of_tag(&mut self, input: &[u8]) -> Option<usize> {
+        for (at, byte) in input.iter().enumerate().skip(self.seen) {
+            match (self.quote, byte) {
+                (None, b'>') => return Some(at),
+                (None, b'"' | b'\'') => self.quote = Some(*byte),
+                (Some(open), byte) if *byte == open => self.quote = None,
+                _ => {}
+            }
+        }
+        self.seen = input.len();
+        None
+    }
+
     fn top(&self) -> Option<&[u8]> {
         self.open.last().map(|begin| &self.names[*begin..])
     }
@@ -200,20 +229,6 @@ fn without_slash(mut path: Vec<u8>) -> Vec<u8> {
 /// The name without its namespace prefix.
 fn local(name: &[u8]) -> &[u8] {
     memchr::memchr(b':', name).map_or(name, |colon| &name[colon + 1..])
-}
-
-/// Where the `>` of the tag is, those inside of quotes left out.
-fn end_of_tag(input: &[u8]) -> Option<usize> {
-    let mut quote = None;
-    for (at, byte) in input.iter().enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return Some(at),
-            (None, b'"' | b'\'') => quote = Some(*byte),
-            (Some(open), byte) if *byte == open => quote = None,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Append text with the five entities and character numbers of XML resolved; what is none stays.
@@ -314,5 +329,39 @@ mod tests {
         assert!(listing.rest.capacity() + listing.names.capacity() + listing.href.capacity() < 2000);
         listing.feed(b"</multistatus>").unwrap();
         assert_eq!(listing.finish(), Ok(20_000));
+    }
+
+    #[test]
+    fn s23_every_byte_is_looked_at_once() {
+        let long = "x".repeat(LONGEST - 100);
+        for (begin, end) in [("<a b='", "'/>"), ("<!--", "-->"), ("<a>", "</a>"), ("<a><![CDATA[", "]]></a>")] {
+            let mut listing = Listing::new("/");
+            listing.feed(b"<multistatus>").unwrap();
+            listing.feed(begin.as_bytes()).unwrap();
+            let before = listing.rest.len();
+            for (count, byte) in long.bytes().enumerate() {
+                listing.feed(&[byte]).unwrap();
+                assert!(listing.seen + 2 > before + count, "{begin}: {} of {}", listing.seen, listing.rest.len());
+            }
+            for byte in end.bytes() {
+                listing.feed(&[byte]).unwrap();
+            }
+            assert_eq!(listing.rest, b"", "{begin}");
+            listing.feed(b"</multistatus>").unwrap();
+            assert_eq!(listing.finish(), Ok(0));
+        }
+    }
+
+    #[test]
+    fn s19_no_encoding_hides_a_document_type() {
+        let text = "<?xml version='1.0'?><!DOCTYPE x [<!ENTITY a 'b'>]><multistatus/>";
+        let wide = |swap: bool| -> Vec<u8> {
+            let bytes = |unit: u16| if swap { unit.to_be_bytes() } else { unit.to_le_bytes() };
+            format!("\u{feff}{text}").encode_utf16().flat_map(bytes).collect()
+        };
+        for body in [wide(false), wide(true), wide(false)[2..].to_vec(), wide(true)[2..].to_vec()] {
+            let mut listing = Listing::new("/");
+            assert!(body.chunks(7).try_for_each(|piece| listing.feed(piece)).is_err());
+        }
     }
 }

@@ -81,8 +81,11 @@ pub(crate) struct Servers {
     trusted: Vec<String>,
     files: [Option<PathBuf>; 3],
     resume: bool,
-    /// TLS with the client certificate and without, made when it is needed.
-    trust: [OnceLock<Result<Trust, String>>; 2],
+    /// The certificate of the target's own server.
+    pinned: Option<String>,
+    insecure: bool,
+    /// TLS without the client certificate and with it, for others and for the target's own server; made when it is needed.
+    trust: [OnceLock<Result<Trust, String>>; 4],
     others: Mutex<HashMap<Origin, Arc<Server>>>,
 }
 
@@ -113,7 +116,9 @@ impl Servers {
             trusted: settings.trust.iter().map(|host| host.to_ascii_lowercase()).collect(),
             files: [settings.ca.clone(), settings.certificate.clone(), settings.key.clone()],
             resume: settings.resume,
-            trust: [OnceLock::new(), OnceLock::new()],
+            pinned: settings.certificate_sha256.clone(),
+            insecure: settings.insecure,
+            trust: Default::default(),
             others: Mutex::default(),
         })
     }
@@ -155,7 +160,7 @@ impl Servers {
             authority: address.authority.clone(),
             host: Host::new(&address.host, address.port),
             name: address.host.clone(),
-            trust: if address.tls { Some(self.trust(confided)?) } else { None },
+            trust: if address.tls { Some(self.trust(confided, origin(address) == self.origin)?) } else { None },
             token: self.token.as_ref().filter(|_| confided && !headers.contains_key(AUTHORIZATION)).cloned(),
             headers,
             written,
@@ -172,12 +177,14 @@ impl Servers {
         origin(address) == self.origin || (hidden && self.trusted.iter().any(named))
     }
 
-    fn trust(&self, confided: bool) -> Result<Trust, String> {
+    fn trust(&self, confided: bool, home: bool) -> Result<Trust, String> {
         let [ca, certificate, key] = self.files.each_ref().map(Option::as_deref);
         let shown = confided && certificate.is_some();
-        let made = self.trust[usize::from(shown)].get_or_init(|| {
+        let made = self.trust[usize::from(shown) + 2 * usize::from(home)].get_or_init(|| {
             let (certificate, key) = if shown { (certificate, key) } else { (None, None) };
-            Trust::new(Files { ca, certificate, key, resume: self.resume }, &[b"http/1.1"])
+            let pinned = self.pinned.as_deref().filter(|_| home);
+            let files = Files { ca, certificate, key, resume: self.resume, pinned, insecure: self.insecure };
+            Trust::new(files, &[b"http/1.1"])
         });
         made.clone()
     }

@@ -2,8 +2,10 @@
 //!
 //! It knows no protocol and nothing of the engine.
 
+pub mod certificate;
 pub mod route;
 pub mod stream;
 pub mod tls;
 pub mod token;
+mod verify;
 pub mod words;

@@ -10,7 +10,10 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::TlsConnector;
 
-/// The files that say so, all PEM.
+use crate::certificate::fingerprint;
+use crate::verify::Judge;
+
+/// What says so; the files are PEM.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
     /// CA certificates to trust, a file or a folder of files; none: the system's.
@@ -21,6 +24,10 @@ pub struct Files<'a> {
     pub key: Option<&'a Path>,
     /// Whether sessions are resumed. Not: every connection makes the whole handshake, as one of a new user does.
     pub resume: bool,
+    /// The server's certificate itself, by its SHA-256 in hexadecimal digits; none: it is verified by the CA certificates.
+    pub pinned: Option<&'a str>,
+    /// Whether the server's certificate is not looked at.
+    pub insecure: bool,
 }
 
 /// What TLS needs to know; made once for all connections.
@@ -33,17 +40,23 @@ impl Trust {
     /// # Errors
     /// When a file cannot be read or holds the wrong thing, in three parts.
     pub fn new(files: Files<'_>, protocols: &[&[u8]]) -> Result<Self, String> {
-        let roots = match files.ca {
-            Some(path) => roots_of(path)?,
-            None => system_roots()?,
-        };
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let judge = match (files.pinned, files.ca) {
+            (Some(pinned), _) => Judge::fingerprint(fingerprint(pinned)?, Arc::clone(&provider)),
+            _ if files.insecure => Judge::nothing(Arc::clone(&provider)),
+            (None, Some(path)) => {
+                let (roots, given) = roots_of(path)?;
+                Judge::authorities(roots, given, Arc::clone(&provider))?
+            }
+            (None, None) => Judge::authorities(system_roots()?, Vec::new(), Arc::clone(&provider))?,
+        };
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| {
                 format!("TLS cannot be set up: {error}; expected TLS 1.2 and 1.3 (report this as a fault)")
             })?
-            .with_root_certificates(roots);
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(judge));
         let mut config = match files.certificate {
             None => builder.with_no_client_auth(),
             Some(path) => builder.with_client_cert_resolver(Arc::new(Own::new(path, files.key.unwrap_or(path))?)),
@@ -140,7 +153,8 @@ fn pem_text(error: &rustls_pki_types::pem::Error) -> String {
     }
 }
 
-fn roots_of(path: &Path) -> Result<RootCertStore, String> {
+/// The CA certificates of a file or a folder, and those of a file as they are: one may be the server's own.
+fn roots_of(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let mut roots = RootCertStore::empty();
     if path.is_dir() {
         // as the grid has them: certificates under names of any kind, with other files beside
@@ -154,14 +168,15 @@ fn roots_of(path: &Path) -> Result<RootCertStore, String> {
                 path.display()
             ));
         }
-        return Ok(roots);
+        return Ok((roots, Vec::new()));
     }
-    for certificate in certificates(path, "the CA file")? {
-        roots.add(certificate).map_err(|error| {
+    let given = certificates(path, "the CA file")?;
+    for certificate in &given {
+        roots.add(certificate.clone()).map_err(|error| {
             format!("the CA file {}: {error}; expected CA certificates in PEM (replace the broken one)", path.display())
         })?;
     }
-    Ok(roots)
+    Ok((roots, given))
 }
 
 fn system_roots() -> Result<RootCertStore, String> {

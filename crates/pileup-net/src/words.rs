@@ -5,6 +5,8 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError};
 
+use crate::verify::Untrusted;
+
 /// Why a connection could not be made.
 #[must_use]
 pub fn connecting(error: &io::Error) -> String {
@@ -42,13 +44,26 @@ pub fn io(error: &io::Error) -> String {
 #[must_use]
 pub fn tls(error: &io::Error) -> Option<String> {
     Some(match find::<rustls::Error>(error)? {
-        rustls::Error::InvalidCertificate(cause) => {
-            format!("TLS: certificate not trusted ({})", certificate_text(cause))
-        }
+        rustls::Error::InvalidCertificate(cause) => not_trusted(cause),
         rustls::Error::AlertReceived(alert) => format!("TLS: the server says {}", alert_text(*alert)),
         rustls::Error::InvalidMessage(_) => "TLS: the server does not speak TLS on this port".to_owned(),
         other => format!("TLS: {other}"),
     })
+}
+
+fn not_trusted(cause: &CertificateError) -> String {
+    let CertificateError::Other(other) = cause else {
+        return format!("TLS: certificate not trusted ({})", certificate_text(cause));
+    };
+    match other.0.downcast_ref::<Untrusted>() {
+        Some(Untrusted { why: None, described }) => {
+            format!("TLS: certificate not trusted (it is not the one with certificate_sha256): {described}")
+        }
+        Some(Untrusted { why: Some(why), described }) => {
+            format!("TLS: certificate not trusted ({}): {described}", certificate_text(why))
+        }
+        None => format!("TLS: certificate not trusted ({})", certificate_text(cause)),
+    }
 }
 
 fn certificate_text(cause: &CertificateError) -> &'static str {

@@ -3,12 +3,13 @@
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
 //! thread, `server` leads a request through, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
-//! storage are `storage`, `methods`, `store`, `dav`; of the batch system is `batch` with what is below it.
+//! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it.
 
 mod accept;
 mod answer;
 mod batch;
 mod body;
+mod conditions;
 mod dav;
 mod fault;
 mod log;

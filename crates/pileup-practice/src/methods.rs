@@ -9,31 +9,36 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
 use crate::answer::{Answer, plain, says};
+use crate::conditions;
 use crate::dav;
 use crate::storage::Storage;
 use crate::store::{Node, Object, Path, Trouble};
 use crate::wire::Turn;
 
 /// Methods that are understood.
-const ALLOWED: &str = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, PROPFIND";
-/// Largest body of a PROPFIND or MKCOL.
-const ASKED: u64 = 1 << 20;
+const ALLOWED: &str = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH";
 
 const DAV: HeaderName = HeaderName::from_static("dav");
-const DEPTH: HeaderName = HeaderName::from_static("depth");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 
 /// Do what is asked.
 pub(crate) async fn act(server: &Storage, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
     let Some(path) = Path::parse(request.uri().path()) else { return says(400, "the path cannot be understood") };
+    let unmet = conditions::unmet(request.method(), request.headers(), server.store.borrow().get(&path.names));
+    if let Some(answer) = unmet {
+        return answer;
+    }
     match request.method().as_str() {
         "GET" => get(server, &path, request.headers(), false),
         "HEAD" => get(server, &path, request.headers(), true),
         "PUT" => put(server, turn, &path, request).await,
         "DELETE" => delete(server, &path),
-        "MKCOL" => mkcol(server, turn, &path, request).await,
-        "PROPFIND" => propfind(server, turn, &path, request).await,
+        "MKCOL" => dav::mkcol(server, turn, &path, request).await,
+        "COPY" => dav::transfer(server, turn, &path, request, false).await,
+        "MOVE" => dav::transfer(server, turn, &path, request, true).await,
+        "PROPFIND" => dav::propfind(server, turn, &path, request).await,
+        "PROPPATCH" => dav::proppatch(server, turn, &path, request).await,
         "OPTIONS" => options(),
         _ => {
             let mut answer = says(405, "this method is not understood");
@@ -52,13 +57,16 @@ fn options() -> Answer {
     answer
 }
 
-fn trouble(trouble: Trouble) -> Answer {
+pub(crate) fn trouble(trouble: Trouble) -> Answer {
     match trouble {
         Trouble::Missing => says(404, "there is nothing"),
         Trouble::NoParent => says(409, "the folder is not there"),
         Trouble::Exists => says(405, "something is there already"),
         Trouble::Full => says(507, "no room"),
         Trouble::Root => says(403, "the root stays"),
+        Trouble::Taken => says(412, "something is there already"),
+        Trouble::Itself => says(403, "a folder cannot be in itself"),
+        Trouble::Deep => says(403, "folders would be nested too deeply"),
     }
 }
 
@@ -118,7 +126,7 @@ fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
@@ -191,12 +199,17 @@ async fn put(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<I
         return says(400, "the content has another adler32 than the one stated");
     }
     let mut store = server.store.borrow_mut();
+    // Somebody may have been faster while this body came.
+    if let Some(answer) = conditions::unmet(request.method(), request.headers(), store.get(&path.names)) {
+        drop(store);
+        return answer;
+    }
     let replaced = store.may_put(path);
     match (replaced, store.put(path, Bytes::from(data))) {
-        (Ok(replaced), Ok(object)) => {
+        (Ok(replaced), Ok(tag)) => {
             room.size = 0; // it belongs to the object now
             let mut answer = plain(if replaced { StatusCode::NO_CONTENT } else { StatusCode::CREATED });
-            insert(&mut answer, ETAG, &object.tag());
+            insert(&mut answer, ETAG, &tag);
             answer
         }
         (Err(cause), _) | (_, Err(cause)) => {
@@ -231,66 +244,10 @@ async fn receive(server: &Storage, turn: &Turn, body: &mut Incoming, room: &mut 
     Ok(data)
 }
 
-/// Take in a body that only asks for something; `None` when it is too long.
-async fn asked(turn: &Turn, body: &mut Incoming) -> Option<u64> {
-    let mut size = 0;
-    while let Some(frame) = body.frame().await {
-        let piece = frame.ok()?.into_data().unwrap_or_default();
-        size += piece.len() as u64;
-        turn.open.note(|line| line.bytes_in += piece.len() as u64);
-        if size > ASKED {
-            return None;
-        }
-    }
-    Some(size)
-}
-
 fn delete(server: &Storage, path: &Path) -> Answer {
     match server.store.borrow_mut().remove(path) {
         Ok(()) => plain(StatusCode::NO_CONTENT),
         Err(cause) => trouble(cause),
-    }
-}
-
-async fn mkcol(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
-    if asked(turn, request.body_mut()).await != Some(0) {
-        return says(415, "a folder is made without a body");
-    }
-    match server.store.borrow_mut().make_folder(path) {
-        Ok(()) => plain(StatusCode::CREATED),
-        Err(cause) => trouble(cause),
-    }
-}
-
-async fn propfind(server: &Storage, turn: &Turn, path: &Path, request: &mut Request<Incoming>) -> Answer {
-    // What is asked for does not matter: everything there is is told.
-    if asked(turn, request.body_mut()).await.is_none() {
-        return says(413, "the body is too long");
-    }
-    let deep = match text(request.headers(), &DEPTH).map(str::trim) {
-        Some("0") => false,
-        // Without the header all depths are meant (RFC 4918, 9.1); clients that leave it out are content with one.
-        None | Some("1") => true,
-        Some("infinity") => {
-            let mut answer = says(
-                403,
-                "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>",
-            );
-            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
-            return answer;
-        }
-        Some(_) => return says(400, "depth is neither 0 nor 1"),
-    };
-    let store = server.store.borrow();
-    match store.get(&path.names) {
-        Some(Node::Object(_)) if path.folder => trouble(Trouble::Missing),
-        None => trouble(Trouble::Missing),
-        Some(node) => {
-            let mut answer = Response::new(Bytes::from(dav::multistatus(&path.names, node, deep)));
-            *answer.status_mut() = StatusCode::MULTI_STATUS;
-            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
-            answer
-        }
     }
 }
 

@@ -2,15 +2,18 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 
+use crate::dav::properties::Properties;
+
 /// Longest path, bytes.
 const LONGEST: usize = 8192;
+/// Deepest folder: the tree is walked by recursion.
+const DEEPEST: usize = 512;
 
-/// A stored object; never changed, only replaced.
+/// A stored object; its content is never changed, only replaced.
 #[derive(Debug)]
 pub(crate) struct Object {
     /// Its content.
@@ -20,6 +23,8 @@ pub(crate) struct Object {
     /// Number of the write in the life of the server; with the size it is the entity tag.
     version: u64,
     sum: OnceCell<u32>,
+    /// What clients have noted of it.
+    properties: Properties,
 }
 
 impl Object {
@@ -41,13 +46,15 @@ pub(crate) struct Folder {
     pub(crate) children: BTreeMap<String, Node>,
     /// When it was made.
     pub(crate) modified: SystemTime,
+    /// What clients have noted of it.
+    properties: Properties,
 }
 
 /// What a path leads to.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// An object.
-    Object(Rc<Object>),
+    Object(Object),
     /// A folder.
     Folder(Folder),
 }
@@ -65,6 +72,12 @@ pub(crate) enum Trouble {
     Full,
     /// The root cannot be removed or made.
     Root,
+    /// Something is there, and it is not to be replaced.
+    Taken,
+    /// A folder would be in itself, or replace the one that it is in.
+    Itself,
+    /// Folders would be nested too deeply.
+    Deep,
 }
 
 /// The path of a request in its parts, decoded.
@@ -77,7 +90,8 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Read the path of a URL. `None` when it is none: wrong escapes, no UTF-8, `..`, control characters, too long.
+    /// Read the path of a URL. `None` when it is none: wrong escapes, no UTF-8, `..`, control characters, too long
+    /// or too deep.
     pub(crate) fn parse(url_path: &str) -> Option<Self> {
         if url_path.len() > LONGEST {
             return None;
@@ -89,6 +103,9 @@ impl Path {
                 return None;
             }
             names.push(name);
+        }
+        if names.len() > DEEPEST {
+            return None;
         }
         Some(Self { names, folder: url_path.ends_with('/') })
     }
@@ -176,17 +193,23 @@ impl Store {
         }
     }
 
-    /// Store an object whose size was set aside; what was there before is given free.
-    pub(crate) fn put(&mut self, path: &Path, data: Bytes) -> Result<Rc<Object>, Trouble> {
+    /// Store an object whose size was set aside and return its entity tag. The content that was there before is given
+    /// free; what clients have noted of it stays.
+    pub(crate) fn put(&mut self, path: &Path, data: Bytes) -> Result<String, Trouble> {
         self.may_put(path)?;
         self.versions += 1;
-        let object =
-            Rc::new(Object { data, modified: SystemTime::now(), version: self.versions, sum: OnceCell::new() });
+        let mut object = Object::new(data, self.versions);
+        let tag = object.tag();
         let Some((name, parent)) = path.names.split_last() else { return Err(Trouble::Root) };
         let folder = self.folder(parent).ok_or(Trouble::NoParent)?;
-        let before = folder.children.insert(name.clone(), Node::Object(Rc::clone(&object)));
-        self.used -= before.as_ref().map_or(0, weight);
-        Ok(object)
+        if let Some(Node::Object(before)) = folder.children.remove(name) {
+            object.properties = before.properties;
+            folder.children.insert(name.clone(), Node::Object(object));
+            self.used -= before.data.len() as u64;
+        } else {
+            folder.children.insert(name.clone(), Node::Object(object));
+        }
+        Ok(tag)
     }
 
     /// Make a folder.
@@ -208,34 +231,150 @@ impl Store {
             return Err(Trouble::Missing);
         }
         let removed = folder.children.remove(name).ok_or(Trouble::Missing)?;
-        self.used -= weight(&removed);
+        self.used -= removed.weight();
         Ok(())
+    }
+
+    /// Copy an object, or a folder (with all that is in it when `deep`), and say whether something was replaced.
+    pub(crate) fn copy(&mut self, from: &Path, to: &Path, deep: bool, overwrite: bool) -> Result<bool, Trouble> {
+        let replaces = self.may_transfer(from, to, overwrite)?;
+        let mut versions = self.versions;
+        let copied = self.get(&from.names).ok_or(Trouble::Missing)?.copied(deep, &mut versions);
+        self.versions = versions;
+        self.reserve(copied.weight())?;
+        self.place(to, copied)?;
+        Ok(replaces)
+    }
+
+    /// Give an object or a folder another name, and say whether something was replaced.
+    pub(crate) fn rename(&mut self, from: &Path, to: &Path, overwrite: bool) -> Result<bool, Trouble> {
+        let replaces = self.may_transfer(from, to, overwrite)?;
+        let Some((name, parent)) = from.names.split_last() else { return Err(Trouble::Root) };
+        let moved = self.folder(parent).and_then(|folder| folder.children.remove(name)).ok_or(Trouble::Missing)?;
+        self.place(to, moved)?;
+        Ok(replaces)
+    }
+
+    /// Whether something can go from here to there, and whether something is there that it replaces.
+    fn may_transfer(&self, from: &Path, to: &Path, overwrite: bool) -> Result<bool, Trouble> {
+        let node = self.get(&from.names).ok_or(Trouble::Missing)?;
+        if from.folder && matches!(node, Node::Object(_)) {
+            return Err(Trouble::Missing);
+        }
+        if to.names.starts_with(&from.names) || from.names.starts_with(&to.names) {
+            return Err(Trouble::Itself);
+        }
+        let Some((_, parent)) = to.names.split_last() else { return Err(Trouble::Root) };
+        if !matches!(self.get(parent), Some(Node::Folder(_))) {
+            return Err(Trouble::NoParent);
+        }
+        if to.names.len() + node.height() > DEEPEST {
+            return Err(Trouble::Deep);
+        }
+        match self.get(&to.names) {
+            Some(_) if !overwrite => Err(Trouble::Taken),
+            there => Ok(there.is_some()),
+        }
+    }
+
+    /// Put something where nothing more stands in its way.
+    fn place(&mut self, to: &Path, node: Node) -> Result<(), Trouble> {
+        let Some((name, parent)) = to.names.split_last() else { return Err(Trouble::Root) };
+        let folder = self.folder(parent).ok_or(Trouble::NoParent)?;
+        let before = folder.children.insert(name.clone(), node);
+        self.used -= before.as_ref().map_or(0, Node::weight);
+        Ok(())
+    }
+
+    /// Note something else of what is at a path.
+    pub(crate) fn note(&mut self, names: &[String], properties: Properties) -> Result<(), Trouble> {
+        let before = self.get(names).ok_or(Trouble::Missing)?.properties().size();
+        self.reserve(properties.size())?;
+        self.release(before);
+        let node = names.iter().try_fold(&mut self.root, |node, name| match node {
+            Node::Folder(folder) => folder.children.get_mut(name),
+            Node::Object(_) => None,
+        });
+        match node.ok_or(Trouble::Missing)? {
+            Node::Object(object) => object.properties = properties,
+            Node::Folder(folder) => folder.properties = properties,
+        }
+        Ok(())
+    }
+}
+
+impl Object {
+    fn new(data: Bytes, version: u64) -> Self {
+        let properties = Properties::default();
+        Self { data, modified: SystemTime::now(), version, sum: OnceCell::new(), properties }
     }
 }
 
 impl Folder {
     fn new() -> Self {
-        Self { children: BTreeMap::new(), modified: SystemTime::now() }
+        Self { children: BTreeMap::new(), modified: SystemTime::now(), properties: Properties::default() }
     }
 }
 
-/// Bytes stored below a node.
-fn weight(node: &Node) -> u64 {
-    match node {
-        Node::Object(object) => object.data.len() as u64,
-        Node::Folder(folder) => folder.children.values().map(weight).sum(),
+impl Node {
+    /// What clients have noted of it.
+    pub(crate) fn properties(&self) -> &Properties {
+        match self {
+            Self::Object(object) => &object.properties,
+            Self::Folder(folder) => &folder.properties,
+        }
+    }
+
+    /// Bytes stored in it and below it.
+    fn weight(&self) -> u64 {
+        let inside = match self {
+            Self::Object(object) => object.data.len() as u64,
+            Self::Folder(folder) => folder.children.values().map(Self::weight).sum(),
+        };
+        inside + self.properties().size()
+    }
+
+    /// Levels below it.
+    fn height(&self) -> usize {
+        match self {
+            Self::Object(_) => 0,
+            Self::Folder(folder) => folder.children.values().map(|child| child.height() + 1).max().unwrap_or(0),
+        }
+    }
+
+    /// The same once more, as new versions.
+    fn copied(&self, deep: bool, versions: &mut u64) -> Self {
+        match self {
+            Self::Object(object) => {
+                *versions += 1;
+                let mut copied = Object::new(object.data.clone(), *versions);
+                copied.properties = object.properties.clone();
+                Self::Object(copied)
+            }
+            Self::Folder(folder) => {
+                let mut copied = Folder::new();
+                copied.properties = folder.properties.clone();
+                if deep {
+                    let children = folder.children.iter();
+                    copied.children =
+                        children.map(|(name, child)| (name.clone(), child.copied(true, versions))).collect();
+                }
+                Self::Folder(copied)
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dav::properties::Name;
 
     fn path(text: &str) -> Path {
         Path::parse(text).unwrap()
     }
 
-    fn put(store: &mut Store, at: &str, size: usize) -> Result<Rc<Object>, Trouble> {
+    fn put(store: &mut Store, at: &str, size: usize) -> Result<String, Trouble> {
         store.reserve(size as u64)?;
         let done = store.put(&path(at), Bytes::from(vec![7; size]));
         if done.is_err() {
@@ -302,8 +441,73 @@ mod tests {
         let mut store = Store::new(100);
         let first = put(&mut store, "/a", 3).unwrap();
         let second = put(&mut store, "/a", 3).unwrap();
-        assert_ne!(first.tag(), second.tag());
-        assert_eq!(first.adler32(), second.adler32());
-        assert_eq!(first.adler32(), 0x002d_0016, "1 + 3 x 7 = 22; 8 + 15 + 22 = 45");
+        assert_ne!(first, second);
+        let Some(Node::Object(object)) = store.get(&path("/a").names) else { panic!("no object") };
+        assert_eq!(object.adler32(), 0x002d_0016, "1 + 3 x 7 = 22; 8 + 15 + 22 = 45");
+    }
+
+    fn noted(value: &str) -> Properties {
+        let mut properties = Properties::default();
+        properties.set(Name { space: String::new(), local: "n".to_owned() }, value.to_owned());
+        properties
+    }
+
+    #[test]
+    fn a11_copies_and_renames_account_every_byte() {
+        let mut store = Store::new(200);
+        store.make_folder(&path("/f")).unwrap();
+        store.make_folder(&path("/f/g")).unwrap();
+        put(&mut store, "/f/g/a", 50).unwrap();
+        store.note(&path("/f/g/a").names, noted("12345")).unwrap();
+        assert_eq!(store.used(), 56);
+        assert_eq!(store.copy(&path("/f"), &path("/h"), true, true), Ok(false));
+        assert_eq!(store.used(), 112);
+        assert_eq!(store.get(&path("/h/g/a").names).unwrap().properties().size(), 6);
+        assert_eq!(store.copy(&path("/f"), &path("/h"), true, false), Err(Trouble::Taken));
+        assert_eq!(store.copy(&path("/f"), &path("/h"), false, true), Ok(true));
+        assert_eq!((store.used(), store.get(&path("/h/g").names).is_none()), (56, true));
+        assert_eq!(store.rename(&path("/f/g/a"), &path("/h/b"), true), Ok(false));
+        assert_eq!((store.used(), store.get(&path("/f/g/a").names).is_none()), (56, true));
+        put(&mut store, "/h/b", 10).unwrap();
+        assert_eq!(store.used(), 16, "what was noted of an object outlives its content");
+        put(&mut store, "/c", 100).unwrap();
+        assert_eq!(store.copy(&path("/c"), &path("/d"), true, true), Err(Trouble::Full));
+        assert_eq!(store.note(&path("/c").names, noted(&"x".repeat(100))), Err(Trouble::Full));
+        assert_eq!(store.used(), 116);
+        store.remove(&path("/h")).unwrap();
+        assert_eq!(store.used(), 100);
+    }
+
+    #[test]
+    fn a11_what_cannot_be_copied_or_renamed_stays() {
+        let mut store = Store::new(100);
+        store.make_folder(&path("/f")).unwrap();
+        store.make_folder(&path("/f/g")).unwrap();
+        put(&mut store, "/f/a", 1).unwrap();
+        for (from, to, why) in [
+            ("/f", "/f", Trouble::Itself),
+            ("/f", "/f/g/h", Trouble::Itself),
+            ("/f/g", "/f", Trouble::Itself),
+            ("/", "/x", Trouble::Itself),
+            ("/x", "/y", Trouble::Missing),
+            ("/f/a/", "/y", Trouble::Missing),
+            ("/f/a", "/x/y", Trouble::NoParent),
+        ] {
+            assert_eq!(store.copy(&path(from), &path(to), true, true), Err(why), "{from} to {to}");
+            assert_eq!(store.rename(&path(from), &path(to), true), Err(why), "{from} to {to}");
+        }
+        assert_eq!(store.used(), 1);
+    }
+
+    #[test]
+    fn folders_stay_shallow_whatever_is_renamed() {
+        let mut store = Store::new(100);
+        for depth in 1..=DEEPEST {
+            store.make_folder(&path(&"/a".repeat(depth))).unwrap();
+        }
+        assert_eq!(Path::parse(&"/a".repeat(DEEPEST + 1)), None);
+        store.make_folder(&path("/b")).unwrap();
+        assert_eq!(store.rename(&path("/a"), &path("/b/a"), true), Err(Trouble::Deep));
+        assert_eq!(store.rename(&path("/a/a"), &path("/b/a"), true), Ok(false));
     }
 }

@@ -1,4 +1,4 @@
-//! Pure functions for Python: schedules, known content, checksums.
+//! Pure functions for Python: schedules, known content, checksums, certificates in words.
 
 use pileup_engine::content::{Adler32, Maker, Object};
 use pileup_record::Phase;
@@ -51,6 +51,13 @@ pub fn adler32(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
         py.detach(|| sum.write(bytes));
     }
     Ok(sum.finish())
+}
+
+/// What a certificate (DER) says of itself: subject, issuer, SHA-256 in hexadecimal digits.
+#[pyfunction]
+pub fn certificate(der: &[u8]) -> (String, String, String) {
+    let found = pileup_net::certificate::Described::new(der);
+    (found.subject, found.issuer, found.sha256)
 }
 
 /// The known content of object `number` (docs/engine.md).

@@ -43,6 +43,7 @@ impl Trouble {
 
 /// Numbers of errors that matter beyond their words.
 pub(crate) const NOT_FOUND: u32 = 3011;
+pub(crate) const UNSUPPORTED: u32 = 3013;
 pub(crate) const IS_FOLDER: u32 = 3016;
 pub(crate) const EXISTS: u32 = 3018;
 

@@ -6,7 +6,7 @@ use pileup_engine::program::{Checksum, Range, Step, Verb};
 
 use crate::check::Check;
 use crate::client::{LISTING, Mode, XrootClient, about};
-use crate::error::{self, Trouble};
+use crate::error::{self, Trouble, UNSUPPORTED};
 use crate::file::{File, Pace};
 use crate::frame::{self, Code};
 use crate::listing::Listing;
@@ -131,11 +131,17 @@ impl XrootClient {
 
     /// Ask for the checksum and compare it.
     async fn compare_sum(&mut self, path: &str, call: &Call<'_>, act: &mut Act) -> Result<(), Trouble> {
-        let (kind, sum) = self.checksum(path, act).await?;
+        let optional = call.step.checksum == Checksum::IfStated;
+        let (kind, sum) = match self.checksum(path, act).await {
+            Err(trouble) if optional && trouble.code == UNSUPPORTED => return Ok(act.not_stated(call.step)?),
+            asked => asked?,
+        };
         let stated = u32::from_str_radix(&sum, 16).ok().filter(|_| kind.eq_ignore_ascii_case("adler32"));
-        let stated =
-            stated.ok_or_else(|| Trouble::failed("the server states a checksum of another kind than adler32"))?;
-        Ok(call.judge_sum(stated)?)
+        match stated {
+            Some(stated) => Ok(call.judge_sum(stated)?),
+            None if optional => Ok(act.not_stated(call.step)?),
+            None => Err(Trouble::failed("the server states a checksum of another kind than adler32")),
+        }
     }
 
     /// Open a file and close it again.

@@ -105,6 +105,9 @@ impl Session {
         frame::put_greeting(self.wire.output(), number, wants_tls);
         let first = self.wire.take::<16>().await.map_err(unfriendly)?;
         // an answer to nothing, of 8 bytes: version and kind of server
+        if first.starts_with(b"HTTP/") {
+            return Err(Trouble::failed("the server speaks HTTP on this port, not xroot"));
+        }
         if first[..8] != [0, 0, 0, 0, 0, 0, 0, 8] {
             return Err(Trouble::failed("the server does not speak xroot on this port"));
         }
@@ -120,7 +123,7 @@ impl Session {
     /// Go on in TLS.
     async fn encrypted(self, target: &Target) -> Result<Self, Trouble> {
         let host = target.name(self.place.as_ref()).to_owned();
-        let trust = target.trust().map_err(Trouble::failed)?;
+        let trust = target.trust(self.place.as_ref()).map_err(Trouble::failed)?;
         let tcp = self.wire.into_tcp().ok_or_else(|| Trouble::garbage("more than what protocol is spoken"))?;
         let stream = Stream::encrypt(tcp, trust, &host).await.map_err(Trouble::failed)?;
         Ok(Self { wire: Wire::new(stream), private: true, ..self })

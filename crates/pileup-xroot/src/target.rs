@@ -25,6 +25,11 @@ struct Settings {
     token_file: Option<PathBuf>,
     /// CA certificates to trust, a file or a folder; none: the system's.
     ca: Option<PathBuf>,
+    /// SHA-256 of the certificate that the server of the url must show; none: it is verified by the CA certificates.
+    certificate_sha256: Option<String>,
+    /// Whether certificates of servers are not looked at.
+    #[serde(default)]
+    insecure: bool,
     /// User to log in as.
     user: Option<String>,
     /// Whether a session carries more than one operation.
@@ -57,8 +62,10 @@ pub(crate) struct Target {
     pub(crate) address: Address,
     home: Host,
     ca: Option<PathBuf>,
-    /// Made when the first connection wants it: not every server speaks TLS.
-    trust: OnceLock<Result<Trust, String>>,
+    pinned: Option<String>,
+    insecure: bool,
+    /// For other servers and for that of the url; made when the first connection wants it: not every server speaks TLS.
+    trust: [OnceLock<Result<Trust, String>>; 2],
     token: Option<Token>,
     user: String,
     /// Whether a session carries more than one operation.
@@ -78,7 +85,7 @@ impl Target {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub(crate) fn new(settings: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, user, keep_alive, page_checksums, read_ahead, reconnect_pause (correct the target)")
+            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, certificate_sha256, insecure, user, keep_alive, page_checksums, read_ahead, reconnect_pause (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
         let token = match (&settings.token, &settings.token_file) {
@@ -98,7 +105,9 @@ impl Target {
         let target = Self {
             home: Host::new(&address.host, address.port),
             ca: settings.ca,
-            trust: OnceLock::new(),
+            pinned: settings.certificate_sha256,
+            insecure: settings.insecure,
+            trust: Default::default(),
             token,
             user,
             keep_alive: settings.keep_alive,
@@ -109,18 +118,20 @@ impl Target {
         };
         if target.address.tls {
             Trust::name(&target.address.host)?;
-            target.trust()?;
+            target.trust(None)?;
         }
         Ok(target)
     }
 
-    /// Whom to believe.
+    /// Whom to believe there: at home, or at the place of a redirect.
     ///
     /// # Errors
     /// When the CA files cannot be read, in three parts.
-    pub(crate) fn trust(&self) -> Result<&Trust, String> {
-        let files = || Files { ca: self.ca.as_deref(), ..Files::default() };
-        self.trust.get_or_init(|| Trust::new(files(), &[])).as_ref().map_err(Clone::clone)
+    pub(crate) fn trust(&self, place: Option<&Place>) -> Result<&Trust, String> {
+        let home = place.is_none();
+        let pinned = self.pinned.as_deref().filter(|_| home);
+        let files = || Files { ca: self.ca.as_deref(), pinned, insecure: self.insecure, ..Files::default() };
+        self.trust[usize::from(home)].get_or_init(|| Trust::new(files(), &[])).as_ref().map_err(Clone::clone)
     }
 
     /// A TCP connection there: home, or to the place of a redirect.

@@ -221,6 +221,9 @@ class PracticeBatch:
 def content(seed: int, number: int, offset: int, length: int) -> bytes:
     """The known content of object `number` (docs/engine.md), for tests and Python clients."""
 
+def certificate(der: bytes) -> tuple[str, str, str]:
+    """What a certificate (DER) says of itself: subject, issuer, SHA-256 in hexadecimal digits. No name is ""."""
+
 def adler32(data: Iterable[bytes]) -> int: ...
 def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
     """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""

@@ -77,11 +77,14 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
 
     from pileup.cli.live import watch
     from pileup.cli.show import print_results
+    from pileup.run.intents import open_intents
     from pileup.stats import to_json
 
     progress = Console(stderr=True)
     with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()
+    if open_intents(runner.folder):
+        click.echo(f"not all could be put right or removed: pileup clean {runner.folder.path}", err=True)
     if as_json:
         click.echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
     else:

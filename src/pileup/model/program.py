@@ -142,7 +142,9 @@ class Step:
     """Bytes moved at a time: a call on a file system, a range request over HTTP. None: as the protocol does by itself,
     1 MiB a call on a file system, the whole object in one request over HTTP."""
     verify: bool = True
-    checksum: Literal["none", "adler32"] = "none"
+    checksum: Literal["none", "adler32", "if stated"] = "none"
+    """Which checksum goes with the content; "if stated", for verb "checksum" alone: a server without one passes, and
+    the operation is recorded as `checksum-not-stated`."""
     method: str = ""
     """HTTP method for verb "request"."""
     headers: tuple[tuple[str, str], ...] = ()

@@ -91,7 +91,11 @@ class SettingSpec(Part):
 class TargetSpec(Part):
     """A system under test."""
 
-    kind: str = Field(description="what kind of system: a name from `pileup list targets`")
+    kind: str = Field(
+        "",
+        description="what kind of system: a name from `pileup list targets`. Left out, it follows from the url: xrootd "
+        "(root://), webdav (http://, https://, dav://, davs://), posix (file://, or a path)",
+    )
     url: Text | None = Field(None, description="where it is; a path for kind posix")
     credentials: Credentials = Field(default_factory=Credentials, description="who pileup is for it")
     launch: dict[str, Any] | None = Field(

@@ -85,6 +85,8 @@ class ProgramClient:
     @classmethod
     def problem(cls, step: Step) -> str:
         """Return why this client cannot do a step, as "what; expected what"; empty when it can. Asked before a run."""
+        if step.verb == "checksum" and step.checksum == "if stated":
+            return f"`client: {cls.name}` knows no `checksum: if stated`; expected `checksum: adler32` or `none`"
         if step.verb in cls.verbs:
             return ""
         return f"`client: {cls.name}` has no {step.verb}; expected a client that has it, or another test"

@@ -54,6 +54,10 @@ class Target:
     def client(self) -> ClientSpec:
         """Return what the native engine needs to talk to this target."""
 
+    def remarks(self) -> list[str]:
+        """Return what users should be told of this target on the screen and in the report; asked once it is reached."""
+        return []
+
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes the virtual client of a number to do the steps of native tests; None: the engine does them.
 

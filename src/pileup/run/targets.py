@@ -123,6 +123,10 @@ class Targets:
             target = instances.make_target(self._plan, name, told["url"])
             told["about"] = target.probe()
             self._open[name] = target
+            if remarks := target.remarks():
+                told["remarks"] = remarks
+            for remark in remarks:
+                self._folder.event("target", f"target {name}: {remark}")
         except PileupError as problem:
             self._problems[name] = str(problem)
             told["about"] = f"unavailable: {problem}"

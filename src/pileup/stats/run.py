@@ -222,6 +222,8 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
     if info.get("ended") is None:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
     notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
+    targets = info.get("targets") or []
+    notes += [f"Target {each['name']}: {remark}." for each in targets for remark in each.get("remarks") or []]
     notes += audits.problems(info) + audits.remarks(info)
     if info.get("until"):
         notes.append(_precise(info["until"], info.get("repeat", 1)))

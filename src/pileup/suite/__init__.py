@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
-from pileup.suite import instances, overrides
+from pileup.suite import instances, kinds, overrides
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
 from pileup.suite.faults import Faults, TooManyFaultsError, parts
@@ -66,6 +66,7 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool, i
         return None
     overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
+    kinds.complete(tree)
     with nullcontext() if imports else without_import(tree):
         return _planned(_Given(path, data, values), tree, faults, Replays(path.absolute().parent, records))
 

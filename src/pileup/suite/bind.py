@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -17,6 +18,8 @@ from pileup.suite.messages import fields_of, model_in, report
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence
 
 Spec = TypeVar("Spec", bound=BaseModel)
+SIMILAR, ALIKE = 0.6, 0.75
+"""How much of a word must be right for it to be taken for one that has to be there, and for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +83,40 @@ def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, A
     """Return a mapping as plain data without the words that its model does not know or has only reserved."""
     fields = fields_of(model)
     data = {}
-    for word, value in node.entries.items():
+    for word, value in list(node.entries.items()):
         known = fields.get(word)
         if known is None and model.model_config.get("extra") == "allow":
             data[word] = plain(value)
         elif known is None:
             built = [name for name, each in fields.items() if not _reserved(each)]
             faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
+            meant = _meant(word, value, fields, node)
+            if meant:  # go on as if it had been written right: what is below has faults of its own
+                node.put(meant, node.keys[word], value)
+                data[meant] = _below(value, fields[meant], faults)
         elif _reserved(known):
             faults.add(node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known))
         else:
             data[word] = _below(value, known, faults)
     return data
+
+
+def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) -> str:
+    """Return the word that a slip stands for: nearly the same, not there yet, and of that shape; empty for none."""
+    if len(node.entries) > 2 * len(fields):
+        return ""  # no mapping with slips, and comparing takes time
+    shapes = {dict: Mapping, tuple: Sequence}
+    absent = [
+        name
+        for name, each in fields.items()
+        if name not in node.entries
+        and not _reserved(each)
+        and isinstance(value, shapes.get(get_origin(each.annotation) or object, object))
+    ]
+    found = get_close_matches(word[:100], absent, 1, SIMILAR)
+    if not found or fields[found[0]].is_required():
+        return "".join(found)
+    return "".join(get_close_matches(word[:100], found, 1, ALIKE))
 
 
 def _reserved(known: FieldInfo) -> bool:

@@ -10,6 +10,7 @@ from pileup.model.errors import PileupError
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.suite import instances
+from pileup.suite import kinds as schemes
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.faults import Position, near, parts, shown
 from pileup.suite.plugin_rules import Plugins
@@ -29,11 +30,17 @@ class TargetRules:
     def check(self) -> None:
         """Add every fault of the targets."""
         for name, target in self._draft.targets.items():
+            if not target.spec.kind:
+                if "kind" not in target.left_out:
+                    expected = "what kind of system: a name from `pileup list targets`, or a url that says it"
+                    self._faults.add(target.node.at, "the word `kind` is missing", expected)
+                continue
             cls = self._plugins.find(instances.class_of_target, target.spec.kind, target.node, "kind")
             if cls is None:
                 continue
             self._classes[name] = cls
             self._check_address(name, target, cls)
+            schemes.check_scheme(name, target.node, self._faults)
             self._check_like(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)

@@ -2,7 +2,8 @@
 
 A path goes through mappings by word and through lists by the item's `name`, `id` or `use`, or its number from 0:
 `targets.se.url`, `tests.copy.load.clients`, `monitors.0.every`. A url set for a target takes the place of its `launch`,
-and of all the words of targets that are `like` it and are not set themselves.
+and of its kind where that is one of storage and speaks another protocol; and of all the words of targets that are
+`like` it and are not set themselves.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping as Values
 from copy import deepcopy
 
 from pileup.model.suite import Suite
+from pileup.suite import kinds
 from pileup.suite.faults import Faults, Position, near, shown
 from pileup.suite.limits import UNPRINTABLE
 from pileup.suite.tree import Mapping, Node, Scalar, Sequence, kind_of
@@ -28,7 +30,18 @@ def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
         value = _read(text, at, faults)
         if value is not None:
             _set(tree, name, value, at, faults)
+    _kinds(tree, values)
     _follow(tree, values)
+
+
+def _kinds(tree: Mapping, values: Values[str, str]) -> None:
+    """Let the kinds of targets follow the urls that were set, where they are not set themselves."""
+    targets = tree.entries.get("targets")
+    for name, node in targets.entries.items() if isinstance(targets, Mapping) else ():
+        url = node.entries.get("url") if isinstance(node, Mapping) else None
+        given = f"targets.{name}.url" in values and f"targets.{name}.kind" not in values
+        if given and isinstance(node, Mapping) and isinstance(url, Scalar):
+            kinds.follow(node, url)
 
 
 def _follow(tree: Mapping, values: Values[str, str]) -> None:
@@ -80,13 +93,33 @@ def _set(tree: Mapping, name: str, value: Node, at: Position, faults: Faults) ->
         faults.add(at, f"{shown(name)} is no path", "a variable, or words joined by dots like targets.se.url")
     elif len(steps) == 1 and name not in Suite.model_fields:
         known = list(variables.entries) if isinstance(variables, Mapping) else []
-        faults.add(
-            at,
-            f"there is no variable {shown(name)}",
-            near(name, [*known, *Suite.model_fields], "a variable of the suite"),
-        )
+        path = _option(tree, name)
+        expected = path or near(name, [*known, *Suite.model_fields], "a variable of the suite")
+        hint = f"it is an option: --set {path}=…" if path else ""
+        faults.add(at, f"there is no variable {shown(name)}", expected, hint)
+    elif steps[0] == "targets" and len(steps) > 2 and not _has_target(tree, steps[1]):
+        targets = tree.entries.get("targets")
+        names = list(targets.entries) if isinstance(targets, Mapping) else []
+        faults.add(at, f"there is no target {shown(steps[1])}", near(steps[1], names))
     else:
         _set_path(tree, steps, value, at, faults)
+
+
+def _option(tree: Mapping, name: str) -> str:
+    """Return the path of an option of that name in the suite, the common one first; empty when there is none."""
+    tests = tree.entries.get("tests")
+    items = tests.items if isinstance(tests, Sequence) else []
+    for begin, node in [("", tree), *((f"tests.{_names(item)[0]}.", item) for item in items if _names(item))]:
+        options = node.entries.get("options") if isinstance(node, Mapping) else None
+        if isinstance(options, Mapping) and name in options.entries:
+            return f"{begin}options.{name}"
+    return ""
+
+
+def _has_target(tree: Mapping, name: str) -> bool:
+    """Whether a suite has a target of this name, or none at all, so that one can be made."""
+    targets = tree.entries.get("targets")
+    return not isinstance(targets, Mapping) or not targets.entries or name in targets.entries
 
 
 def _set_variable(variables: Mapping, name: str, value: Node, at: Position, faults: Faults) -> None:

@@ -116,6 +116,8 @@ fn sizes_are_checked_before_and_while_reading() {
     assert_eq!(outcome(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", stat(7)), Ok(()));
     assert_eq!(outcome(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", stat(8)), failed("size 7, expected 8"));
     assert_eq!(outcome(b"HTTP/1.1 200 OK\r\n\r\n", stat(8)), failed("the answer states no size"));
+    assert_eq!(outcome(b"HTTP/1.1 200 OK\r\n\r\n", stat(0)), Ok(()), "A6: Apache leaves the size of nothing out");
+    assert_eq!(outcome(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n", stat(0)), failed("size 1, expected 0"));
 }
 
 #[test]

@@ -58,6 +58,9 @@ fn a_server_that_states_no_sum_has_not_passed() {
         for changes in [json!({"verb": "checksum"}), json!({"verb": "read", "checksum": "adler32"})] {
             let (result, _) = act(&mut client(json!({"url": script.url})), &step(changes), "a").await;
             assert_eq!(result, failed("checksum: the server states no adler32"));
+            let optional = step(json!({"verb": "checksum", "checksum": "if stated"}));
+            let (result, done) = act(&mut client(json!({"url": script.url})), &optional, "a").await;
+            assert_eq!((result, done.not_stated), (Ok(()), true), "A9");
         }
     });
     assert!(script.heads.lock().unwrap().iter().all(|head| head.contains("\r\nWant-Digest: adler32\r\n")));

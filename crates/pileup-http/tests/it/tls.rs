@@ -28,6 +28,13 @@ impl Files {
         std::fs::write(files.path("host.pem"), host.pem()).unwrap();
         std::fs::write(files.path("other.pem"), other.pem()).unwrap();
         std::fs::write(files.path("key.pem"), key.serialize_pem()).unwrap();
+        for (name, host, is_ca) in
+            [("own.pem", "127.0.0.1", false), ("own-ca.pem", "127.0.0.1", true), ("own-other.pem", "se.site.org", true)]
+        {
+            let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+            params.is_ca = if is_ca { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::ExplicitNoCa };
+            std::fs::write(files.path(name), params.self_signed(&key).unwrap().pem()).unwrap();
+        }
         std::fs::write(files.path("both.pem"), host.pem() + &key.serialize_pem()).unwrap();
         files
     }
@@ -61,8 +68,9 @@ fn a_known_ca_is_trusted_and_others_are_not() {
             assert_eq!(act(&mut client, &step(json!({"verb": "read", "content": content})), "a").await.0, Ok(()));
         }
         let mut doubtful = client(json!({"url": storage.url("https"), "ca": strange.path("ca.pem")}));
-        let text = "TLS: certificate not trusted (its issuer is not among the CA certificates)";
-        assert_eq!(doubtful.open().await, Err(Fault::failed(text)));
+        let text = doubtful.open().await.unwrap_err().message;
+        let begin = "TLS: certificate not trusted (its issuer is not among the CA certificates): subject \"CN=";
+        assert!(text.starts_with(begin) && text.contains(", issuer \"CN=") && text.contains(", SHA-256 "), "{text}");
         let mut blunt = client(json!({"url": storage.url("http")}));
         assert!(act(&mut blunt, &step(json!({})), "a").await.0.is_err());
     });
@@ -75,10 +83,47 @@ fn the_name_counts() {
     let storage = files.storage("tls-name", "other.pem", None);
     run(async {
         let mut client = client(json!({"url": storage.url("https"), "ca": files.path("ca.pem")}));
-        assert_eq!(
-            client.open().await,
-            Err(Fault::failed("TLS: certificate not trusted (it is for another host name)"))
-        );
+        let text = client.open().await.unwrap_err().message;
+        assert!(text.starts_with("TLS: certificate not trusted (it is for another host name): "), "{text}");
+    });
+}
+
+/// What opening a connection with these settings comes to.
+async fn opened(storage: &Storage, mut settings: serde_json::Value) -> Result<(), String> {
+    settings["url"] = json!(storage.url("https"));
+    client(settings).open().await.map_err(|fault| fault.message)
+}
+
+#[test]
+fn a5_a_certificate_that_signs_itself_is_trusted_as_its_own_ca() {
+    let files = Files::new("own");
+    for (name, certificate) in [("tls-own", "own.pem"), ("tls-own-ca", "own-ca.pem")] {
+        let storage = files.storage(name, certificate, None);
+        run(async {
+            assert_eq!(opened(&storage, json!({"ca": files.path(certificate)})).await, Ok(()), "{certificate}");
+            let other = opened(&storage, json!({"ca": files.path("ca.pem")})).await.unwrap_err();
+            assert!(other.starts_with("TLS: certificate not trusted ("), "{other}");
+        });
+    }
+    let storage = files.storage("tls-own-name", "own-other.pem", None);
+    run(async {
+        let other = opened(&storage, json!({"ca": files.path("own-other.pem")})).await.unwrap_err();
+        assert!(other.contains("(it is for another host name)"), "{other}");
+    });
+}
+
+#[test]
+fn a5_a_pinned_certificate_and_none_at_all() {
+    let files = Files::new("pinned");
+    let storage = files.storage("tls-pinned", "other.pem", None);
+    run(async {
+        let untrusted = opened(&storage, json!({"ca": files.path("ca.pem")})).await.unwrap_err();
+        let sha256 = untrusted.rsplit(' ').next().unwrap();
+        assert_eq!(opened(&storage, json!({"certificate_sha256": sha256})).await, Ok(()));
+        assert_eq!(opened(&storage, json!({"insecure": true})).await, Ok(()));
+        let wrong =
+            opened(&storage, json!({"certificate_sha256": "0".repeat(64), "insecure": true})).await.unwrap_err();
+        assert!(wrong.contains("(it is not the one with certificate_sha256)") && wrong.ends_with(sha256), "{wrong}");
     });
 }
 

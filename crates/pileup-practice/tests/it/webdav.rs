@@ -79,7 +79,7 @@ fn folders() {
         let listing = connection.ask(
             "PROPFIND /f",
             &[&format!("Depth: {depth}")],
-            b"<?xml version='1.0'?><propfind xmlns='DAV:'/>",
+            b"<?xml version='1.0'?><propfind xmlns='DAV:'><allprop/></propfind>",
         );
         assert_eq!((listing.status, listing.text().matches("<D:response>").count()), (207, responses));
     }
@@ -120,4 +120,92 @@ fn uploads_of_unknown_size_and_those_that_ask_first() {
     assert_eq!(lines.len(), 5);
     assert!(lines.iter().all(|line| line.path == "/a" || line.path == "/b"));
     assert_eq!(lines.iter().filter(|line| line.method == "PUT").map(|line| line.bytes_in).max(), Some(16));
+}
+
+const SPACES: &str = "xmlns:D='DAV:' xmlns:p='urn:p'";
+
+#[test]
+fn a11_properties_are_kept_with_their_namespaces() {
+    let storage = Storage::new(json!({}));
+    let mut connection = storage.connect();
+    connection.ask("PUT /a", &[], b"abc");
+    let patch = |inner: &str| format!("<D:propertyupdate {SPACES}>{inner}</D:propertyupdate>").into_bytes();
+    let set = patch("<D:set><D:prop><p:x>1<y/></p:x><D:displayname>other</D:displayname></D:prop></D:set>");
+    let done = connection.ask("PROPPATCH /a", &[], &set);
+    assert_eq!((done.status, done.text().matches("200 OK").count()), (207, 2));
+    let both =
+        patch("<D:remove><D:prop><p:x/></D:prop></D:remove><D:set><D:prop><D:getetag>1</D:getetag></D:prop></D:set>");
+    let refused = connection.ask("PROPPATCH /a", &[], &both).text();
+    assert!(refused.contains("<x xmlns=\"urn:p\"/></D:prop><D:status>HTTP/1.1 424 "), "{refused}");
+    assert!(refused.contains("<D:getetag/></D:prop><D:status>HTTP/1.1 403 "), "{refused}");
+    connection.ask("PUT /a", &[], b"written again");
+    assert_eq!(connection.ask("COPY /a", &["Destination: /b"], b"").status, 201);
+    for name in ["a", "b"] {
+        let ask = format!("<D:propfind {SPACES}><D:prop><p:x/><p:z/><D:displayname/></D:prop></D:propfind>");
+        let told = connection.ask(&format!("PROPFIND /{name}"), &["Depth: 0"], ask.as_bytes()).text();
+        let (found, missing) = told.split_once("200 OK").unwrap();
+        assert!(found.contains("<x xmlns=\"urn:p\">1<y xmlns=\"\"></y></x>"), "{told}");
+        assert!(found.contains("<displayname xmlns=\"DAV:\">other</displayname>"), "{told}");
+        assert!(missing.contains("<z xmlns=\"urn:p\"/></D:prop><D:status>HTTP/1.1 404 "), "{told}");
+    }
+    let everything = connection.ask("PROPFIND /a", &["Depth: 0"], b"").text();
+    assert!(everything.contains("<x xmlns=\"urn:p\">") && everything.contains("getcontentlength>13<"), "{everything}");
+    assert_eq!(connection.ask("PROPPATCH /none", &[], &set).status, 404);
+    assert_eq!(connection.ask("PROPPATCH /a", &[], b"<x").status, 400);
+    assert_eq!(connection.ask("PROPFIND /a", &["Depth: 0"], b"<D:propfind xmlns:D='DAV:'><D:prop>").status, 400);
+}
+
+#[test]
+fn a11_copies_and_moves() {
+    let storage = Storage::new(json!({}));
+    let mut connection = storage.connect();
+    connection.ask("MKCOL /f", &[], b"");
+    connection.ask("PUT /f/a%20b", &[], b"abc");
+    let mut ask = |line: &str, headers: &[&str]| connection.ask(line, headers, b"").status;
+    assert_eq!(ask("COPY /f", &["Destination: http://h/g/"]), 201);
+    assert_eq!(ask("COPY /f", &["Destination: /g", "Overwrite: F"]), 412);
+    assert_eq!(ask("COPY /f", &["Destination: /g", "Depth: 0"]), 204);
+    assert_eq!(ask("HEAD /g/a%20b", &[]), 404);
+    assert_eq!(ask("MOVE /f/a%20b", &["Destination: http://H/g/c%20d"]), 201);
+    assert_eq!((ask("HEAD /g/c%20d", &[]), ask("HEAD /f/a%20b", &[])), (200, 404));
+    for (line, headers, status) in [
+        ("MOVE /g", &["Destination: http://other/x"][..], 502),
+        ("MOVE /g", &["Destination: ftp://h/x"], 502),
+        ("MOVE /g", &["Destination: /g/h"], 403),
+        ("MOVE /g", &["Destination: /no/h"], 409),
+        ("MOVE /g", &["Destination: /../h"], 400),
+        ("MOVE /g", &["Destination: /h", "Depth: 0"], 400),
+        ("MOVE /g", &["Destination: /h", "Overwrite: maybe"], 400),
+        ("COPY /g", &["Destination: /h", "Depth: 1"], 400),
+        ("MOVE /g", &[], 400),
+        ("MOVE /no", &["Destination: /h"], 404),
+        ("COPY /", &["Destination: /h"], 403),
+    ] {
+        assert_eq!(ask(line, headers), status, "{line} {headers:?}");
+    }
+    assert_eq!(ask("HEAD /g/c%20d", &[]), 200);
+}
+
+#[test]
+fn conditions_keep_what_is_there() {
+    let storage = Storage::new(json!({}));
+    let mut connection = storage.connect();
+    let create = &["If-None-Match: *"][..];
+    assert_eq!(connection.ask("PUT /a", create, b"first").status, 201);
+    assert_eq!(connection.ask("PUT /a", create, b"second").status, 412);
+    assert_eq!(connection.ask("GET /a", &[], b"").text(), "first");
+    let tag = connection.ask("HEAD /a", &[], b"").header("etag").unwrap().to_owned();
+    assert_eq!(connection.ask("PUT /a", &["If-Match: \"other\""], b"third").status, 412);
+    assert_eq!(connection.ask("HEAD /a", &[&format!("If-None-Match: {tag}")], b"").status, 304);
+    assert_eq!(connection.ask("PUT /a", &[&format!("If-Match: {tag}")], b"third").status, 204);
+    assert_eq!(connection.ask("DELETE /a", &[&format!("If-Match: {tag}")], b"").status, 412);
+    // Two uploads under way at once: the one that ends first is kept.
+    let (mut slow, mut fast) = (storage.connect(), storage.connect());
+    let head = "PUT /b HTTP/1.1\r\nhost: h\r\nif-none-match: *\r\ncontent-length: 2\r\n\r\n";
+    slow.0.write_all(format!("{head}s").as_bytes()).unwrap();
+    assert_eq!(fast.ask("HEAD /b", &[], b"").status, 404);
+    assert_eq!(fast.ask("PUT /b", create, b"ff").status, 201);
+    slow.0.write_all(b"s").unwrap();
+    assert_eq!(slow.answer(true).unwrap().status, 412);
+    assert_eq!(fast.ask("GET /b", &[], b"").text(), "ff");
 }

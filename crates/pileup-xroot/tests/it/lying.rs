@@ -76,8 +76,9 @@ fn what_is_right_passes() {
 
 #[test]
 fn a_server_of_another_protocol_is_named() {
-    let text = "the server does not speak xroot on this port";
-    for greeting in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 16], &[0xff; 32]] {
+    let (web, other) =
+        ("the server speaks HTTP on this port, not xroot", "the server does not speak xroot on this port");
+    for (greeting, text) in [(&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], web), (&[0; 16], other), (&[0xff; 32], other)] {
         let script = Script::new(move |_, peer| {
             peer.raw(greeting);
             peer.linger();

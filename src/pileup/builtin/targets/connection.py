@@ -7,14 +7,16 @@ import http.client
 import os
 import select
 import socket
+import ssl
 import sys
 import termios
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from pileup.builtin.targets.certificates import Untrusted, compare, described, shown, unverified
 from pileup.builtin.targets.identity import Identity
 from pileup.builtin.targets.location import Location
 from pileup.plugin import Ambiguous, Failed, Refused
@@ -58,7 +60,7 @@ class Exchange:
         self._connection = connection
         self._path = path
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Generator[bytes]:
         """Yield the body in pieces of at most 1 MiB; one that is cut short fails. At its end the connection is kept."""
         expected, received, whole = self.head.length, 0, False
         try:
@@ -127,6 +129,7 @@ class Connections:
         self._headers = {"User-Agent": "pileup", **headers, **identity.headers()}
         self._token = identity.source()
         self._tls = identity.tls() if location.scheme == "https" else None
+        self._pinned = identity.certificate_sha256
         self._patience = patience
         self._local = threading.local()
 
@@ -241,18 +244,38 @@ class Connections:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _connected(self) -> http.client.HTTPConnection:
-        host, port = self._location.host, self._location.port
-        connection = (
-            http.client.HTTPConnection(host, port, timeout=self._patience)
-            if self._tls is None
-            else http.client.HTTPSConnection(host, port, timeout=self._patience, context=self._tls)
-        )
+        connection = self._made(self._tls)
         try:
             connection.connect()
+            if self._tls is not None and self._pinned:
+                compare(connection.sock, self._pinned)
+        except ssl.SSLCertVerificationError as problem:
+            connection.close()
+            raise Untrusted(f"TLS: certificate not trusted ({_said(problem)}): {self._stranger()}") from problem
         except OSError as problem:
             connection.close()
             raise Failed(f"no connection to {self._location.authority}: {_said(problem)}") from problem
+        except Untrusted:
+            connection.close()
+            raise
         return connection
+
+    def _made(self, tls: ssl.SSLContext | None) -> http.client.HTTPConnection:
+        host, port = self._location.host, self._location.port
+        if tls is None:
+            return http.client.HTTPConnection(host, port, timeout=self._patience)
+        return http.client.HTTPSConnection(host, port, timeout=self._patience, context=tls)
+
+    def _stranger(self) -> str:
+        """Return whose certificate it is that is not trusted: a second look, which tells the server nothing."""
+        connection = self._made(unverified())
+        try:
+            connection.connect()
+            return described(shown(connection.sock))
+        except OSError as problem:
+            return f"it cannot be read ({_said(problem)})"
+        finally:
+            connection.close()
 
 
 @contextmanager

@@ -80,7 +80,8 @@ class Curl(ProgramClient):
 
     def stat(self, call: Call) -> int:
         """Ask for the head of an object."""
-        size = self._whole(call, ["head"])[0].headers.get("content-length", "")
+        # it may be left out where it is 0 (RFC 9110, 8.6)
+        size = self._whole(call, ["head"])[0].headers.get("content-length", "0")
         if not size.isdigit():
             raise Failed("the answer states no size")
         return int(size)
@@ -103,7 +104,7 @@ class Curl(ProgramClient):
         words = [_line("request", "PROPFIND"), _line("header", "Depth: 1"), _line("data-raw", PROPFIND.decode())]
         words.append(_line("header", "Content-Type: application/xml"))
         body = self._whole(call, words, folder=True, passing=(207,))[1]
-        return len(parse_entries(body, self._where.path_of(_folder(call.key)))) - 1
+        return len(parse_entries([body], self._where.path_of(_folder(call.key)))) - 1
 
     def read(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
         """Yield the body of a GET; of ranges, one request after another, where a part is wanted or `buffer` is set."""
@@ -288,6 +289,8 @@ def _who(settings: dict[str, Any]) -> Iterator[str]:
         yield _line("user", f"{settings['user']}:{settings.get('password') or ''}")
     if ca := settings.get("ca"):
         yield _line("capath" if Path(ca).is_dir() else "cacert", ca)
+    if settings.get("insecure"):
+        yield "insecure"
     for word, option in (("certificate", "cert"), ("key", "key")):
         if path := settings.get(word):
             yield _line(option, path)

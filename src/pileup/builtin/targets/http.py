@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from pydantic import SecretStr
 
+from pileup.builtin.targets.certificates import INSECURE, Fingerprint, Untrusted
 from pileup.builtin.targets.connection import Connections
 from pileup.builtin.targets.curl import Curl
 from pileup.builtin.targets.identity import Identity, identity_of
@@ -68,8 +70,17 @@ class HttpTarget(Target):
     client_: Literal["native", "curl"] = option(
         "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
     )
-    patience: Duration = option(
-        30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
+    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
+    first_answer: Duration = option(
+        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
+    )
+    certificate_sha256: Fingerprint | None = option(
+        None,
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
+        "that alone, whoever has signed it and whatever name is in it",
+    )
+    insecure: bool = option(
+        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
     )
 
     @property
@@ -81,7 +92,16 @@ class HttpTarget(Target):
     def identity(self) -> Identity:
         """Who pileup is for the target. Raises TargetError for credentials that cannot be used."""
         where = self.location
-        return identity_of(self.credentials, where.host, secret=where.secret, tls=where.scheme == "https")
+        tls = where.scheme == "https"
+        if not tls and (self.insecure or self.certificate_sha256):
+            told = "`insecure` or `certificate_sha256` is given, and the url is without TLS"
+            raise TargetError(told, "a url that begins with https://", "take them out, or correct the url")
+        found = identity_of(self.credentials, where.host, secret=where.secret, tls=tls)
+        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def remarks(self) -> list[str]:
+        """Say loudly that nobody knows who the server is."""
+        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
 
     def client(self) -> ClientSpec:
         """Return the engine's HTTP client. The settings hold secrets."""
@@ -111,6 +131,8 @@ class HttpTarget(Target):
             return ""
         if self.trust or self.resume:
             return "`client: curl` knows neither `trust` nor `resume`; expected neither, or `client: native`"
+        if self.certificate_sha256:
+            return "`client: curl` knows no `certificate_sha256`; expected `ca`, or `client: native`"
         if self.headers and self.redirects:
             return "`client: curl` tells `headers` to hosts it is sent to; expected `redirects: 0` or no headers"
         return Curl.problem(step)
@@ -126,12 +148,19 @@ class HttpTarget(Target):
         return f"{answer.getheader('Server') or 'a server without a name'}, answers {answer.status}"
 
     def _look(self, method: str) -> http.client.HTTPResponse:
-        """Send one request without a body and return the answer. Raises TargetError when none comes."""
+        """Send one request without a body and return the answer. Raises TargetError when none comes in time."""
+        first = Connections(self.location, self.identity, self.headers, self.first_answer / 1e9)
         try:
-            return self.connections.send(method, "").head
+            return first.send(method, "").head
+        except Untrusted as problem:
+            raise TargetError(
+                f"{self.url}: {problem.what}",
+                "a certificate of a known authority",
+                "give `ca` among the credentials, or the option `certificate_sha256` (or `insecure: true`)",
+            ) from problem
         except (Failed, Ambiguous) as problem:
             raise TargetError(
                 f"{self.url} cannot be reached: {problem.what}", "an answer", "is it up, is the url right?"
             ) from problem
         finally:
-            self.connections.close()
+            first.close()

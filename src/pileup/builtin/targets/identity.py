@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.builtin.targets.authorities import trusting
+from pileup.builtin.targets.certificates import unverified
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.model.suite import Credentials
 from pileup.model.surroundings import DISCOVER, surroundings
@@ -29,6 +30,10 @@ class Identity:
     certificate: str | None = None
     """File with the client's certificate and its chain; of a proxy the same file as the key."""
     key: str | None = None
+    certificate_sha256: str | None = None
+    """SHA-256 of the one certificate that the server may show."""
+    insecure: bool = False
+    """Whether the server may show any certificate."""
 
     def __repr__(self) -> str:
         return "Identity(secret)"
@@ -36,7 +41,7 @@ class Identity:
     def to_native(self) -> dict[str, Any]:
         """Return the settings for the engine's client."""
         given = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in given.items() if value not in (None, False)}
 
     def source(self) -> TokenSource:
         """Return what tells the token of now."""
@@ -49,8 +54,11 @@ class Identity:
         return {}
 
     def tls(self) -> ssl.SSLContext:
-        """Return a TLS context that verifies the server. Raises TargetError for files that cannot be used."""
-        context = trusting(self.ca)
+        """Return a TLS context that verifies the server, but for a pinned certificate, which is compared afterwards.
+
+        Raises TargetError for files that cannot be used.
+        """
+        context = unverified() if self.insecure or self.certificate_sha256 else trusting(self.ca)
         if self.certificate:
             try:
                 context.load_cert_chain(self.certificate, self.key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,8 +19,9 @@ OK = 200
 WITHOUT_PROPFIND = (405, 501)
 THERE_ALREADY = 405
 """What MKCOL says of something that is there (RFC 4918, 9.3.1)."""
-Listing = tuple[Entry, list[Entry]]
-"""A folder, and what is in it."""
+LISTED = 207
+Listing = list[Entry]
+"""What was asked for, and what is in it."""
 
 
 class WebDavTarget(HttpTarget, FileTarget):
@@ -60,17 +61,19 @@ class WebDavTarget(HttpTarget, FileTarget):
 
     def list(self, path: str) -> list[Entry]:
         """Return the entries of a folder, sorted by name."""
-        itself, entries = self._propfind(_as_folder(path), "1")
+        found = self._propfind(_as_folder(path), "1")
+        if found is None:
+            raise Failed(f"{path!r} cannot be listed: the server has no PROPFIND", "a server that speaks WebDAV")
+        itself, *entries = found
         if not itself.folder:
             raise Failed(f"{path!r} is no folder")
         return sorted(entries, key=lambda entry: entry.name)
 
     def stat(self, path: str) -> Entry:
         """Return what is at a path; a server without PROPFIND is asked with HEAD, and tells no folders from files."""
-        answer = self.connections.send("PROPFIND", path, PROPFIND, _depth("0"))
-        if answer.status not in WITHOUT_PROPFIND:
-            judge(answer.head, "PROPFIND", path, 207)
-            return parse_entries(answer.body, self.location.path_of(path))[0]
+        found = self._propfind(path, "0")
+        if found is not None:
+            return found[0]
         answer = self.connections.send("HEAD", path)
         judge(answer.head, "HEAD", path)
         return Entry(path.rstrip("/").rpartition("/")[2], int(answer.head.getheader("Content-Length") or 0), False)
@@ -114,12 +117,16 @@ class WebDavTarget(HttpTarget, FileTarget):
             return self.stat(path).folder
         return False
 
-    def _propfind(self, path: str, depth: str) -> Listing:
-        """Ask for a folder: itself, and what is in it."""
-        answer = self.connections.send("PROPFIND", path, PROPFIND, _depth(depth))
-        judge(answer.head, "PROPFIND", path, 207)
-        itself, *entries = parse_entries(answer.body, self.location.path_of(path))
-        return itself, entries
+    def _propfind(self, path: str, depth: str) -> Listing | None:
+        """Ask for what is at a path, then for what is in it; None: the server has no PROPFIND."""
+        exchange = self.connections.begin("PROPFIND", path, PROPFIND, _depth(depth))
+        if exchange.head.status != LISTED:
+            exchange.drop()
+            if exchange.head.status in WITHOUT_PROPFIND:
+                return None
+        judge(exchange.head, "PROPFIND", path, LISTED)
+        with closing(exchange.pieces()) as pieces:
+            return parse_entries(pieces, self.location.path_of(path))
 
 
 def _as_folder(path: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pileup.builtin.launchers.xrootd import xrootd_launcher
 from pileup.builtin.launchers.xrootd_settings import XrootdSettings
+from pileup.builtin.targets.certificates import INSECURE, Fingerprint
 from pileup.builtin.targets.identity import Identity, identity_of
 from pileup.builtin.targets.xrootd_bindings import XrootdBindings
 from pileup.builtin.targets.xrootd_place import Place, place_of
@@ -33,7 +35,7 @@ from pileup.plugin import (
 PIECE = 8 << 20
 """Bytes read at a time."""
 CLIENTS: dict[str, type[XrootdBindings] | type[XrdCopy]] = {"bindings": XrootdBindings, "xrdcp": XrdCopy}
-NATIVE = ("token", "token_file", "ca", "user")
+NATIVE = ("token", "token_file", "ca", "user", "certificate_sha256", "insecure")
 """Words of an identity that the engine's client takes."""
 
 
@@ -71,8 +73,17 @@ class XrootdTarget(FileTarget):
         help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
         "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
     )
-    patience: Duration = option(
-        30 * 10**9, gt=0, help="how long pileup's own look at the target and Python tests wait for an answer"
+    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
+    first_answer: Duration = option(
+        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
+    )
+    certificate_sha256: Fingerprint | None = option(
+        None,
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
+        "that alone, whoever has signed it and whatever name is in it",
+    )
+    insecure: bool = option(
+        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
     )
 
     client_: Literal["native", "bindings", "xrdcp"] = option(
@@ -108,7 +119,12 @@ class XrootdTarget(FileTarget):
             )
         bearer = given.token is not None or given.token_file is not None
         named = given if not bearer else given.model_copy(update={"user": None})  # here a name, no other way to come in
-        return identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
+        found = identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
+        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def remarks(self) -> list[str]:
+        """Say loudly that nobody knows who the server is."""
+        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
 
     def client(self) -> ClientSpec:
         """Return the engine's XRootD client. The settings hold secrets."""
@@ -157,28 +173,40 @@ class XrootdTarget(FileTarget):
             return f"`client: {self.client_}` ends sessions when it likes; expected `keep_alive: true`"
         if chosen and self.read_ahead:
             return f"`client: {self.client_}` has a read-ahead of its own; expected no `read_ahead`"
+        if chosen and (self.insecure or self.certificate_sha256):
+            return f"`client: {self.client_}` knows neither `insecure` nor `certificate_sha256`; expected `ca`"
         return chosen.problem(step) if chosen else ""
 
     @cached_property
     def sessions(self) -> Sessions:
         """Sessions for Python tests, one for each thread."""
+        return self._sessions(self.patience)
+
+    def _sessions(self, patience: int) -> Sessions:
         settings = self.client().settings if self.credentials.proxy is None else self._official()
-        return Sessions(settings, self.patience / 1e9)
+        return Sessions(settings, patience / 1e9)
 
     def probe(self) -> str:
         """Ask for the version, and look at the folder."""
+        first = self._sessions(self.first_answer)
         try:
+            with first.session("the server") as session:
+                session.connect()
             version = self._version()
             there = self.stat("")
         except (Failed, Ambiguous) as problem:
+            hint = "is it up, is the url right?"
+            if self.place.tls:
+                hint += " Where its certificate is not trusted: `ca`, or the option `certificate_sha256` or `insecure`"
             raise TargetError(
-                f"{self.url} cannot be reached: {problem.what}", "a folder that is there", "is it up, is the url right?"
+                f"{self.url} cannot be reached: {problem.what}", "a folder that is there", hint
             ) from problem
         except Refused as problem:
             raise TargetError(
                 f"{self.url} says no: {problem.what}", "to be let in", "see the target's `credentials`"
             ) from problem
         finally:
+            first.close()
             self.sessions.close()
         if not there.folder:
             raise TargetError(f"{self.url} is a file", "the url of a folder")

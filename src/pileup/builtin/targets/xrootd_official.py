@@ -30,6 +30,10 @@ class OfficialSession:
         self._timeout = math.ceil(timeout)
         self._system = self._library.FileSystem(self._host)
 
+    def connect(self) -> None:
+        """Have the server answer once."""
+        self._call(self._system.ping)
+
     def stat(self, path: str) -> Attributes:
         """Return what is at a path."""
         found = self._call(self._system.stat, self._at(path))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pileup.builtin.targets import multistatus
 from pileup.builtin.targets.curl import Curl
+from pileup.builtin.targets.multistatus import parse_entries
 from pileup.builtin.targets.webdav import WebDavTarget
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
@@ -170,6 +175,47 @@ def test_bad_listings(target: WebDavTarget, dav: DavServer, body: bytes, message
     dav.answers["PROPFIND", "/data/"] = head + body
     with pytest.raises(Failed, match=message):
         target.list("")
+
+
+TYPED = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE a [<!ENTITY b "c">]><D:multistatus xmlns:D="DAV:"/>'
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_s19_no_encoding_hides_a_document_type(encoding: str) -> None:
+    text = TYPED if encoding == "utf-16" else "\ufeff" + TYPED
+    with pytest.raises(Failed, match="declares a document type"):
+        parse_entries([text.encode(encoding)], "/data")
+
+
+def test_s19_a_large_listing_costs_its_entries_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = b'<D:multistatus xmlns:D="DAV:"><D:response><D:href>/data/</D:href>'
+    pieces = itertools.chain([head], itertools.repeat(b"<a/>" * 250, 1500))
+    tracemalloc.start()
+    try:
+        entries = parse_entries(itertools.chain(pieces, [b"</D:response></D:multistatus>"]), "/data")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20  # of 1.5 MB with 375,000 elements
+    finally:
+        tracemalloc.stop()
+    assert [entry.name for entry in entries] == ["data"]
+    monkeypatch.setattr(multistatus, "LARGEST", 10_000)
+    with pytest.raises(Failed, match="larger than 10000 bytes"):
+        parse_entries(itertools.chain([head], itertools.repeat(b"<a/>" * 250)), "/data")
+    monkeypatch.setattr(multistatus, "LARGEST", 1 << 20)
+    monkeypatch.setattr(multistatus, "MOST", 100)
+    one = b"<D:response><D:href>/data/x</D:href></D:response>"
+    with pytest.raises(Failed, match="more than 100 entries"):
+        parse_entries(itertools.chain([head, b"</D:response>"], itertools.repeat(one)), "/data")
+    with pytest.raises(Failed, match="nested more than 64 deep"):
+        parse_entries([head, b"<a>" * 100], "/data")
+
+
+def test_s23_pieces_of_one_byte_are_read_in_linear_time() -> None:
+    inner = b"<D:response><D:href>/data/" + b"x" * 60_000 + b"</D:href></D:response>"
+    body = b'<D:multistatus xmlns:D="DAV:"><D:response><D:href>/data</D:href></D:response>%s</D:multistatus>' % inner
+    begin = time.process_time()
+    entries = parse_entries((bytes([byte]) for byte in body), "/data")
+    assert time.process_time() - begin < 5
+    assert len(entries[1].name) == 60_000
 
 
 def test_a_server_without_propfind_is_asked_with_head(target: WebDavTarget, dav: DavServer) -> None:

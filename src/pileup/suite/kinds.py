@@ -1,0 +1,67 @@
+"""Kinds of storage and the schemes of urls: the one follows from the other where a suite does not say it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pileup.suite.faults import Faults, shown
+from pileup.suite.tree import Mapping, Scalar
+
+WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
+SCHEMES = {
+    "xrootd": ("root", "roots", "xroot", "xroots"),
+    "webdav": WEB,
+    "http": WEB,
+    "posix": ("file", ""),
+}
+"""Kinds of storage, and how their urls begin; a scheme of two kinds belongs to the first of them."""
+
+
+def kind_by(url: str) -> str:
+    """Return the kind of a target with this url; empty when the url does not say it."""
+    scheme = _scheme(url)
+    if not scheme and not url.startswith("/"):
+        return ""
+    return next((kind for kind, schemes in SCHEMES.items() if scheme in schemes), "")
+
+
+def complete(tree: Mapping) -> None:
+    """Write the kinds of targets that have a url and no kind into the tree."""
+    targets = tree.entries.get("targets")
+    for node in targets.entries.values() if isinstance(targets, Mapping) else ():
+        url = node.entries.get("url") if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and "kind" not in node.entries and isinstance(url, Scalar):
+            kind = kind_by(url.text)
+            if kind:
+                node.put("kind", url.at, Scalar(kind, True, url.at))
+
+
+def follow(node: Mapping, url: Scalar) -> None:
+    """Let the kind of a target follow a url that `--set` has given it in place of the server of another kind."""
+    kind = node.entries.get("kind")
+    if isinstance(kind, Scalar) and kind.text in SCHEMES and _scheme(url.text) not in SCHEMES[kind.text]:
+        other = kind_by(url.text)
+        if other:
+            node.put("kind", url.at, Scalar(other, True, url.at))
+
+
+def check_scheme(name: str, node: Mapping, faults: Faults) -> None:
+    """Add a fault when the url of a target is not one of its kind."""
+    kind, url = node.entries.get("kind"), node.entries.get("url")
+    if not isinstance(kind, Scalar) or not isinstance(url, Scalar) or url.empty or kind.text not in SCHEMES:
+        return
+    schemes = SCHEMES[kind.text]
+    if _scheme(url.text) in schemes or not _scheme(url.text):
+        return  # what is no url at all is told when it is taken apart
+    other = kind_by(url.text)
+    expected = " or ".join(f"{scheme}://" for scheme in schemes[:2] if scheme)
+    hint = f"write `kind: {other}`, or leave the kind out" if other else "correct the url"
+    told = f"target {shown(name)} of kind {shown(kind.text)} has the url {shown(url.text)}"
+    faults.add(url.at, told, f"a url that begins with {expected}", hint)
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url.strip()).scheme.lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,174 @@
+"""What a site's admin meets first: `storage-check` by url where storage is hung, dead, shedding, untrusted."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pileup._core._native import PracticeStorage
+from pileup.builtin.practice.storage import READY
+from pileup.builtin.targets.certificates import INSECURE
+from pileup.plugin import Launcher
+from tests.servers.certificates import make_certificate
+from tests.servers.launched import NAME, supervised
+from tests.servers.liars import served
+from tests.servers.nginx import nginx
+from tests.servers.xrootd import xrootd
+from tests.support import pileup, run_folder
+
+SOON = "--set=targets.se.options.first_answer=1 s"
+UNREACHED = 5
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A run of storage-check."""
+
+    code: int
+    said: str
+    """What it has printed on the screen."""
+    folder: Path
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took: starting Python on a busy machine is no part of it."""
+        run = self._run()
+        return float(run["ended"] - run["started"]) / 1e9
+
+    @property
+    def told(self) -> str:
+        """What run.json says of the target."""
+        return str(self._run()["targets"][0]["about"])
+
+    def _run(self) -> Any:
+        return json.loads((self.folder / "run.json").read_text())
+
+
+def check(url: str, cwd: Path, *more: str) -> Checked:
+    """Run storage-check on a url as a user does."""
+    done = pileup("run", "suite:storage-check", "--set", f"targets.se.url={url}", *more, cwd=cwd)
+    assert "Traceback" not in done.stderr, done.stderr
+    return Checked(done.returncode, done.stdout + done.stderr, run_folder(done))
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Hold a process as if it were hung: the kernel takes connections, and nobody answers."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a4_a_hung_webdav_server_has_10_s_for_its_first_answer(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "pileup", "practice", "storage")
+    with supervised(Launcher.one(command, READY), tmp_path / "server") as server, stopped(server.pids(NAME)[0]):
+        found = check(server.url(NAME), tmp_path)
+    assert (found.code, found.seconds < 15) == (UNREACHED, True), found
+    assert "cannot be reached: no answer to OPTIONS within 10 s; expected an answer" in found.told
+
+
+def test_a4_a_hung_xrootd_server(tmp_path: Path) -> None:
+    with xrootd(tmp_path / "server") as server, stopped(server.pid):
+        found = check(server.root, tmp_path, SOON)
+    assert (found.code, found.seconds < 10) == (UNREACHED, True), found
+    assert "cannot be reached: the server: could not be done within 1 s; expected a folder" in found.told
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "root://127.0.0.1:{}//", "roots://127.0.0.1:{}//"])
+def test_a4_a_mute_server(url: str, tmp_path: Path) -> None:
+    with served(lambda connection: time.sleep(20)) as port:
+        found = check(url.format(port), tmp_path, SOON)
+    assert (found.code, found.seconds < 10) == (UNREACHED, True), found
+    assert "cannot be reached: " in found.told
+    assert "within 1 s" in found.told
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "davs://127.0.0.1:{}/", "root://127.0.0.1:{}//"])
+def test_a4_a_closed_port(url: str, tmp_path: Path) -> None:
+    with served(lambda connection: None) as port:
+        pass
+    found = check(url.format(port), tmp_path)
+    assert (found.code, found.seconds < 15) == (UNREACHED, True), found
+    assert "refused" in found.told.lower()
+
+
+def test_a4_a_server_that_sheds_its_load(tmp_path: Path) -> None:
+    server = PracticeStorage(json.dumps({"faults": [{"kind": "refuse"}]}))
+    try:
+        found = check(f"http://127.0.0.1:{server.port}/", tmp_path)
+    finally:
+        server.stop()
+    assert (found.code, found.seconds < 15) == (UNREACHED, True), found
+    assert "says 503 Service Unavailable; expected an answer below 500" in found.told
+
+
+def test_a10_xroot_spoken_to_a_port_of_http(tmp_path: Path) -> None:
+    with nginx(tmp_path) as url:
+        found = check(url.replace("http://", "root://"), tmp_path)
+    assert (found.code, found.seconds < 15) == (UNREACHED, True), found
+    assert "the server speaks HTTP on this port, not xroot" in found.told
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the url of a storage whose certificate has signed itself, and its file."""
+    folder = tmp_path
+    certificate, key = make_certificate()
+    (folder / "own.pem").write_text(certificate)
+    (folder / "key.pem").write_text(key)
+    files = {"certificate": str(folder / "own.pem"), "key": str(folder / "key.pem"), "client_ca": None}
+    server = PracticeStorage(json.dumps({"tls": files}))
+    yield f"https://127.0.0.1:{server.port}/", folder / "own.pem"
+    server.stop()
+
+
+def test_a5_an_untrusted_server_is_told_in_one_sentence(secure: tuple[str, Path], tmp_path: Path) -> None:
+    found = check(secure[0], tmp_path)
+    assert (found.code, found.seconds < 15) == (UNREACHED, True), found
+    for part in ("certificate not trusted (", 'subject "CN=pileup test", issuer "CN=pileup test", SHA-256 '):
+        assert part in found.told
+    assert (
+        "; expected a certificate of a known authority (give `ca` among the credentials, or the option " in found.told
+    )
+    sha256 = found.told.partition("SHA-256 ")[2][:64]
+    pinned = check(secure[0], tmp_path, f"--set=targets.se.options.certificate_sha256={sha256}")
+    assert pinned.code == 0, pinned.said
+    assert INSECURE not in pinned.said
+
+
+def test_a5_a_certificate_that_signs_itself_is_its_own_ca(secure: tuple[str, Path], tmp_path: Path) -> None:
+    found = check(secure[0], tmp_path, f"--set=targets.se.credentials.ca={secure[1]}")
+    assert found.code == 0, found.said
+    assert "pileup clean" not in found.said
+
+
+def test_a5_insecure_is_said_loudly(secure: tuple[str, Path], tmp_path: Path) -> None:
+    found = check(secure[0], tmp_path, "--set=targets.se.options.insecure=true")
+    assert found.code == 0, found.said
+    assert INSECURE in found.said
+    assert "anybody in between can read and change all" in (found.folder / "report.html").read_text()
+
+
+def test_a9_plain_webdav_passes_without_checksums(tmp_path: Path) -> None:
+    with nginx(tmp_path) as url:
+        found = check(url, tmp_path, "--json")
+    assert found.code == 0, found.said
+
+
+def test_a10_a_clean_up_that_failed_names_the_command_for_it(tmp_path: Path) -> None:
+    server = PracticeStorage(json.dumps({"faults": [{"kind": "error", "methods": ["DELETE"], "status": 500}]}))
+    try:
+        found = check(f"http://127.0.0.1:{server.port}/", tmp_path)
+    finally:
+        server.stop()
+    assert f"pileup clean {found.folder}" in found.said
