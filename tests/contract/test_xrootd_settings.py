@@ -132,7 +132,7 @@ def test_a_trace_tells_each_request(stack: ExitStack, tmp_path: Path) -> None:
     server, target = start(stack, tmp_path, trace=True)
     server.put("file", b"x")
     target.stat("file")
-    assert "req=stat" in (tmp_path / "se/xrootd.log").read_text()
+    assert "req=stat" in (tmp_path / "se.logs/xrootd.log").read_text()
 
 
 def test_a_directive_that_it_does_not_take_is_told_with_its_own_words(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from pileup.suite.secrets import HIDDEN, Secrets
 from pileup.suite.tree import where
 from pileup.suite.variables import Variables
 
-__all__ = ["load", "suite_schema"]
+__all__ = ["digest_of", "load", "suite_schema"]
 
 
 def load(path: Path, values: Values[str, str] | None = None, records: bool = True) -> Plan:
@@ -97,6 +97,12 @@ def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
     if any(aims(axis, test) for axis in axes_of(suite)):
         return test
     return test.model_copy(update={"target": next(iter(suite.targets))})
+
+
+def digest_of(path: Path, values: Values[str, str]) -> str:
+    """Return the digest of a suite in a file with the values set, of which nothing is executed; empty without a file."""
+    data = read_file(path, Faults(str(path))) if path.is_file() else None
+    return "" if data is None else _digest(data, values)
 
 
 def _digest(data: bytes, values: Values[str, str]) -> str:

@@ -7,6 +7,7 @@ import pytest
 from pileup.model.errors import UsageError
 from pileup.model.record import FAILED, PASSED
 from pileup.record import RunFolder
+from pileup.run import registry
 from pileup.run.info import first_info
 from pileup.run.resume import Earlier, take_up
 from pileup.suite import load
@@ -37,6 +38,7 @@ class Broken:
         self.info = first_info(self.plan, 1)
         self.info["places"] = [{"number": 0, "name": "local"}]
         self.folder.save(self.info)
+        registry.add(self.folder, self.plan.digest, {})
 
     def begins(self, *names: str) -> None:
         for name in names:
@@ -128,7 +130,11 @@ def test_attempts_that_are_done_again_count_nowhere(broken: Broken) -> None:
 
 def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
     broken.ends(*NAMES)
-    assert broken.take_up().info["void"] == [], "it crashed before its verdict"
+    earlier = broken.take_up()
+    assert earlier.info["void"] == [], "it crashed before its verdict"
+    with pytest.raises(UsageError, match="goes on: its pileup is at work"):
+        broken.take_up()  # S12: neither another `resume` nor a start comes between
+    earlier.held.lock.release(done=False)
     broken.folder.save({**broken.info, "state": "ended"})
     with pytest.raises(UsageError, match="every case has an outcome"):
         broken.take_up()
