@@ -15,8 +15,6 @@ from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pileup.model.contrast import RunComparison
     from pileup.model.results import RunResults
 

@@ -98,7 +98,6 @@ def _near(name: str, kinds: list[str]) -> str:
 def print_pages(pages: list[Page]) -> None:
     """Print pages on the terminal, or 120 columns wide into a pipe."""
     from pileup.cli.console import SafeConsole
-
     from pileup.cli.pages.terminal import show
 
     console = SafeConsole(width=None if sys.stdout.isatty() else 120)

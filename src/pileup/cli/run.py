@@ -74,8 +74,8 @@ def command(
 
 def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
     """Run to the end with the run on the screen, print how it went, and exit with its code."""
-    from pileup.cli.live import watch
     from pileup.cli.console import SafeConsole
+    from pileup.cli.live import watch
     from pileup.cli.show import print_results
     from pileup.stats import to_json
 

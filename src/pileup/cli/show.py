@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pileup.cli.messages import echo
 from pileup.cli import show_equal, show_faults, show_jobs, show_points
+from pileup.cli.messages import echo
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 from pileup.model.units import format_fraction
 from pileup.model.verdict import Verdict

@@ -13,8 +13,8 @@ from pileup.plugin import Daemon, File, Launcher, Line
 from pileup.record import RunFolder
 from pileup.run import disks
 from pileup.run.intents import open_intents
-from pileup.run.servers import Supervisor
 from pileup.run.menders import Reach
+from pileup.run.servers import Supervisor
 from pileup.run.trust import Trust
 from pileup.run.undo import mend
 from tests.unit.run.test_servers import READY, URL, python, states, until

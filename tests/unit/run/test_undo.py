@@ -20,8 +20,8 @@ from pileup.record import RunFolder
 from pileup.run import leftovers, processes, registry
 from pileup.run.info import first_info
 from pileup.run.intents import open_intents
-from pileup.run.processes import MARK, Identity
 from pileup.run.menders import Reach
+from pileup.run.processes import MARK, Identity
 from pileup.run.reload import reload
 from pileup.run.scratch import make as make_scratch
 from pileup.run.trust import Trust
