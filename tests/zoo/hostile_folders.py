@@ -219,7 +219,7 @@ FOLDERS: dict[str, tuple[str, Change]] = {
     # Journals that are none.
     "journal-without-path": ("running", _journal(SCRATCH)),
     "journal-deep": ("running", _journal("[" * DEEP, '{"number":' * 5000, SCRATCH)),
-    "journal-numbers": ("running", _journal('{"number": 1e999, "time": 1}', '{"number": %d, "time": -1}' % HUGE)),
+    "journal-numbers": ("running", _journal('{"number": 1e999, "time": 1}', f'{{"number": {HUGE}, "time": -1}}')),
     "journal-kinds": ("running", _journal('{"number": 9, "time": 1, "what": ["a"], "state": {}, "of": []}')),
     "journal-owner": ("running", _journal({"what": "owner", "state": "begun", "pid": "x", "host": [1]}, SCRATCH)),
     "journal-alive": ("running", _journal({"what": "owner", "state": "begun", "pid": 1, "host": "elsewhere"})),
@@ -264,7 +264,7 @@ FOLDERS: dict[str, tuple[str, Change]] = {
     "run-json-numbers": ("ended", _info(started=HUGE, ended=-HUGE, sessions=[{"started": HUGE, "ended": None}])),
     "run-json-nan": (
         "ended",
-        _text("run.json", '{"format": 1, "title": NaN, "started": NaN, "cases": [], "targets": []}'),
+        _text("run.json", '{"format": 1, "title": NaN, "started": NaN, "cases": []}'),
     ),
     "run-json-words": ("ended", _info(started="now", ended=[], sessions=7, void="x", places=[{"number": "a"}])),
     "void": ("ended", _info(void=[["1); DROP TABLE x; --", 1]])),

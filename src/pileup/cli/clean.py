@@ -63,7 +63,7 @@ def command(
             for line in would_mend(folder, known, Reach.ALL, given) or [NOTHING]:
                 echo(line)
             return
-        mended = put_right(folder, known, Reach.ALL, given, print_note)
+        mended = put_right(folder, known, Reach.ALL, given, tell=print_note)
     for each in mended:
         if each.problem:
             print_problem(f"{each.text}: could not be done: {each.problem}")

@@ -1,7 +1,7 @@
-"""The only way to stdout and stderr, and how problems are told: three parts, colour only on a terminal.
+r"""The only way to stdout and stderr, and how problems are told: three parts, colour only on a terminal.
 
 Titles, messages and names come from suites, servers and run folders of anybody. Control characters among them could
-rewrite what is on the screen, or hide what a command would do: they are shown as `\\x1b`, and never obeyed.
+rewrite what is on the screen, or hide what a command would do: they are shown as `\x1b`, and never obeyed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 
 def plain(text: str) -> str:
-    """Return a text with its control characters written out: `\\x1b` for an escape."""
+    r"""Return a text with its control characters written out: `\x1b` for an escape."""
     return CONTROL.sub(_written, text)
 
 

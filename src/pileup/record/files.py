@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pileup.model.errors import NoRun
@@ -64,6 +64,10 @@ def _wrong(entry: os.DirEntry[str], depth: int, left: int) -> str:
         return f"is one of more than {MOST} files"
     if stat.S_ISDIR(found.st_mode):
         return "is too deep in it" if depth >= DEEPEST else ""
+    return _wrong_file(found)
+
+
+def _wrong_file(found: os.stat_result) -> str:
     if stat.S_ISLNK(found.st_mode):
         return "is a symbolic link"
     if not stat.S_ISREG(found.st_mode):
@@ -157,10 +161,8 @@ def _make(name: str, folder: int) -> None:
 
 def put(folder: int, name: str, data: bytes, mode: int, owner: int = -1) -> None:
     """Write a file of a folder's descriptor anew, with mode and owner (-1: ours). Raises OSError."""
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        pass
     descriptor = os.open(name, _NEW, 0o600, dir_fd=folder)  # before it holds anything: it may be a key
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)

@@ -64,7 +64,8 @@ class Intent:
 def open_intents(folder: RunFolder) -> list[Intent]:
     """Return what was never closed, the newest first. What could not be removed (`left`) is open still."""
     found: dict[int, Intent] = {}
-    host, namespace = socket.gethostname(), 0
+    host = socket.gethostname()
+    namespace: Any = 0
     for entry in folder.journal_entries():
         what, state, of = entry.get("what"), entry.get("state"), entry.get("of")
         if what == "owner":
@@ -72,6 +73,6 @@ def open_intents(folder: RunFolder) -> list[Intent]:
             continue
         if isinstance(of, int) and state != "left":
             found.pop(of, None)
-        if isinstance(what, str) and isinstance(state, str) and state in OPENS and (of is None or state == "started"):
+        if isinstance(what, str) and str(state) in OPENS and (of is None or state == "started"):
             found[entry["number"]] = Intent(entry, host, namespace if isinstance(namespace, int) else 0)
     return [found[number] for number in sorted(found, reverse=True)]

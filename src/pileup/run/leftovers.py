@@ -1,7 +1,8 @@
 """Runs that were killed: known by a lock that nobody holds any more, put right at the next start.
 
-While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A start
-looks at what is in that registry and nowhere else: what stands in a folder proves nothing, for anybody can make one.
+While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
+start looks at what is in that registry and nowhere else: what stands in a folder proves nothing, for anybody can make
+one.
 What such a run left is ended and removed by `undo` as far as pileup can do it by itself; nothing of its suite is
 executed. What was made on the systems under test stays, since `pileup resume` may need it, until `pileup clean`.
 """
@@ -155,6 +156,7 @@ def put_right(
     trust: Trust,
     reach: Reach,
     given: Mapping[str, str] | None = None,
+    *,
     tell: Callable[[str], None] = lambda line: None,
     held: Held | None = None,
 ) -> list[Mended]:

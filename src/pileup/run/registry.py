@@ -117,7 +117,7 @@ def entries() -> Iterator[Entry]:
     """
     found = []
     with suppress(OSError), _opened() as folder:
-        for name in os.listdir(folder):
+        for name in os.listdir(folder):  # noqa: PTH208  a descriptor
             if ENTRY.fullmatch(name) and (entry := _read(name, folder)) is not None and entry.here:
                 found.append(entry)
     for entry in sorted(found, key=lambda each: each.time):
@@ -129,7 +129,7 @@ def entries() -> Iterator[Entry]:
 
 @contextmanager
 def _opened(make: bool = False) -> Iterator[int]:
-    """Give the descriptor of the registry. Raises UsageError when it is not ours alone, OSError when it is not there."""
+    """Give the descriptor of the registry. Raises UsageError when it is not ours alone, OSError without one."""
     base = surroundings().state()
     path = base / NAME
     if make:

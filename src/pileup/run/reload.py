@@ -74,7 +74,8 @@ def _told(info: dict[str, Any]) -> dict[str, Any]:
 
 def plugin_sums(suite: Suite, folder: Path) -> dict[str, str]:
     """Return file -> SHA-256 of the plug-ins that a suite names by a file."""
-    named = [each.use for each in (*suite.tests, *suite.monitors)] + [each.kind for each in suite.targets.values()]
+    named = [each.use for each in suite.tests] + [each.use for each in suite.monitors]
+    named += [each.kind for each in suite.targets.values()]
     files = {str((folder / name.rpartition(":")[0]).resolve()) for name in named if ".py:" in name}
     return {name: _sum(Path(name)) for name in sorted(files)}
 

@@ -82,7 +82,7 @@ def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell:
     again = _again(plan, done, objects, gone)
     if not again and info["state"] == "ended":
         raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
-    told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell, held)]
+    told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     for number in [number for number in left if plan.case(number).test.target in gone]:

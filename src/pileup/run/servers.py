@@ -23,8 +23,9 @@ LAUNCHED = "a target of the suite with `launch`"
 class Journal(Protocol):
     """Where intents are noted: a run folder, or nothing for servers of tests."""
 
-    nonce: str
-    """What names of folders for temporary files bear."""
+    @property
+    def nonce(self) -> str:
+        """What names of folders for temporary files bear."""
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; return the number of the entry."""

@@ -100,7 +100,7 @@ def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
 
 
 def digest_of(path: Path, values: Values[str, str]) -> str:
-    """Return the digest of a suite in a file with the values set, of which nothing is executed; empty without a file."""
+    """Return the digest of a suite in a file with values set; nothing of it is executed. Empty without a file."""
     data = read_file(path, Faults(str(path))) if path.is_file() else None
     return "" if data is None else _digest(data, values)
 
