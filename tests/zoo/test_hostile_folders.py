@@ -21,7 +21,10 @@ SUITE = """
 pileup: 1
 title: evil
 targets:
-  se: {kind: posix, url: OUTSIDE, settings: {level: {set: "touch OUTSIDE/executed", get: "touch OUTSIDE/executed"}}}
+  se:
+    kind: posix
+    url: OUTSIDE
+    settings: {level: {set: "touch OUTSIDE/executed {value}", get: "touch OUTSIDE/executed"}}
 tests:
   - {name: own, use: "./evil.py:Evil"}
   - {name: fill, use: storage.write, target: se, options: {files: 1, size: 1 B}}
@@ -29,7 +32,7 @@ tests:
 PLUGIN = "from pathlib import Path\nPath('OUTSIDE/executed').touch()\n"
 QUIET = "pileup: 1\ntitle: quiet\ntests: [{name: nothing, use: noop}]\n"
 SLOWEST = 5.0
-"""Seconds that any command may take with any folder."""
+"""Seconds of CPU that any command may take with any folder."""
 LARGEST = 1 << 31
 """Bytes by which they may let this process grow, all together."""
 CODES = {0, 1, 2, 3, 4, 5, 6, 7, 8, 70}
@@ -100,12 +103,12 @@ def test_s5_s6_s10_s20_a_hostile_folder_is_told_and_nothing_else(
 def problems(command: str, run: Path, out: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[str]:
     """Yield what a command does that it should not."""
     out.mkdir()
-    begin = time.monotonic()
+    begin = time.process_time()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     code = main(COMMANDS[command](run, out))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - grown
     said = capfd.readouterr()
-    if (took := time.monotonic() - begin) > SLOWEST:
+    if (took := time.process_time() - begin) > SLOWEST:
         yield f"it took {took:.1f} s"
     if grown * 1024 > LARGEST:
         yield f"it took {grown} KiB"
@@ -141,7 +144,7 @@ def test_s6_hostile_folders_in_the_registry_hinder_nobody(
     for path in folders:
         enter(registry, path)
     (tmp_path / "quiet.yaml").write_text(QUIET)
-    begin = time.monotonic()
+    begin = time.process_time()
     code = main(["run", str(tmp_path / "quiet.yaml"), "--out", str(tmp_path / "runs"), "--quiet"])
     said = capfd.readouterr()
     introduce(os.environ, os.geteuid())
@@ -149,7 +152,7 @@ def test_s6_hostile_folders_in_the_registry_hinder_nobody(
     assert "Traceback" not in said.err
     assert not RAW.search(said.err)
     assert all(line.startswith("left by ") for line in said.err.splitlines()), said.err
-    assert time.monotonic() - begin < 4 * SLOWEST
+    assert time.process_time() - begin < 2 * SLOWEST
 
 
 def enter(registry: Path, run: Path) -> None:

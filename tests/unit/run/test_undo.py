@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,47 @@ def test_what_ran_on_another_host_stays_open(begin: Begin) -> None:
     (told,) = undo(folder, objects=False)
     assert "could not be done: it is on host elsewhere" in told
     assert len(open_intents(folder)) == 1
+
+
+def test_s7_what_ran_in_another_container_of_this_host_stays_open(
+    begin: Begin, server: tuple["subprocess.Popen[bytes]", Identity]
+) -> None:
+    folder, (process, identity) = begin(), server
+    there = asdict(identity) | {"namespace": identity.namespace + 1}
+    folder.journal("owner", "begun", host=socket.gethostname(), **there)
+    folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **(known(identity) | there))
+    (told,) = undo(folder, objects=False)
+    assert "could not be done: it is in another container of this host" in told
+    assert process.poll() is None
+    assert len(open_intents(folder)) == 1
+
+
+@pytest.mark.parametrize("other", [{"boot": "another"}, {"namespace": 1}, {"ticks": 1}])
+def test_s7_a_process_is_known_by_boot_namespace_and_tick(
+    begin: Begin, server: tuple["subprocess.Popen[bytes]", Identity], other: dict[str, Any]
+) -> None:
+    folder, (process, identity) = begin(), server
+    assert identity.known
+    assert identity.alive
+    about = {**known(identity), **other, "mark": "of somebody else"}
+    assert not replace(identity, **other).known
+    folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
+    assert undo(folder, objects=False) == []
+    assert process.poll() is None
+
+
+def test_a_server_that_hides_its_environment_is_known_by_its_log(begin: Begin, tmp_path: Path) -> None:
+    folder = begin()
+    log = folder.server_log("se", "server")
+    assert log is not None
+    log.parent.mkdir(parents=True)
+    with log.open("ab") as out, subprocess.Popen(["sleep", "60"], stdout=out, start_new_session=True) as process:
+        identity = Identity.of(process.pid)
+        assert identity is not None
+        about = {"target": "se", "process": "server", "mark": "a" * 32, **asdict(identity)}
+        folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
+        assert undo(folder, objects=False) == [f"the server of target se (pid {process.pid}) is ended"]
+        assert process.wait(10) == -signal.SIGTERM
 
 
 def test_scratch_folders_go_and_nothing_that_is_none(begin: Begin, tmp_path: Path) -> None:
