@@ -28,7 +28,7 @@ from pileup.run.menders import MENDERS, ON_TARGETS, Reach
 from pileup.run.processes import Identity
 from pileup.run.reload import plugin_sums
 from pileup.run.trust import Trust
-from pileup.run.undo import Mended, mend
+from pileup.run.undo import Mended, check, mend
 
 __all__ = ["MARKER", "Held", "alive", "newest_owner", "put_right", "register", "seen_from_here", "sweep", "take"]
 AGAIN = (None, NOT_RUN, UNAVAILABLE)
@@ -82,8 +82,9 @@ def unregister(held: Held) -> None:
 def _let_go(held: Held) -> None:
     """Release the lock, and strike the run from the registry when nothing of it is left to be done."""
     left = [intent.what for intent in open_intents(held.folder) if intent.what in MENDERS]
-    if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
-        registry.remove(held.folder.nonce)
+    with suppress(RecordError):  # of a folder that somebody has removed, or a record that is damaged: it stays entered
+        if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
+            registry.remove(held.folder.nonce)
     held.lock.release(done=set(left) <= ON_TARGETS)
 
 
@@ -163,8 +164,9 @@ def put_right(
     """Mend what a run whose owner is gone has left, and say so in its journal; return what became of each.
 
     Nothing is done when another pileup is at it. `tell` is told what of the suite is executed, before it is. With
-    `held` the lock stays taken.
+    `held` the lock stays taken. Raises UsageError when something is open and the folder may not be acted upon.
     """
+    check(folder, trust, reach)
     own = held
     if own is None:
         try:

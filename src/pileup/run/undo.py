@@ -42,19 +42,14 @@ def mend(
 
     Raises UsageError when something is open and the folder is not one that may be acted upon.
     """
-    intents = _intents(folder, reach)
-    if intents:
-        kinds = ", ".join(sorted({intent.what for intent in intents}))
-        trust.check(folder, f"what its journal leaves open ({kinds}) is not put right")
+    intents = check(folder, trust, reach)
     context = Context(folder, dict(given or {}), trust, tell)
     return [mended for intent in intents if (mended := _mend(intent, context, reach))]
 
 
 def would_mend(folder: RunFolder, trust: Trust, reach: Reach, given: Mapping[str, str] | None = None) -> list[str]:
     """Return what `mend` would do, and do nothing. Raises as that does."""
-    intents = _intents(folder, reach)
-    if intents:
-        trust.check(folder, "what its journal leaves open is not looked into")
+    intents = check(folder, trust, reach)
     context = Context(folder, dict(given or {}), trust)
     return list(_would(intents, context))
 
@@ -68,10 +63,17 @@ def _would(intents: list[Intent], context: Context) -> Iterator[str]:
             yield mender.told(intent, context)
 
 
-def _intents(folder: RunFolder, reach: Reach) -> list[Intent]:
-    """Return what is to be looked at; settings always, so that those that stay are told."""
+def check(folder: RunFolder, trust: Trust, reach: Reach) -> list[Intent]:
+    """Return what is to be looked at; settings always, so that those that stay are told.
+
+    Raises UsageError when there is something, and the folder is not one that may be acted upon.
+    """
     least = max(reach, Reach.SETTINGS)
-    return [each for each in open_intents(folder) if each.what in MENDERS and reach_of(each.what) <= least]
+    found = [each for each in open_intents(folder) if each.what in MENDERS and reach_of(each.what) <= least]
+    if found:
+        kinds = ", ".join(sorted({intent.what for intent in found}))
+        trust.check(folder, f"what its journal leaves open ({kinds}) is not put right")
+    return found
 
 
 def _mend(intent: Intent, context: Context, reach: Reach) -> Mended | None:

@@ -12,7 +12,8 @@ import pytest
 from pileup.model.errors import UsageError
 from pileup.model.surroundings import introduce, surroundings
 from pileup.record import RunFolder
-from pileup.run import lock, registry
+from pileup.run import leftovers, lock, registry
+from pileup.suite import load
 
 
 @pytest.fixture
@@ -129,3 +130,28 @@ def test_s7_a_lock_is_held_until_it_is_let_go(run: RunFolder) -> None:
     again.release(done=True)
     again.release(done=True)
     assert not (run.path / lock.MARKER).exists()
+
+
+def test_without_a_place_for_the_registry_a_run_goes_on_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: noop}]\n")
+    introduce({"XDG_STATE_HOME": str(tmp_path / "file")}, os.geteuid())
+    try:
+        folder = RunFolder.create(tmp_path / "runs", "t", 0)
+        folder.save({"cases": [], "targets": []})
+        held = leftovers.register(folder, load(tmp_path / "suite.yaml"))
+        assert leftovers.alive(folder)
+        leftovers.unregister(held)
+        assert leftovers.sweep() == []
+    finally:
+        introduce(os.environ, os.geteuid())
+    (event,) = folder.events()
+    assert "the registry of runs cannot be written" in event["text"]
+
+
+def test_a_run_whose_folder_was_removed_meanwhile_ends(run: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: noop}]\n")
+    held = leftovers.register(run, load(tmp_path / "suite.yaml"))
+    shutil.rmtree(run.path)
+    leftovers.unregister(held)
+    assert list(registry.entries()) == []
