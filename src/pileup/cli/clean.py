@@ -60,7 +60,7 @@ def command(
         _refuse_alive(folder, force)
         known = Trust.of(folder, trust)
         if dry_run:
-            for line in would_mend(folder, known, Reach.ALL, given) or [NOTHING]:
+            for line in would_mend(folder, known, Reach.ALL, given, print_note) or [NOTHING]:
                 echo(line)
             return
         mended = put_right(folder, known, Reach.ALL, given, tell=print_note)

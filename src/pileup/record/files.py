@@ -95,10 +95,10 @@ def opened(path: Path) -> int:
     return descriptor
 
 
-def append_to(path: Path) -> int:
+def append_to(path: Path, mode: int = 0o644) -> int:
     """Open a plain file to be appended to, made when it is not there; return its descriptor. Raises OSError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o666)
+    descriptor = os.open(path, flags, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(22, "it is no plain file", str(path))
@@ -108,7 +108,7 @@ def append_to(path: Path) -> int:
 def new(path: Path) -> int:
     """Make a file of a name that nothing has then, whatever had it; return its descriptor. Raises OSError."""
     path.unlink(missing_ok=True)
-    return os.open(path, _NEW, 0o666)
+    return os.open(path, _NEW, 0o644)
 
 
 def replace(path: Path, data: bytes, part: Path | None = None) -> None:

@@ -55,7 +55,7 @@ class RunFolder:
             base.mkdir(parents=True, exist_ok=True)
             path = _first_free(base, f"{moment}-{slug}")
             for name in SUBFOLDERS:
-                (path / name).mkdir()
+                (path / name).mkdir(mode=0o755)
             files.sync(path)
             files.sync(base)
         except OSError as problem:
@@ -363,7 +363,7 @@ def _first_free(base: Path, name: str) -> Path:
     for number in range(1, 10_000):
         path = base / (name if number == 1 else f"{name}-{number}")
         try:
-            path.mkdir()
+            path.mkdir(mode=0o755)  # whatever the umask: what is written in a journal is acted upon
         except FileExistsError:
             continue
         return path

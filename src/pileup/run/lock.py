@@ -49,7 +49,7 @@ def take(folder: Path) -> Lock | None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            descriptor = files.append_to(path)
+            descriptor = files.append_to(path, 0o600)  # nobody else can hold it, and so keep it from us
         except OSError as problem:
             raise RecordError(f"{path} cannot be locked: {problem.strerror}", "a folder you may write to") from problem
         if _locked(descriptor, fcntl.LOCK_EX):

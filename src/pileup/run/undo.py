@@ -47,10 +47,16 @@ def mend(
     return [mended for intent in intents if (mended := _mend(intent, context, reach))]
 
 
-def would_mend(folder: RunFolder, trust: Trust, reach: Reach, given: Mapping[str, str] | None = None) -> list[str]:
+def would_mend(
+    folder: RunFolder,
+    trust: Trust,
+    reach: Reach,
+    given: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> list[str]:
     """Return what `mend` would do, and do nothing. Raises as that does."""
     intents = check(folder, trust, reach)
-    context = Context(folder, dict(given or {}), trust)
+    context = Context(folder, dict(given or {}), trust, tell)
     return list(_would(intents, context))
 
 

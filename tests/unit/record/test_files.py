@@ -79,3 +79,16 @@ def test_a_folder_beneath_is_reached_by_no_link_and_no_dots(tmp_path: Path) -> N
     with files.folder_beneath(tmp_path, ("a", "b")) as descriptor:
         files.put(descriptor, "file", b"x", 0o640)
     assert (tmp_path / "a/b/file").stat().st_mode & 0o777 == 0o640
+
+
+def test_s5_a_run_folder_can_be_written_to_by_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = RunFolder.create(tmp_path / "runs", "t", 0)
+        folder.save({"cases": []})
+        folder.journal("a", "b")
+        folder.event("a", "b")
+    finally:
+        os.umask(before)
+    open_ones = [path for path in (folder.path, *folder.path.rglob("*")) if path.stat().st_mode & 0o022]
+    assert open_ones == []
