@@ -142,13 +142,23 @@ def send(processes: list[psutil.Process], number: int) -> None:
     the signal reaches nobody else, whatever ends in between.
     """
     for each in processes:
-        with suppress(psutil.Error, OSError):
-            descriptor = os.pidfd_open(each.pid)
-            try:
-                if each.is_running():
-                    signal.pidfd_send_signal(descriptor, number)
-            finally:
-                os.close(descriptor)
+        with suppress(psutil.Error, ProcessLookupError, PermissionError):
+            _send(each, number)
+
+
+def _send(process: psutil.Process, number: int) -> None:
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    except (OSError, AttributeError):  # a kernel before 5.3, or a Python made for one: psutil looks, then sends
+        process.send_signal(number)
+        return
+    try:
+        if process.is_running():
+            signal.pidfd_send_signal(descriptor, number)
+    finally:
+        os.close(descriptor)
 
 
 def wait_gone(processes: list[psutil.Process], seconds: float) -> bool:
