@@ -11,12 +11,15 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import psutil
 import pytest
 
 from pileup.builtin.monitors.xrootd_figures import read_statistics
 from pileup.builtin.targets.xrootd import XrootdTarget
+from pileup.model.suite import Credentials
 from pileup.plugin import Failed, Refused, TargetError
 from tests.servers.xrootd import Xrootd, xrootd
 from tests.support import require_bindings
@@ -120,7 +123,8 @@ def test_the_files_can_lie_in_a_folder_that_is_there_and_stay_when_it_ends(stack
     disk = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     if os.geteuid() == 0:
         shutil.chown(disk, "nobody")
-    server, target = start(stack, tmp_path, folder=str(disk))
+    server, _ = start(stack, tmp_path, folder=str(disk))
+    target = let_in(stack, server)
     target.write("mine", b"content")
     assert (disk / "mine").read_bytes() == b"content"
     assert (disk / "mine").owner() == disk.owner()
@@ -128,11 +132,39 @@ def test_the_files_can_lie_in_a_folder_that_is_there_and_stay_when_it_ends(stack
     assert (disk / "mine").exists()
 
 
+def let_in(stack: ExitStack, server: Xrootd) -> XrootdTarget:
+    """Return the target as a run sees it: with what lets pileup in."""
+    target = XrootdTarget(server.root, Credentials(token_file=server.token_file))
+    stack.callback(target.sessions.close)
+    return target
+
+
+def test_s17_a_folder_is_not_open_to_every_user_of_the_machine(stack: ExitStack, tmp_path: Path) -> None:
+    disk = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    if os.geteuid() == 0:
+        shutil.chown(disk, "nobody")
+    (disk / "theirs").write_text("theirs")
+    server, stranger = start(stack, tmp_path, folder=str(disk))
+    for act in (
+        lambda: b"".join(stranger.read("theirs")),
+        lambda: stranger.write("mine", b""),
+        lambda: stranger.list(""),
+    ):
+        with pytest.raises((Refused, Failed), match=r"(?i)permission|denied|not authorized"):
+            act()
+    with pytest.raises(HTTPError, match="403"):
+        urlopen(server.http + "theirs")
+    assert b"".join(let_in(stack, server).read("theirs")) == b"theirs"
+    server.supervisor.end_all()
+    _, anybody = start(stack, tmp_path / "open", folder=str(disk), authorization="none")
+    assert b"".join(anybody.read("theirs")) == b"theirs", "when the suite says so"
+
+
 def test_a_trace_tells_each_request(stack: ExitStack, tmp_path: Path) -> None:
     server, target = start(stack, tmp_path, trace=True)
     server.put("file", b"x")
     target.stat("file")
-    assert "req=stat" in (tmp_path / "se/xrootd.log").read_text()
+    assert "req=stat" in (tmp_path / "se.logs/xrootd.log").read_text()
 
 
 def test_a_directive_that_it_does_not_take_is_told_with_its_own_words(tmp_path: Path) -> None:

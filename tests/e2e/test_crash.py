@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
+from pileup.run.processes import Identity
 from tests.support import pileup
 
 SUITE = """
@@ -104,15 +105,11 @@ def mark_of(process: psutil.Process) -> str:
 def server(folder: Path) -> psutil.Process | None:
     """Return the server of a run if it runs; one that is dead, and that nobody has reaped, does not."""
     started = next(entry for entry in entries(folder, "server") if entry["state"] == "started")
-    try:
-        process = psutil.Process(started["pid"])
-        alive = abs(process.create_time() - started["born"]) < 0.5 and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return None
-    return process if alive else None
+    identity = Identity(*(started[each] for each in ("pid", "ticks", "boot", "namespace")))
+    return psutil.Process(identity.pid) if identity.alive else None
 
 
-def test_the_next_start_puts_right_what_a_crash_left_but_for_data(here: Path, crashed: Path) -> None:
+def test_the_next_start_puts_right_what_a_crash_left_but_for_data_and_settings(here: Path, crashed: Path) -> None:
     left = server(crashed)
     assert left is not None
     assert left.status() == psutil.STATUS_STOPPED
@@ -121,14 +118,20 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data(here: Path, cr
     assert done.returncode == 0, done.stderr
     assert server(crashed) is None
     assert sleeping(crashed) == []
-    assert (here / "level").read_text() == "1"
+    assert (here / "level").read_text() == "5", "S5: nothing of its suite is executed"
     assert list((here / "tmp").iterdir()) == []
     assert len(list((here / "data" / "pileup").iterdir())) == 4, "data may be wanted"
-    for told in ("setting level of target tuned is set back to 1", "the server of target se (pid", "is removed"):
+    setting = "the setting level of target tuned is set back to 1: could not be done: the next start executes nothing"
+    for told in (setting, f"`pileup clean {crashed}` does it", "the server of target se (pid", "is removed"):
         assert f"left by {crashed.name}: " in done.stderr
         assert told in done.stderr
     again = run(here, "run", "other.yaml", "--quiet")
-    assert "left by" not in again.stderr
+    assert again.stderr.startswith(f"left by {crashed.name}: {setting}")
+    assert again.stderr.count("\n") == 1, "what was put right is told once"
+    cleaned = run(here, "clean", str(crashed))
+    assert f"note: executes {here}/data/../set 1\n" in cleaned.stderr
+    assert (here / "level").read_text() == "1"
+    assert "left by" not in run(here, "run", "other.yaml", "--quiet").stderr
 
 
 def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path) -> None:
@@ -139,7 +142,8 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert server(crashed) is not None
     assert (here / "level").read_text() == "5"
     done = run(here, "clean", str(crashed))
-    assert (done.returncode, done.stderr) == (0, "")
+    executed = [f"loads the suite {here}/suite.yaml", f"executes {here}/data/../set 1"]
+    assert (done.returncode, done.stderr) == (0, "".join(f"note: {each}\n" for each in executed)), "shown first"
     assert done.stdout == would.stdout
     assert server(crashed) is None
     assert (here / "level").read_text() == "1"
@@ -181,3 +185,35 @@ def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
         process.wait(30)
     assert json.loads((folder / "run.json").read_text())["state"] == "ended"
     assert run(here, "clean", str(folder)).stdout == "nothing is left to be put right\n"
+
+
+def test_s5_another_user_of_the_folder_ends_nothing(here: Path, crashed: Path) -> None:
+    (here / "state").mkdir()
+    environment = {"XDG_STATE_HOME": str(here / "state"), "TMPDIR": str(here / "tmp")}
+    for arguments in (("run", "other.yaml", "--quiet"), ("clean", str(crashed)), ("resume", str(crashed), "--quiet")):
+        done = pileup(*arguments, cwd=here, **environment)
+        assert done.returncode == (0 if arguments[0] == "run" else 2), done.stderr
+        assert server(crashed) is not None
+        assert (here / "level").read_text() == "5"
+    assert f"{crashed} is not in your registry of runs: nothing of its suite is executed" in done.stderr
+    trusted = pileup("clean", str(crashed), "--trust", cwd=here, **environment)
+    assert trusted.returncode == 0, trusted.stderr
+    assert server(crashed) is None
+    assert (here / "level").read_text() == "1"
+
+
+def test_s12_a_clean_and_a_start_at_once_do_everything_once(here: Path, crashed: Path) -> None:
+    command = [sys.executable, "-m", "pileup"]
+    environment = {**os.environ, "PILEUP_RUNS": str(here / "runs"), "TMPDIR": str(here / "tmp")}
+    starts = [["run", "other.yaml", "--quiet"], ["clean", str(crashed)], ["run", "other.yaml", "--quiet"]]
+    at_once = [
+        subprocess.Popen([*command, *start], cwd=here, env=environment, stderr=subprocess.PIPE, text=True)
+        for start in starts
+    ]
+    said = "".join(each.communicate(timeout=60)[1] for each in at_once)
+    assert "Traceback" not in said
+    run(here, "clean", str(crashed))
+    closed = [entry["of"] for entry in RunFolder(crashed).journal_entries() if entry.get("by") == "undo"]
+    assert len(closed) == len(set(closed)), "nobody does what another one does"
+    assert server(crashed) is None
+    assert (here / "level").read_text() == "1"

@@ -94,7 +94,7 @@ def test_a_limit_of_descriptors_is_one_and_loses_nothing(tmp_path: Path) -> None
     said = done.stdout + done.stderr
     folder = tmp_path / run_folder(done)
     results = json.loads((folder / "results.json").read_text())
-    log = (folder / "servers/ce/slurmctld.log").read_text(errors="replace")
+    log = (folder / "servers/ce.logs/slurmctld.log").read_text(errors="replace")
     assert NO_FILES in log, said
     rows = duckdb.sql(
         f"SELECT intended, \"end\", outcome FROM '{folder}/operations/*.parquet' "

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
+from pileup.run.processes import Identity
 from tests.support import pileup
 
 SUITE = """
@@ -60,7 +61,9 @@ def nothing_is_left(here: Path, folder: Path) -> None:
     assert started
     for entry in started:
         gone = not psutil.pid_exists(entry["pid"]) or psutil.Process(entry["pid"]).status() == psutil.STATUS_ZOMBIE
-        assert gone or abs(psutil.Process(entry["pid"]).create_time() - entry["born"]) > 0.5
+        assert gone or Identity.of(entry["pid"]) != Identity(
+            *(entry[each] for each in ("pid", "ticks", "boot", "namespace"))
+        )
 
 
 def test_a_full_file_system(here: Path, small: Path) -> None:

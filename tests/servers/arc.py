@@ -82,7 +82,7 @@ def processes_of(home: str) -> list[psutil.Process]:
 
 @contextlib.contextmanager
 def arc(folder: Path, /, **settings: Any) -> Iterator[RunningArc]:
-    """Yield a computing element with these settings (of a suite's `launch`); its logs are folder/arex.log and so on."""
+    """Yield a computing element with these settings (of a suite's `launch`); its logs are in folder.logs."""
     require_programs(PROGRAMS)
     with supervised(arc_launcher(settings, folder), folder) as supervisor:
         running = RunningArc(supervisor)

@@ -72,7 +72,7 @@ class RunningSlurm:
 
 @contextlib.contextmanager
 def slurm(folder: Path, /, **settings: Any) -> Iterator[RunningSlurm]:
-    """Yield a Slurm with these settings (of a suite's `launch`); its logs are folder/slurmctld.log and so on."""
+    """Yield a Slurm with these settings (of a suite's `launch`); its logs are folder.logs/slurmctld.log and so on."""
     require_programs(PROGRAMS | (WITH_ACCOUNTING if settings.get("accounting") else {}))
     if settings.get("tokens"):
         found = sorted(Path("/usr/lib").glob("*/slurm-wlm/auth_jwt.so"))

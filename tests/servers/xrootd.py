@@ -99,7 +99,7 @@ def figures(xml: bytes) -> dict[str, int]:
 
 @contextlib.contextmanager
 def xrootd(folder: Path, /, **settings: Any) -> Iterator[Xrootd]:
-    """Yield a server with these settings (of a suite's `launch`); its log is folder/xrootd.log."""
+    """Yield a server with these settings (of a suite's `launch`); its log is folder.logs/xrootd.log."""
     require_program("xrootd", "apt-get install xrootd-server xrootd-server-plugins")
     if settings.get("authorization") == "tokens":
         found = sorted(Path("/usr/lib").glob("*/libXrdAccSciTokens-*.so"))

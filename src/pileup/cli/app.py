@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from pileup.cli.messages import print_problem, print_suite_error
+from pileup.cli.messages import echo, print_problem, print_suite_error
 from pileup.model.errors import PileupError, SuiteError
 from pileup.model.exits import ExitCode
 from pileup.model.surroundings import introduce
@@ -134,5 +134,5 @@ def _own_fault(problem: Exception) -> int:
         file.write(trace)
     print_problem(told, "", f"please report it with {Path(name)}")
     if os.environ.get("PILEUP_DEBUG") == "1":
-        click.echo(trace, err=True)
+        echo(trace, err=True)
     return ExitCode.INTERNAL

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.common import TRUST
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 
@@ -27,40 +29,50 @@ NOTHING = "nothing is left to be put right"
     metavar="NAME=VALUE",
     help="Give a secret again that the run was begun with: the record does not keep it.",
 )
+@click.option("--trust", is_flag=True, help=TRUST)
 @click.pass_context
-def command(context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...]) -> None:
+def command(
+    context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...], trust: bool
+) -> None:
     """Put right what RUN, the folder of a run that crashed or could not clean up, has left.
 
     Its servers are ended, paused ones go on, settings are set back, folders for temporary files and the files that its
     tests have written are removed, jobs that it has left on a batch system are cancelled: by the journal of the run, so
-    nothing but what the run itself has made or changed, and nothing that the suite keeps (`cleanup: never`). The record
-    stays. Done twice, it does nothing.
+    nothing but what the run itself has made or changed, and nothing that the suite keeps (`cleanup: never`). What of
+    the suite is executed for that is told before. The record stays. Done twice, it does nothing.
 
-    Exit codes: 0 all is put right, 2 the run goes on, 5 something could not be put right.
+    RUN must be one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup), and its suite as it was.
+
+    Exit codes: 0 all is put right, 2 the run goes on or is not yours, 5 something could not be put right.
     """
     from pileup.cli.common import parse_settings
-    from pileup.cli.messages import print_problem
+    from pileup.cli.messages import print_note, print_problem
+    from pileup.cli.reading import reading
     from pileup.record import RunFolder
     from pileup.run.leftovers import put_right, sweep
+    from pileup.run.menders import Reach
+    from pileup.run.trust import Trust
     from pileup.run.undo import would_mend
 
     folder = RunFolder.open(run)
     given = parse_settings(settings)
-    _refuse_alive(folder, force)
-    if dry_run:
-        for line in would_mend(folder, objects=True, given=given) or [NOTHING]:
-            click.echo(line)
-        return
-    mended = put_right(folder, objects=True, given=given)
+    with reading(run):
+        _refuse_alive(folder, force)
+        known = Trust.of(folder, trust)
+        if dry_run:
+            for line in would_mend(folder, known, Reach.ALL, given, print_note) or [NOTHING]:
+                echo(line)
+            return
+        mended = put_right(folder, known, Reach.ALL, given, tell=print_note)
     for each in mended:
         if each.problem:
             print_problem(f"{each.text}: could not be done: {each.problem}")
         else:
-            click.echo(each.text)
+            echo(each.text)
     if not mended:
-        click.echo(NOTHING)
-    for line in sweep(folder.path.parent):
-        click.echo(line, err=True)
+        echo(NOTHING)
+    for line in sweep():
+        echo(line, err=True)
     context.exit(ExitCode.TARGET_UNREACHABLE if any(each.problem for each in mended) else ExitCode.PASSED)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pileup.model.plan import Plan
 
 SHIPPED = "suite:"
+TRUST = "Although your registry of runs does not know it: what its suite and its journal say is done."
 Model = TypeVar("Model", bound="BaseModel")
 
 

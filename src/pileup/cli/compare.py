@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.messages import echo, plain
 from pileup.model.contrast import WORSE
 from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pileup.model.contrast import RunComparison
     from pileup.model.results import RunResults
 
@@ -49,9 +48,9 @@ def command(runs: tuple[str, ...], form: str, out: Path | None, matters: str, fa
     if out is not None:
         from pileup.cli.report import write
 
-        click.echo(write(out, data.encode()))
+        echo(write(out, data.encode()))
     else:
-        click.echo(data, nl=not data.endswith("\n"))
+        echo(prefix=data if form == "text" else plain(data), nl=not data.endswith("\n"))  # colours of our own
     return ExitCode.CRITERION_NOT_MET if fail_on and found.verdict == WORSE else ExitCode.PASSED
 
 
@@ -76,13 +75,19 @@ def compared(runs: Iterable[str], matters: str) -> RunComparison:
 
 def _side(word: str) -> list[RunResults]:
     """Return the results of one run, or of several with commas between them."""
-    from pileup.record import RunFolder
-    from pileup.stats import results
-
     names = [word] if Path(word).exists() else [name for name in word.split(",") if name]
     if not names:
         raise UsageError(f"{word!r} names no run", "a run folder, or several with commas between them")
-    return [results(RunFolder.open(name)) for name in names]
+    return [_read(Path(name)) for name in names]
+
+
+def _read(run: Path) -> RunResults:
+    from pileup.cli.reading import reading
+    from pileup.record import RunFolder
+    from pileup.stats import results
+
+    with reading(run):
+        return results(RunFolder.open(run))
 
 
 def _share(text: str) -> float:
@@ -99,9 +104,9 @@ def _share(text: str) -> float:
 
 def _rendered(found: RunComparison, form: str) -> str:
     if form == "json":
-        from pileup.stats import plain
+        from pileup.stats import plain as data_of
 
-        return json.dumps({"verdict": found.verdict, **plain(found)}, indent=1)
+        return json.dumps({"verdict": found.verdict, **data_of(found)}, indent=1)
     if form == "html":
         from pileup.plugin import Report, registry
 
@@ -112,11 +117,10 @@ def _rendered(found: RunComparison, form: str) -> str:
 
 def _text(found: RunComparison) -> str:
     """Return the tables; coloured and as wide as the terminal where there is one."""
-    from rich.console import Console
-
     from pileup.cli.compare_text import print_comparison
+    from pileup.cli.console import SafeConsole
 
-    console: Console = Console()
+    console = SafeConsole()
     with console.capture() as capture:
         print_comparison(found, console)
     return capture.get()

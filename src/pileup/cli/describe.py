@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def command(name: str | None, kind: str | None, form: str | None, out: Path | No
     pages = all_pages() if name is None else find(name, kind)
     if out is not None:
         write(pages, out, form or "html", linked=name is None)
-        click.echo(out)
+        echo(out)
     elif form in (None, "text"):
         print_pages(pages)
     else:
-        click.echo("\n".join(rendered(page, form or "") for page in pages), nl=False)
+        echo("\n".join(rendered(page, form or "") for page in pages), nl=False)
 
 
 def find(name: str, kind: str | None) -> list[Page]:
@@ -96,11 +97,10 @@ def _near(name: str, kinds: list[str]) -> str:
 
 def print_pages(pages: list[Page]) -> None:
     """Print pages on the terminal, or 120 columns wide into a pipe."""
-    from rich.console import Console
-
+    from pileup.cli.console import SafeConsole
     from pileup.cli.pages.terminal import show
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = SafeConsole(width=None if sys.stdout.isatty() else 120)
     for number, page in enumerate(pages):
         if number:
             console.print()

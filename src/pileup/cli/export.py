@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,19 +56,21 @@ def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
     errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,
     repeats, differences, effects. Times are ns since the epoch.
     """
+    from pileup.cli.reading import reading
     from pileup.record import RunFolder
     from pileup.stats import results
 
     if form is None and charts is None:
         raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both")
     folder = RunFolder.open(run)
-    found = results(folder)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for path in write_all(folder, found, form, out) if form else ():
-            click.echo(path)
-        for path in write_charts(found, charts, out / "charts") if charts else ():
-            click.echo(path)
+        with reading(run):
+            found = results(folder)
+            out.mkdir(parents=True, exist_ok=True)
+            for path in write_all(folder, found, form, out) if form else ():
+                echo(path)
+            for path in write_charts(found, charts, out / "charts") if charts else ():
+                echo(path)
     except OSError as problem:
         raise UsageError(f"{out} cannot be written: {problem.strerror}", "a folder you may write to") from problem
 
@@ -107,6 +110,7 @@ def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> I
 def _whole(path: Path, write: Callable[[Path], object]) -> Path:
     """Write a file beside its place and move it there: what stands in the folder is complete."""
     part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
     write(part)
     part.replace(path)
     return path

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.messages import echo
+
 if TYPE_CHECKING:
     from pileup.plugin.registry import Found
 
@@ -21,12 +23,12 @@ def command(kind: str | None) -> None:
 
     for number, each in enumerate([kind] if kind else KINDS):
         if number:
-            click.echo()
+            echo()
         found = list(find_all(each))
-        click.echo(f"{each}:" if found else f"{each}: none is installed")
+        echo(f"{each}:" if found else f"{each}: none is installed")
         width = max((len(plugin.name) for plugin in found), default=0)
         for plugin in found:
-            click.echo(f"  {plugin.name:<{width}}  {line(plugin)}{origin(plugin)}")
+            echo(f"  {plugin.name:<{width}}  {line(plugin)}{origin(plugin)}")
 
 
 def line(plugin: Found) -> str:

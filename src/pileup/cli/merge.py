@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 
@@ -18,6 +19,7 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
 
     Its figures are those of all rows; cases are numbered: copy#1, copy#2. Prints the name of the folder.
     """
+    from pileup.cli.reading import reading
     from pileup.record import RunFolder
     from pileup.record.merge import merge
     from pileup.run.finish import finish
@@ -25,6 +27,8 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     if len(runs) < 2:
         raise UsageError("there is one run alone", "two or more runs of one suite", "pileup merge RUN RUN --out DIR")
     base = out or Path(os.environ.get("PILEUP_RUNS") or "runs")
-    made, info = merge([RunFolder.open(run) for run in runs], base)
-    finish(made, info)
-    click.echo(made.path)
+    folders = [RunFolder.open(run) for run in runs]
+    with reading(base):
+        made, info = merge(folders, base)
+        finish(made, info)
+    echo(made.path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 SKELETONS = Path(__file__).parent / "skeletons"
@@ -34,7 +35,7 @@ def command(kind: str, name: str, out: Path) -> None:
     }
     write(files, out)
     for told in advice(kind, words, out):
-        click.echo(told)
+        echo(told)
 
 
 def spelled(name: str) -> dict[str, str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pileup.cli.messages import echo
+
 if TYPE_CHECKING:
     from pileup.model.plan import Case, Plan
 
@@ -33,7 +35,7 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
 
     plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     if as_json:
-        click.echo(json.dumps(as_data(plan), indent=2))
+        echo(json.dumps(as_data(plan), indent=2))
     else:
         print_table(plan)
 
@@ -74,9 +76,10 @@ def print_table(plan: Plan) -> None:
     """Print the cases as a table, and their totals."""
     import shutil
 
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
+
+    from pileup.cli.console import SafeConsole
 
     table = Table(title=escape(plan.suite.title), show_footer=True, title_justify="left")
     totals = plan.totals()
@@ -95,7 +98,7 @@ def print_table(plan: Plan) -> None:
         target = case.test.target or ""
         table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(data))
     terminal = sys.stdout.isatty()
-    console = Console(width=shutil.get_terminal_size().columns if terminal else 200)
+    console = SafeConsole(width=shutil.get_terminal_size().columns if terminal else 200)
     console.print(table)
     for line in _remarks(plan):
         console.print(line)

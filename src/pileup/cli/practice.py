@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from pileup.cli.messages import echo
+
 if TYPE_CHECKING:
     from pileup.model.practice import ServerSettings
 
@@ -117,7 +119,7 @@ def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSetti
         signal.signal(number, lambda *_: ended.set())
     server = kind(json.dumps(wanted.to_native()))
     scheme = "https" if wanted.tls else "http"
-    click.echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
+    echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
     while not ended.wait(3600):
         pass
     server.stop()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.messages import echo
+
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -28,20 +30,22 @@ def command(run: Path, kind: str, out: Path | None) -> None:
 
     Prints the name of the file.
     """
+    from pileup.cli.reading import reading
     from pileup.plugin import Report, registry
     from pileup.record import RunFolder
     from pileup.stats import results
 
     cls: type[Report] = registry.load("reports", kind)
     folder = RunFolder.open(run)
-    data = cls().render(results(folder), folder.outputs())
+    with reading(run):
+        data = cls().render(results(folder), folder.outputs())
     if out == Path("-"):
         sys.stdout.buffer.write(data)
     elif out is None:
         folder.write_report(cls.file_name, data)
-        click.echo(folder.path / cls.file_name)
+        echo(folder.path / cls.file_name)
     else:
-        click.echo(write(out / cls.file_name if out.is_dir() else out, data))
+        echo(write(out / cls.file_name if out.is_dir() else out, data))
 
 
 def write(path: Path, data: bytes) -> Path:

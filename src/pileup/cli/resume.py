@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from pileup.cli.common import TRUST
+from pileup.cli.messages import echo
+
 
 @click.command("resume")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -16,25 +19,32 @@ import click
     metavar="NAME=VALUE",
     help="Give a secret again that the run was begun with: the record does not keep it.",
 )
+@click.option("--trust", is_flag=True, help=TRUST)
 @click.option("--quiet", is_flag=True, help="No progress; only the results and the run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 @click.pass_context
-def command(context: click.Context, run: Path, settings: tuple[str, ...], quiet: bool, as_json: bool) -> None:
+def command(
+    context: click.Context, run: Path, settings: tuple[str, ...], trust: bool, quiet: bool, as_json: bool
+) -> None:
     """Go on with RUN, the folder of a run that was stopped, has crashed, or found a target unavailable.
 
     First what a crash left is put right: servers ended, settings restored. Then the cases run that have no outcome
-    yet, with what they need; their broken attempts stay in the record and count nowhere. The suite must be as it was.
+    yet, with what they need; their broken attempts stay in the record and count nowhere. The suite must be as it was,
+    and RUN one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup): a suite is code.
 
     Exit codes as those of `pileup run`.
     """
     from pileup.cli.common import parse_settings, with_ssh
+    from pileup.cli.messages import print_note
+    from pileup.cli.reading import reading
     from pileup.cli.run import conduct
     from pileup.run import Runner
     from pileup.run.resume import take_up
     from pileup.run.stop import Stop
 
-    earlier = take_up(run, parse_settings(settings))
+    with reading(run):
+        earlier = take_up(run, parse_settings(settings), trust, print_note)
     for line in earlier.told:
-        click.echo(line, err=True)
+        echo(line, err=True)
     stop = Stop()
     conduct(context, Runner(with_ssh(earlier.plan), run.parent, stop, earlier), stop, quiet, as_json)

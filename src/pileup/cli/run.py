@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,31 +67,30 @@ def command(
     values = parse_settings(settings) | ({"places": fleet} if fleet else {})
     stop = Stop()
     plan, base = with_ssh(load(suite_path(suite), values)), runs_folder(out)
-    for line in sweep(base):
-        click.echo(line, err=True)
+    for line in sweep():
+        echo(line, err=True)
     conduct(context, Runner(plan, base, stop), stop, quiet, as_json)
 
 
 def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
     """Run to the end with the run on the screen, print how it went, and exit with its code."""
-    from rich.console import Console
-
+    from pileup.cli.console import SafeConsole
     from pileup.cli.live import watch
     from pileup.cli.show import print_results
     from pileup.run.intents import open_intents
     from pileup.stats import to_json
 
-    progress = Console(stderr=True)
+    progress = SafeConsole(stderr=True)
     with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()
     if open_intents(runner.folder):
         click.echo(f"not all could be put right or removed: pileup clean {runner.folder.path}", err=True)
     if as_json:
-        click.echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
+        echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
     else:
-        print_results(results, Console())
-        click.echo(f"report: {runner.folder.path / 'report.html'}")
-        click.echo(runner.folder.path)
+        print_results(results, SafeConsole())
+        echo(f"report: {runner.folder.path / 'report.html'}")
+        echo(runner.folder.path)
     context.exit(int(results.exit_code))
 
 

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from pileup.cli.messages import echo
+
 
 @click.command("schema")
 def command() -> None:
@@ -16,4 +18,4 @@ def command() -> None:
     """
     from pileup.suite import suite_schema
 
-    click.echo(json.dumps(suite_schema(), indent=2, ensure_ascii=False))
+    echo(json.dumps(suite_schema(), indent=2, ensure_ascii=False))

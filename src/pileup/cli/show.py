@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli import show_equal, show_faults, show_jobs, show_points
+from pileup.cli.messages import echo
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 from pileup.model.units import format_fraction
 from pileup.model.verdict import Verdict
@@ -48,16 +49,23 @@ MOST_CASES = 200
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 def command(run: Path, as_json: bool) -> None:
     """Show the results of a run folder: one that has ended, goes on, or was broken off."""
-    from rich.console import Console
-
+    from pileup.cli.reading import reading
     from pileup.record import RunFolder
-    from pileup.stats import results, to_json
+    from pileup.stats import results
 
-    found = results(RunFolder.open(run))
+    with reading(run):
+        found = results(RunFolder.open(run))
+        _print(found, as_json)
+
+
+def _print(found: RunResults, as_json: bool) -> None:
+    from pileup.cli.console import SafeConsole
+    from pileup.stats import to_json
+
     if as_json:
-        click.echo(json.dumps({"folder": found.folder, **to_json(found)}))
+        echo(json.dumps({"folder": found.folder, **to_json(found)}))
     else:
-        print_results(found, Console())
+        print_results(found, SafeConsole())
 
 
 def print_results(results: RunResults, console: Console) -> None:

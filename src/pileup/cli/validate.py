@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from pileup.cli.messages import echo
+
 
 @click.command("validate")
 @click.argument("suite")
@@ -27,7 +29,7 @@ def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
         counted(len(plan.suite.monitors), "monitor", "monitors"),
         counted(len(plan.suite.criteria), "criterion", "criteria"),
     ]
-    click.echo(f"valid: {', '.join(parts)}")
+    echo(f"valid: {', '.join(parts)}")
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pileup.cli.messages import echo
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
@@ -24,16 +25,18 @@ def command(run: Path, as_json: bool) -> int:
 
     Prints every finding. Exit code 0 when there is none, else 1.
     """
+    from pileup.cli.reading import reading
     from pileup.record import RunFolder
 
-    found = list(findings(RunFolder.open(run)))
+    with reading(run):
+        found = list(findings(RunFolder.open(run)))
     if as_json:
         told = [{"where": where, "what": what} for where, what in found]
-        click.echo(json.dumps({"folder": str(run.resolve()), "whole": not found, "findings": told}))
+        echo(json.dumps({"folder": str(run.resolve()), "whole": not found, "findings": told}))
     else:
         for where, what in found:
-            click.echo(f"{where}: {what}")
-        click.echo(f"{len(found)} findings" if found else "the record is whole")
+            echo(f"{where}: {what}")
+        echo(f"{len(found)} findings" if found else "the record is whole")
     return ExitCode.CASE_FAILED if found else ExitCode.PASSED
 
 
@@ -49,7 +52,9 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     torn = list(damage(folder))
     yield from torn
     for intent in open_intents(folder):
-        if not _kept(intent.entry):
+        if intent.problem:
+            yield "journal", intent.problem
+        elif not _kept(intent.entry):
             yield "journal", f"entry {intent.number} ({intent.what}) was never closed: `pileup clean` puts it right"
     if any(path.endswith(".parquet") for path, _ in torn):
         return
@@ -73,14 +78,16 @@ def _kept(entry: dict[str, Any]) -> bool:
 
 def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
     """Yield the criteria and groups of equal answers whose verdict in results.json is not the one made anew."""
+    from pileup.record import files
+
     path = folder.path / "results.json"
     try:
-        results = json.loads(path.read_bytes())
+        results = json.loads(files.read(path))
         told = {each["id"]: each["verdict"] for each in results["criteria"]}
         told |= {", ".join(each["tests"]): each["verdict"] for each in results.get("equivalences", ())}
     except FileNotFoundError:
         return
-    except (ValueError, KeyError, TypeError, OSError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as problem:
         yield path.name, f"it cannot be read ({type(problem).__name__}): `pileup report --to json` makes it anew"
         return
     criteria = {each.id for each in made.criteria}

@@ -197,23 +197,19 @@ class Connection:
                 return
             self.lost = reason
         if not self._closing:
-            self._kill()
+            foreign.kill_group(self._process)
         with contextlib.suppress(OSError, ValueError):
             self._pipe("stdin").close()
         try:
             foreign.wait(self._process, 2)
         except subprocess.TimeoutExpired:
-            self._kill()
+            foreign.kill_group(self._process)
             self._process.wait()
         with self._answered:
             self._answered.notify_all()
         self.ended.set()
         if self._greeted and not self._closing:
             self._gone(reason)
-
-    def _kill(self) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _read_all(self) -> None:
         stream = self._pipe("stdout")
@@ -262,6 +258,9 @@ class Connection:
     def _why(self) -> str:
         """Return how the process ended, with the last of what it wrote to its stderr."""
         try:
+            foreign.await_end(self._process, 2)
+            if not self._closing:
+                foreign.kill_group(self._process)  # what it has left, while the group is surely its own
             code = foreign.wait(self._process, 2)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import threading
 import time
@@ -34,13 +35,25 @@ def poll(process: subprocess.Popen[bytes]) -> int | None:
 
 def wait(process: subprocess.Popen[bytes], seconds: float) -> int:
     """Do what `wait` of a process does, in the same way. Raises TimeoutExpired."""
+    await_end(process, seconds)
+    poll(process)
+    return process.wait(0)
+
+
+def await_end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until it has ended; it stays to be waited for, so that its number is its own. Raises TimeoutExpired."""
     until = time.monotonic() + seconds
     while _runs(process.pid):
         if time.monotonic() > until:
             raise subprocess.TimeoutExpired(process.args, seconds)
         time.sleep(NAP)
-    poll(process)
-    return process.wait(max(0.0, until - time.monotonic()))
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill it with all of its group, unless somebody has waited for it: then its number may be another's."""
+    with _lock, suppress(OSError):
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def children() -> int:

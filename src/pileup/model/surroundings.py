@@ -6,6 +6,8 @@ is looked for when a target is opened.
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +16,14 @@ from pileup.model.errors import TargetError
 
 DISCOVER = "discover"
 """The word of `credentials` that asks for it."""
-VARIABLES = ("BEARER_TOKEN", "BEARER_TOKEN_FILE", "XDG_RUNTIME_DIR", "X509_USER_PROXY", "X509_CERT_DIR")
+VARIABLES = (
+    "BEARER_TOKEN",
+    "BEARER_TOKEN_FILE",
+    "XDG_RUNTIME_DIR",
+    "X509_USER_PROXY",
+    "X509_CERT_DIR",
+    "XDG_STATE_HOME",
+)
 TOKEN_FIRST = "make one (oidc-token, htgettoken), or name it: token_file: PATH"  # noqa: S105  where one comes from
 PROXY_FIRST = "make one (voms-proxy-init), or name it: proxy: PATH"
 
@@ -62,6 +71,20 @@ class Surroundings:
                 f"there is no folder {path} of CA certificates", "that of the grid's CAs", "name one: ca: PATH"
             )
         return path
+
+    def state(self) -> Path:
+        """Return where programs of this user keep what must outlive them: $XDG_STATE_HOME, else ~/.local/state.
+
+        The home is that of the account: $HOME may be another's, as under sudo.
+        """
+        named = self._variable("XDG_STATE_HOME")
+        if named.startswith("/"):
+            return Path(named)
+        try:
+            home = pwd.getpwuid(os.geteuid()).pw_dir
+        except KeyError:  # of a container, where numbers need no names
+            home = str(Path.home())
+        return Path(home) / ".local" / "state"
 
     def _token_files(self) -> Iterator[Path]:
         if named := self._variable("BEARER_TOKEN_FILE"):

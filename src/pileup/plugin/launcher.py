@@ -57,7 +57,10 @@ Ready = Line | Answer | Accepts | Exists
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """One process that stays: started in a session of its own, its output goes to `NAME.log` in the folder."""
+    """One process that stays: started in a session of its own, its output goes to `NAME.log`.
+
+    That is not in the folder of the target, but in `TARGET.logs` beside it: there nobody but pileup writes.
+    """
 
     command: tuple[str, ...]
     ready: Ready

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pileup.record import operations, samples, sums
+from pileup.record import files, operations, samples, sums
 from pileup.record.parts import Parts
 from pileup.record.tables import TableReader
 
@@ -84,8 +84,10 @@ def _tidy(parquet: Path) -> None:
 
 def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:
     part = parquet.with_suffix(".part")
+    part.unlink(missing_ok=True)  # whatever it is: written is a new file
     connection.execute(f"COPY {table} TO {operations.quoted(part)} ({OPTIONS})")
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(parquet)
+    files.sync(parquet.parent)
     sums.add(parquet)

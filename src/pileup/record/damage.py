@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from pileup.model.errors import RecordError
-from pileup.record import sums
+from pileup.record import files, journal, sums
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
@@ -15,6 +14,10 @@ from pileup.record.tables import BLOCK_MAGIC, TableReader
 TABLES = ("operations", "frames", "samples", "audit")
 LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
 READ_AT_ONCE = 1 << 20
+LOOKED_THROUGH = 64
+"""So often it is read behind damage to find out whether more follows."""
+MOST = 20
+"""Wrong lines of a file that are told one by one."""
 
 
 def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -53,7 +56,9 @@ def _of_sums(run: Path) -> Iterator[tuple[str, str]]:
     """Yield the Parquet files that are not what was written, or are gone; a record may have no checksums."""
     for name, digest in sums.told(run).items():
         path = run / name
-        if not path.exists():
+        if ".." in path.parts or not path.is_relative_to(run) or path.suffix != ".parquet":
+            yield sums.NAME, f"{name!r} names no Parquet file of this record"
+        elif not path.exists():
             yield name, f"the file is not there; {sums.NAME} has its checksum"
         elif sums.of(path) != digest:
             yield name, f"its checksum is not that of {sums.NAME}: the file was damaged or changed after it was written"
@@ -77,7 +82,9 @@ def _blocks_after(path: Path, begin: int) -> bool:
     with path.open("rb") as file:
         file.seek(begin)
         kept = b""
-        while part := file.read(READ_AT_ONCE):
+        for _ in range(LOOKED_THROUGH):
+            if not (part := file.read(READ_AT_ONCE)):
+                break
             if BLOCK_MAGIC in kept + part:
                 return True
             kept = part[-len(BLOCK_MAGIC) :]
@@ -85,11 +92,19 @@ def _blocks_after(path: Path, begin: int) -> bool:
 
 
 def _of_lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                whole = isinstance(json.loads(line), dict)
-            except ValueError:
-                whole = False
-            if not whole:
-                yield f"line {number} is torn or is no JSON object"
+    wrong = 0
+    for number, line in enumerate(journal.lines(path), 1):
+        if told := _of_line(line, path.name):
+            wrong += 1
+            if wrong <= MOST:
+                yield f"line {number} {told}"
+    if wrong > MOST:
+        yield f"{wrong - MOST} more lines are wrong"
+    if path.stat().st_size > files.LARGEST_LINES:
+        yield f"it is longer than {files.LARGEST_LINES >> 30} GiB: the rest is not read"
+
+
+def _of_line(line: bytes, name: str) -> str:
+    if journal.parsed(line) is None:
+        return "is torn or is no JSON object"
+    return "" if name == "notes.jsonl" or journal.whole(line) else "has no number or no time as pileup gives them"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import reprlib
+import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
-from pileup.record import audit, convert, frames, operations, samples, server_operations
+from pileup.record import audit, convert, files, frames, operations, samples, server_operations
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -40,6 +41,7 @@ class RunFolder:
         self._served_rows = 0
         self._journal = Lines(path / "journal.jsonl", synced=True)
         self._events = Lines(path / "events" / "events.jsonl", synced=False)
+        self._nonce = ""
 
     @classmethod
     def create(cls, base: Path, title: str, started_ns: int) -> RunFolder:
@@ -53,19 +55,27 @@ class RunFolder:
             base.mkdir(parents=True, exist_ok=True)
             path = _first_free(base, f"{moment}-{slug}")
             for name in SUBFOLDERS:
-                (path / name).mkdir()
+                (path / name).mkdir(mode=0o755)
+            files.sync(path)
+            files.sync(base)
         except OSError as problem:
             raise RecordError(
                 f"no run folder can be made in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
             ) from problem
-        return cls(path.resolve())
+        made = cls(path.resolve())
+        made._nonce = secrets.token_hex(16)
+        return made
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """Open the folder of a run that goes on, has ended or has crashed. Raises RecordError when it is none."""
+        """Open the folder of a run that goes on, has ended or has crashed.
+
+        Raises RecordError when it is none, or has links, pipes or devices in the place of files: it may be anybody's.
+        """
         folder = cls(Path(path).resolve())
         if not folder.path.is_dir():
             raise NoRun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
+        files.check(folder.path)
         folder.info()
         return folder
 
@@ -73,21 +83,41 @@ class RunFolder:
         """Return run.json. Raises RecordError when it is not there or not ours."""
         path = self.path / "run.json"
         try:
-            info = json.loads(path.read_bytes())
+            info = json.loads(files.read(path))
         except FileNotFoundError:
             raise NoRun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
+        except RecursionError:
+            raise RecordError(
+                f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"
+            ) from None
         except (OSError, ValueError) as problem:
             raise RecordError(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
         found = info.get("format") if isinstance(info, dict) else None
         if found != FORMAT:
             hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
-            raise RecordError(f"{path} has format {found!r}", f"format {FORMAT}", hint)
+            raise RecordError(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
         _check_parts(path, info)
         return dict(info)
 
+    @property
+    def nonce(self) -> str:
+        """What names of folders for temporary files bear, and the registry knows the run by; empty in old records."""
+        if not self._nonce:
+            found = self.info().get("nonce")
+            self._nonce = found if isinstance(found, str) else ""
+        return self._nonce
+
+    def server_log(self, target: str, process: str) -> Path | None:
+        """Return where the output of a process of a launched server goes; None for names that are none."""
+        if "/" in target + process or not target or not process:
+            return None
+        return self.path / files.SERVERS / f"{target}.logs" / f"{process}.log"
+
     def save(self, info: dict[str, Any]) -> None:
         """Replace run.json at once: readers see the old one or the new one, never a part. Raises RecordError."""
-        self._replace(self.path / "run.json", _lines({"format": FORMAT, **info}).encode(errors="replace"))
+        self._replace(
+            self.path / "run.json", _lines({"format": FORMAT, **info, "nonce": self.nonce}).encode(errors="replace")
+        )
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; on the disk before this returns. Return the number of the entry.
@@ -286,13 +316,8 @@ class RunFolder:
         return sorted((self.path / name).glob("*.table"))
 
     def _replace(self, path: Path, data: bytes) -> None:
-        part = path.with_name(f".{path.name}.part")
         try:
-            with part.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
+            files.replace(path, data)
         except OSError as problem:
             raise RecordError(f"{path} cannot be written: {problem.strerror}", "room on the disk") from problem
 
@@ -338,7 +363,7 @@ def _first_free(base: Path, name: str) -> Path:
     for number in range(1, 10_000):
         path = base / (name if number == 1 else f"{name}-{number}")
         try:
-            path.mkdir()
+            path.mkdir(mode=0o755)  # whatever the umask: what is written in a journal is acted upon
         except FileExistsError:
             continue
         return path

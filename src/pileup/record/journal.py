@@ -1,4 +1,8 @@
-"""Files of JSON lines: the journal, synced line by line, and the events. A torn last line is ignored."""
+"""Files of JSON lines: the journal, synced line by line, and the events. A torn last line is ignored.
+
+Lines of others are passed over: one that is too long, that is no object, or that has no number and time as pileup
+gives them. `pileup verify` tells of them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from pileup.record import files
+
+LONGEST = 64 << 20
+"""Bytes of a line."""
+LARGEST = 2**63
 
 
 class Lines:
@@ -27,41 +37,69 @@ class Lines:
         """
         with self._lock:
             if self._next is None:
-                self._next = 1 + max((int(entry.get("number", 0)) for entry in self.read()), default=0)
+                self._next = 1 + max((entry["number"] for entry in self.read()), default=0)
             number, self._next = self._next, self._next + 1
             line = json.dumps({"number": number, "time": time.time_ns(), **fields}, default=str)
-            with self.path.open("ab") as file:
+            new = self._synced and not self.path.exists()
+            with os.fdopen(files.append_to(self.path), "ab") as file:
                 file.write(self._mend() + line.encode() + b"\n")
                 file.flush()
                 if self._synced:
                     os.fsync(file.fileno())
+            if new:
+                files.sync(self.path.parent)
             return number
 
     def read(self) -> Iterator[dict[str, Any]]:
         """Yield every whole line."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            for line in file:
-                entry = _whole(line)
-                if entry is not None:
-                    yield entry
+        for line in lines(self.path):
+            entry = whole(line)
+            if entry is not None:
+                yield entry
 
     def _mend(self) -> bytes:
         """Return what must go before the next line: an end for one that a crash has torn."""
-        try:
-            with self.path.open("rb") as file:
-                if file.seek(0, os.SEEK_END) == 0:
-                    return b""
-                file.seek(-1, os.SEEK_END)
-                return b"" if file.read(1) == b"\n" else b"\n"
-        except FileNotFoundError:
-            return b""
+        with os.fdopen(files.opened(self.path), "rb") as file:
+            if file.seek(0, os.SEEK_END) == 0:
+                return b""
+            file.seek(-1, os.SEEK_END)
+            return b"" if file.read(1) == b"\n" else b"\n"
 
 
-def _whole(line: bytes) -> dict[str, Any] | None:
+def lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, of one that is too long its beginning, up to the size that a file may have.
+
+    Nothing when there is no such file. Raises OSError when it cannot be read.
+    """
+    try:
+        descriptor = files.opened(path)
+    except FileNotFoundError:
+        return
+    with os.fdopen(descriptor, "rb") as file:
+        read = 0
+        while read < files.LARGEST_LINES and (line := file.readline(LONGEST)):
+            read += len(line)
+            yield line
+            while not line.endswith(b"\n") and read < files.LARGEST_LINES and (line := file.readline(LONGEST)):
+                read += len(line)
+
+
+def whole(line: bytes) -> dict[str, Any] | None:
+    """Return a line as an entry with number and time, None when it is none."""
+    entry = parsed(line)
+    if entry is None or not all(_is_count(entry.get(name)) for name in ("number", "time")):
+        return None
+    return entry
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """Return a line as an object, None when it is none."""
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < LARGEST

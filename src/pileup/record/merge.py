@@ -16,7 +16,7 @@ from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
 from pileup.model.record import SampleRow
-from pileup.record import sums
+from pileup.record import files, sums
 from pileup.record.convert import OPTIONS
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
@@ -257,4 +257,4 @@ def _notes(source: Source, made: RunFolder) -> None:
     path = source.folder.path / "notes.jsonl"
     if path.exists():
         with (made.path / "notes.jsonl").open("ab") as file:
-            file.write(path.read_bytes())
+            file.write(files.read(path))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from hashlib import blake2b
 from pathlib import Path
 
 from pileup.model.units import format_size
+from pileup.record import files
 
 STREAMS = ("stdout", "stderr")
 LARGEST_BLOCK = 1 << 20
@@ -41,7 +43,7 @@ class Output:
                 self._full.add(stream)
                 block = f"--- cut here: {format_size(LARGEST_CASE)} of {stream} are kept of a case ---\n".encode()
             try:
-                with path.open("ab") as file:
+                with os.fdopen(files.append_to(path), "ab") as file:
                     file.write(block)
             except OSError:
                 self._full.add(stream)  # a full disk ends the keeping of output, not the iteration that printed
@@ -73,8 +75,8 @@ def _bounded(text: str) -> bytes:
 
 def read_bounded(path: Path, limit: int) -> str:
     """Return the text of a file, its middle cut out when it has more than `limit` bytes."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
+    with os.fdopen(files.opened(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
         if size <= limit:
             return file.read().decode(errors="replace")
         head = file.read(limit // 2)

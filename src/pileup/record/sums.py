@@ -6,30 +6,32 @@ Parquet as DuckDB writes it has none of its own: a flipped bit may give another 
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
+from pileup.model.errors import RecordError
+from pileup.record import files
+
 NAME = "SHA256SUMS"
+LARGEST = 16 << 20
+"""Bytes of it."""
 
 
 def add(parquet: Path) -> None:
     """Note the checksum of a Parquet file, which stands in a folder of the run folder. Raises OSError."""
     run = parquet.parents[1]
     known = told(run) | {parquet.relative_to(run).as_posix(): of(parquet)}
-    part = run / f"{NAME}.part"
-    with part.open("w", encoding="utf-8") as file:
-        file.writelines(f"{digest}  {name}\n" for name, digest in sorted(known.items()))
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(run / NAME)
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(known.items()))
+    files.replace(run / NAME, lines.encode(), part=run / f"{NAME}.part")
 
 
 def told(run: Path) -> dict[str, str]:
     """Return path inside the run folder -> checksum, of lines that have both; nothing of a record without the file."""
     try:
-        lines = (run / NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = files.read(run / NAME, LARGEST).decode(errors="replace").splitlines()
     except FileNotFoundError:
         return {}
+    except ValueError as problem:
+        raise RecordError(f"{run / NAME} cannot be read: {problem}", "checksums as pileup writes them") from problem
     pairs = [line.split("  ", 1) for line in lines]
     return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
 

@@ -6,6 +6,7 @@ Reading needs numpy alone. A torn tail, as a crash leaves it, is where reading s
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import threading
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
+from pileup.record import files
 
 Rows = NDArray[np.void]
 """A numpy structured array with the columns of the table."""
@@ -28,6 +30,8 @@ MAGIC = b"PILEUP1\n"
 BLOCK_MAGIC = b"PBLK"
 ROWS, STRINGS = 1, 2
 LONGEST_HEADER = 1 << 20
+LONGEST_BLOCK = 512 << 20
+"""Bytes of a block: larger ones are damage, for nobody writes so many at once."""
 _HEAD = struct.Struct("<4sIIIII")
 _STRING = struct.Struct("<II")
 _COLUMN_TYPE = re.compile(r"[<|]?[iuf][1248]")
@@ -93,6 +97,11 @@ class TableWriter:
         self.length += len(data)
 
 
+def opened(path: Path) -> BinaryIO:
+    """Open a table to be read. Raises OSError, also when it is a link, a pipe or a device."""
+    return os.fdopen(files.opened(path), "rb")
+
+
 def _header(table: str, columns: np.dtype[np.void], place: int) -> bytes:
     names = [[name, columns[name].str.replace("|", "")] for name in columns.names or ()]
     plain = {"format": FORMAT, "table": table, "place": place, "row_size": columns.itemsize, "columns": names}
@@ -113,14 +122,14 @@ class TableReader:
         self.columns: np.dtype[np.void] = np.dtype([])
         self.begin = 0
         """Position of the first block; 0 while the header is not there yet."""
-        with path.open("rb") as file:
+        with opened(path) as file:
             self._read_header(file)
 
     def blocks(self, position: int = 0) -> Iterator[Block]:
         """Yield the blocks from a position on that `Block.end` gave; stops before a torn or broken one."""
         if not self.begin:
             return
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             size = file.seek(0, 2)
             at = file.seek(max(position, self.begin))
             while (block := _read_block(file, at, size)) is not None:
@@ -131,7 +140,7 @@ class TableReader:
         """Yield kind, begin and end of the blocks from a position on, by their heads alone: payloads are not read."""
         if not self.begin:
             return
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             size = file.seek(0, 2)
             at = file.seek(max(position, self.begin))
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
@@ -210,6 +219,8 @@ def _read_block(file: BinaryIO, at: int, size: int) -> Block | None:
         return None
     magic, kind, count, length, checksum, _sequence = _HEAD.unpack(head)
     if magic != BLOCK_MAGIC or kind not in {ROWS, STRINGS} or at + _HEAD.size + length > size:
+        return None
+    if length > LONGEST_BLOCK:
         return None
     payload = file.read(length)
     if len(payload) < length or zlib.crc32(payload) != checksum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,9 @@ class Changer(Protocol):
     def set(self, value: str) -> None:
         """Set it and wait until it is in force. Raises PileupError."""
 
+    def words(self, value: str) -> str:
+        """Return in words what `set` would execute."""
+
 
 @dataclass(frozen=True, slots=True)
 class ByCommand:
@@ -46,7 +50,7 @@ class ByCommand:
     spec: SettingSpec
     whose: str
     """The setting and its target, for messages."""
-    words: dict[str, str]
+    words_: dict[str, str]
     """What words in braces stand for, beside {value}."""
     folder: Path
 
@@ -85,12 +89,16 @@ class ByCommand:
                 )
             time.sleep(NAP)
 
+    def words(self, value: str) -> str:
+        """Return the command."""
+        return shlex.join(commands.words_of(self.spec.set_, {**self.words_, "value": value}))
+
     def _in_force(self, done: commands.Finished, value: str) -> bool:
         asked = "{value}" in (self.spec.ready or "")
         return done.good and (not asked or not done.output.strip() or value in done.output)
 
     def _run(self, text: str, more: dict[str, str], within: int) -> commands.Finished:
-        return commands.run(commands.words_of(text, {**self.words, **more}), within, folder=self.folder, whole=True)
+        return commands.run(commands.words_of(text, {**self.words_, **more}), within, folder=self.folder, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,10 @@ class ByKind:
     def set(self, value: str) -> None:
         """Let the kind change it."""
         self._said(self.target.change, value)
+
+    def words(self, value: str) -> str:
+        """Return what the target is asked for."""
+        return f"what its kind does to set {self.whose} to {value}"
 
     def _said(self, act: Any, *arguments: str) -> Any:
         try:

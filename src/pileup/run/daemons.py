@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -84,9 +84,10 @@ class Server:
         self.name = name
         self.url = ""
         self.credentials: dict[str, str] = {}
-        self.filling = Filling(folder, launcher.user)
+        self.filling = Filling(folder, launcher.user, journal.nonce)
+        self.logs = folder.with_name(f"{folder.name}.logs")
+        """What its processes say: not in `folder`, where a service user could put a link in the place of a file."""
         self._launcher = launcher
-        self._folder = folder
         self._journal = journal
         self._mark = uuid4().hex
         self._running: list[Process] = []
@@ -183,6 +184,7 @@ class Server:
         """Start what does not run, in order: all, or one process alone."""
         self.filling.starts += 1
         self._mount_disk()
+        self.logs.mkdir(parents=True, exist_ok=True)
         if not only:
             self.filling.write(self._launcher.files)
         for each in self._steps(again, only):
@@ -223,8 +225,9 @@ class Server:
         self._note_short()
         entry = self._journal.journal("disk", "made", target=self.name, path=str(path))
         try:
+            self.filling.make(path)
             disks.mount(path, self._size, self.filling.user)
-        except PileupError as problem:
+        except (PileupError, OSError) as problem:
             self._close("disk", "removed", entry)
             raise TargetError(f"target {self.name}: {problem}") from problem
         self.disk, self._disk_entry = path, entry
@@ -246,7 +249,7 @@ class Server:
         self._note_short()
         folder, user = self.filling.fill(task.folder), self.filling.user
         done = commands.run(words, task.within, environment, folder=folder, user=user)
-        (self._folder / f"{task.name}.log").write_text(done.output)
+        (self.logs / f"{task.name}.log").write_text(done.output)
         if not done.good:
             raise TargetError(
                 f"target {self.name}: its {task.name} ({words[0]}) {done.told()}", "a command that ends with 0"
@@ -256,7 +259,7 @@ class Server:
         """Start a process and await it; return the url that it told."""
         words = self.filling.fill_all(daemon.command)
         self._note_short()
-        path = self._folder / f"{daemon.name}.log"
+        path = self.logs / f"{daemon.name}.log"
         log = Log(path, path.stat().st_size if path.exists() else 0)
         about = {"target": self.name, "process": daemon.name, "command": words[0]}
         intent = self._journal.journal("server", "begun", mark=self._mark, **about)
@@ -269,7 +272,7 @@ class Server:
             raise TargetError(
                 f"target {self.name}: {words[0]} cannot be started: {problem}", "a program that runs here", hint
             ) from problem
-        identity = Identity.of(popen.pid) or Identity(popen.pid, 0.0)
+        identity = Identity.of(popen.pid) or Identity(popen.pid, 0)
         entry = self._journal.journal("server", "started", of=intent, **self._known(identity), **about)
         process = Process(daemon, popen, identity, entry)
         names = self.names()
@@ -348,4 +351,4 @@ class Server:
             self._short = self._journal.journal("scratch", "made", target=self.name, path=str(self.filling.short))
 
     def _known(self, identity: Identity) -> dict[str, Any]:
-        return {"pid": identity.pid, "born": identity.born, "mark": self._mark}
+        return {**asdict(identity), "mark": self._mark}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import pwd
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from pileup.model.errors import TargetError
 from pileup.model.units import format_quantity
+from pileup.record import files
 from pileup.run import commands
 
 SOURCE = "pileup"
@@ -27,18 +27,20 @@ WITHIN = 10 * 10**9
 def mount(path: Path, size: int, user: str) -> None:
     """Put an empty disk of `size` bytes on a folder, which is made; it belongs to a user, "" for whoever runs pileup.
 
+    The folder may be in one of that user's: it is mounted on what was looked at, by its descriptor, and not on what has
+    its name by then.
+
     Raises TargetError where that cannot be done.
     """
     wanted = f"a disk of {format_quantity(size, 'size')} on {path}"
     hint = "leave out `disk` of the target and the faults that fill it"
     if os.geteuid() != 0:
         raise TargetError(f"{wanted} cannot be mounted: pileup does not run as root", "root", hint)
-    path.mkdir(parents=True, exist_ok=True)
-    if user:
-        shutil.chown(path, user)
     owner = pwd.getpwnam(user) if user else pwd.getpwuid(0)
     options = f"size={size},mode=0700,uid={owner.pw_uid},gid={owner.pw_gid},nosuid,nodev"
-    done = commands.run(["mount", "-t", "tmpfs", "-o", options, SOURCE, str(path)], WITHIN)
+    with files.folder_beneath(path.parent, (path.name,)) as folder:
+        place = f"/proc/{os.getpid()}/fd/{folder}"
+        done = commands.run(["mount", "--no-canonicalize", "-t", "tmpfs", "-o", options, SOURCE, place], WITHIN)
     if not done.good:
         raise TargetError(
             f"{wanted} cannot be mounted: mount {done.told()}", "root, on a host that lets it mount", hint
@@ -70,14 +72,19 @@ def keep_full(path: Path, wait: Callable[[float], bool]) -> None:
     """
     if not mounted(path):
         raise TargetError(f"no disk of pileup's is on {path}", "a target with `disk`")
-    file = path / FILLING
-    try:
-        with file.open("ab", buffering=0) as filling:
-            _fill(filling.fileno())
+    with files.folder_beneath(path, (), make=False) as folder:
+        with suppress(FileNotFoundError):
+            os.unlink(FILLING, dir_fd=folder)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(FILLING, flags, 0o600, dir_fd=folder)
+        try:
+            _fill(descriptor)
             while not wait(LOOK):
-                _fill(filling.fileno())
-    finally:
-        file.unlink(missing_ok=True)
+                _fill(descriptor)
+        finally:
+            os.close(descriptor)
+            with suppress(FileNotFoundError):
+                os.unlink(FILLING, dir_fd=folder)
 
 
 def _fill(descriptor: int) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import getpass
 import os
+import pwd
 import random
 import re
 import shutil
 import socket
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from pileup.model.errors import TargetError
 from pileup.plugin import File
+from pileup.record import files
+from pileup.run import scratch
 
 WORD = re.compile(r"\{(folder|short|host|user|again|port(?::(\w+))?)\}")
 MAIN = "main"
@@ -22,10 +24,11 @@ RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 class Filling:
-    """The words of one target."""
+    """The words of one target. What is written for a service user is reached without following links of his."""
 
-    def __init__(self, folder: Path, user: str) -> None:
+    def __init__(self, folder: Path, user: str, nonce: str = "") -> None:
         self.folder = folder
+        self._nonce = nonce or scratch.new_nonce()
         self.user = user if os.geteuid() == 0 else ""
         """Who runs the processes, when that is not who runs pileup."""
         self.short: Path | None = None
@@ -52,12 +55,13 @@ class Filling:
             self._ports[name] = _free_port(set(self._ports.values()))
         return self._ports[name]
 
-    def write(self, files: tuple[File, ...]) -> None:
+    def write(self, wanted: tuple[File, ...]) -> None:
         """Make the folder of the target and write files into it. Raises TargetError when that cannot be done."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._own(self.folder)
-            for file in files:
+            with files.folder_beneath(self.folder, ()) as descriptor:
+                os.fchown(descriptor, self.owner, -1)
+            for file in wanted:
                 self._write(file)
         except OSError as problem:
             raise TargetError(
@@ -71,19 +75,36 @@ class Filling:
             self.short = None
 
     def _write(self, file: File) -> None:
-        path = self.folder / self.fill(file.path)
-        if file.keep and path.exists():
-            return
-        if file.content is None:
-            path.mkdir(parents=True, exist_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        base, names = self._beneath(self.folder / self.fill(file.path))
+        with files.folder_beneath(base, names[:-1]) as folder:
+            if file.keep and _is_there(names[-1], folder):
+                return
+            if file.content is None:
+                files.put_folder(folder, names[-1], file.mode, self.owner)
+                return
             text = self.fill(file.content).encode() if isinstance(file.content, str) else file.content
-            path.unlink(missing_ok=True)
-            path.touch(mode=0o600)  # before it holds anything: it may be a key
-            path.write_bytes(text)
-        path.chmod(file.mode)
-        self._own(path)
+            files.put(folder, names[-1], text, file.mode, self.owner)
+
+    def _beneath(self, path: Path) -> tuple[Path, tuple[str, ...]]:
+        """Return the folder of pileup's own that a path is beneath, and the names from there."""
+        for base in (self.short, self.folder):
+            if base is not None and path.is_relative_to(base):
+                return base, path.relative_to(base).parts
+        return path.parent, (path.name,)
+
+    @property
+    def owner(self) -> int:
+        """Number of who runs the processes; -1: who runs pileup. Raises TargetError when there is no such user."""
+        try:
+            return pwd.getpwnam(self.user).pw_uid if self.user else -1
+        except KeyError:
+            raise TargetError(f"there is no user {self.user!r}", "a user of this machine") from None
+
+    def make(self, path: Path) -> None:
+        """Make a folder for the processes, theirs. Raises OSError, also when a link is on the way."""
+        base, names = self._beneath(path)
+        with files.folder_beneath(base, names) as folder:
+            os.fchown(folder, self.owner, -1)
 
     def _word(self, found: re.Match[str]) -> str:
         word, port = found.group(1), found.group(2)
@@ -98,13 +119,17 @@ class Filling:
 
     def _short(self) -> Path:
         if self.short is None:
-            self.short = Path(tempfile.mkdtemp(prefix="pileup-"))
-            self._own(self.short)
+            self.short = scratch.make(self._nonce)
+            os.chown(self.short, self.owner, -1, follow_symlinks=False)
         return self.short
 
-    def _own(self, path: Path) -> None:
-        if self.user:
-            shutil.chown(path, self.user)
+
+def _is_there(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _free_port(taken: set[int]) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import socket
-import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from pileup.model.errors import TargetError
 from pileup.model.plan import Plan
 from pileup.plugin import Target
 from pileup.record import RunFolder
-from pileup.run import disks, processes
+from pileup.run import disks, processes, scratch
 from pileup.run.changers import changer_of
 from pileup.run.delegation_menders import DelegationsMender
 from pileup.run.intents import Intent
@@ -23,14 +23,31 @@ from pileup.run.job_menders import JobsMender
 from pileup.run.processes import Identity
 from pileup.run.reload import reload
 from pileup.run.removal import remove
+from pileup.run.trust import Trust
 from pileup.suite import instances
 
 GRACE = 5.0
 """Seconds that a server gets to end."""
 ON_TARGETS = frozenset({"objects", "jobs", "delegations"})
 """What stays on targets until it is asked for to be removed: it may be wanted."""
-PREFIX = "pileup-"
-"""How the names of folders begin that pileup makes outside the record."""
+
+
+class Reach(IntEnum):
+    """How far putting right goes."""
+
+    OWN = 0
+    """What pileup has made and knows how to undo by itself."""
+    SETTINGS = 1
+    """Also what the suite says how to undo: its commands and plug-ins are executed."""
+    ALL = 2
+    """Also what stays on targets."""
+
+
+def reach_of(what: str) -> Reach:
+    """Return how far one must go to put a kind of intent right."""
+    if what in ON_TARGETS:
+        return Reach.ALL
+    return Reach.SETTINGS if what == "setting" else Reach.OWN
 
 
 @dataclass
@@ -39,6 +56,9 @@ class Context:
 
     folder: RunFolder
     given: dict[str, str]
+    trust: Trust
+    tell: Callable[[str], None] = lambda line: None
+    """Is told what of the suite is executed, before it is."""
     _targets: dict[str, Target] = field(default_factory=dict)
 
     @cached_property
@@ -49,7 +69,8 @@ class Context:
     @cached_property
     def plan(self) -> Plan:
         """The plan. Raises UsageError or SuiteError when the suite is not there any more as it was."""
-        return reload(self.info, self.given, records=False)
+        self.trust.check(self.folder, "nothing of its suite is executed")
+        return reload(self.info, self.given, self.trust, records=False, tell=self.tell)
 
     def private(self, name: str) -> bool:
         """Whether a target went with the run: its server, or the folder that it was."""
@@ -95,7 +116,7 @@ class ServerMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Look for them; those of another host cannot be seen."""
-        leader = _leader(intent)
+        leader = _leader(intent, context)
         return _elsewhere(intent) or bool((leader and leader.alive) or processes.marked(_mark(intent)))
 
     def told(self, intent: Intent, context: Context) -> str:
@@ -107,7 +128,7 @@ class ServerMender:
     def mend(self, intent: Intent, context: Context) -> None:
         """End the leader's session, then whatever bears the mark."""
         _refuse_elsewhere(intent)
-        leader = _leader(intent)
+        leader = _leader(intent, context)
         if leader is not None:
             processes.end_leader(leader, _mark(intent), signal.SIGTERM, GRACE)
         processes.kill_marked(_mark(intent))
@@ -136,7 +157,7 @@ class PauseMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Look whether it is there."""
-        leader = _leader(intent)
+        leader = _leader(intent, context)
         return _elsewhere(intent) or bool(leader and processes.session(leader, _mark(intent)))
 
     def told(self, intent: Intent, context: Context) -> str:
@@ -146,7 +167,7 @@ class PauseMender:
     def mend(self, intent: Intent, context: Context) -> None:
         """Continue all of its session."""
         _refuse_elsewhere(intent)
-        leader = _leader(intent)
+        leader = _leader(intent, context)
         if leader is not None:
             processes.send(processes.session(leader, _mark(intent)), signal.SIGCONT)
 
@@ -169,12 +190,9 @@ class ScratchMender:
         return f"the folder {intent.entry['path']} of target {intent.entry['target']} is removed"
 
     def mend(self, intent: Intent, context: Context) -> None:
-        """Remove it, if it is one that pileup makes: a journal may have been changed."""
+        """Remove it, if its name says that this run has made it: a journal may have been changed."""
         _refuse_elsewhere(intent)
-        path = Path(intent.entry["path"])
-        if not path.name.startswith(PREFIX) or path.is_symlink() or not path.is_dir() or len(path.parts) <= 2:
-            raise TargetError(f"{path} is no folder that pileup makes", f"one like {tempfile.gettempdir()}/{PREFIX}…")
-        shutil.rmtree(path)
+        scratch.remove(Path(intent.entry["path"]), context.folder.nonce)
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed."""
@@ -195,9 +213,13 @@ class DiskMender:
         return f"the disk {intent.entry['path']} of target {intent.entry['target']} is taken away"
 
     def mend(self, intent: Intent, context: Context) -> None:
-        """Unmount it, if it is one of pileup's."""
+        """Unmount it, if it is one of this run's."""
         _refuse_elsewhere(intent)
-        disks.unmount(Path(intent.entry["path"]))
+        path = Path(intent.entry["path"])
+        inside = ".." not in path.parts and path.is_relative_to(context.folder.path)
+        if not inside and not scratch.is_of(path, context.folder.nonce):
+            raise TargetError(f"{path} is no disk of this run", "one in a folder that the run has made")
+        disks.unmount(path)
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed."""
@@ -222,7 +244,9 @@ class SettingMender:
         """Set it as the suite, or the kind of target, says."""
         entry = intent.entry
         name = entry["target"]
-        changer_of(context.plan, context.target(name), name, entry["setting"]).set(entry["before"])
+        changer = changer_of(context.plan, context.target(name), name, entry["setting"])
+        context.tell(f"executes {changer.words(entry['before'])}")
+        changer.set(entry["before"])
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is restored, or kept as it is."""
@@ -283,15 +307,22 @@ def _mark(intent: Intent) -> str:
     return str(intent.entry.get("mark") or "")
 
 
-def _leader(intent: Intent) -> Identity | None:
+def _leader(intent: Intent, context: Context) -> Identity | None:
+    """Return who leads, if it is surely the one that the run has started: number, tick, boot, namespace and mark."""
     entry = intent.entry
-    return Identity(entry["pid"], entry["born"]) if "pid" in entry else None
+    if not all(name in entry for name in ("pid", "ticks", "boot", "namespace")):
+        return None
+    leader = Identity(entry["pid"], entry["ticks"], entry["boot"], entry["namespace"])
+    log = context.folder.server_log(str(entry.get("target")), str(entry.get("process", "")))
+    return leader if leader.known and processes.bears(leader.pid, _mark(intent), log) else None
 
 
 def _elsewhere(intent: Intent) -> bool:
-    return intent.host != socket.gethostname()
+    return intent.host != socket.gethostname() or intent.namespace not in (0, processes.namespace())
 
 
 def _refuse_elsewhere(intent: Intent) -> None:
-    if _elsewhere(intent):
+    if intent.host != socket.gethostname():
         raise TargetError(f"it is on host {intent.host}, this is {socket.gethostname()}", "`pileup clean` there")
+    if _elsewhere(intent):
+        raise TargetError("it is in another container of this host", "`pileup clean` in that one, while it is there")

@@ -1,13 +1,14 @@
-"""Processes of launched servers: known for ever by pid and time of start, with all that they have started."""
+"""Processes of launched servers: known for ever by boot, pid namespace, pid and start tick, and by a mark they bear."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -18,46 +19,66 @@ MARK = "PILEUP_SERVER"
 It stands last there (`with_mark`): programs that write a title over their arguments and environment, as slurmstepd
 does, leave alone what stands behind the variables that they have set.
 """
-SAME = 1.0
-"""Seconds by which two readings of one time of start may differ when the clock of the host is set."""
 NAP = 0.02
 KILLED_WITHIN = 5.0
 """Seconds in which the kernel takes killed processes away."""
 LOOKS = 5
 """Most looks for what a server has left."""
+START = 19
+"""Place of the start tick in /proc/PID/stat, counted behind the name, which may hold blanks and brackets."""
+
+
+@cache
+def boot() -> str:
+    """Return what names this boot of the machine; empty where the kernel does not tell."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
+
+
+@cache
+def namespace() -> int:
+    """Return what names the pid namespace: a container has its own numbers. 0 where the kernel does not tell."""
+    with suppress(OSError):
+        return Path("/proc/self/ns/pid").stat().st_ino
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """One process: its number and its time of start, seconds since the epoch."""
+    """One process: its number, the tick of its start since the boot, and where the number counts.
+
+    No clock is in it: one that is set moves times of start, and no ticks.
+    """
 
     pid: int
-    born: float
+    ticks: int
+    boot: str = ""
+    namespace: int = 0
 
     @classmethod
     def of(cls, pid: int) -> Identity | None:
         """Return who has this number now; None when nobody has."""
-        with suppress(psutil.Error):
-            return cls(pid, psutil.Process(pid).create_time())
-        return None
+        found = _ticks(pid)
+        return None if found is None else cls(pid, found, boot(), namespace())
 
     @property
     def alive(self) -> bool:
         """Whether it still runs; a dead one that nobody has reaped does not."""
         with suppress(psutil.Error):
-            process = psutil.Process(self.pid)
-            return self._same(process) and process.status() != psutil.STATUS_ZOMBIE
+            return self.known and psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
         return False
 
     @property
     def known(self) -> bool:
         """Whether its number still is its own: alive, or dead and not reaped."""
-        with suppress(psutil.Error):
-            return self._same(psutil.Process(self.pid))
-        return False
+        return self == Identity.of(self.pid)
 
-    def _same(self, process: psutil.Process) -> bool:
-        return abs(process.create_time() - self.born) < SAME
+
+def _ticks(pid: int) -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[START])
+    return None
 
 
 def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
@@ -71,13 +92,27 @@ def session(leader: Identity, mark: str) -> list[psutil.Process]:
     Once the leader is gone its number alone proves nothing: then only those with the mark count.
     """
     sure = leader.known
-    found = _running(pid for pid in psutil.pids() if _session_of(pid) == leader.pid and (sure or _has(pid, mark)))
+    found = _running(psutil.pids(), lambda pid: _session_of(pid) == leader.pid and (sure or _has(pid, mark)))
     return sorted(found, key=lambda each: each.pid != leader.pid)
 
 
 def marked(mark: str) -> list[psutil.Process]:
     """Return every process that was started by a server with this mark, in whatever session."""
-    return _running(pid for pid in psutil.pids() if _has(pid, mark)) if mark else []
+    return _running(psutil.pids(), lambda pid: _has(pid, mark)) if mark else []
+
+
+def bears(pid: int, mark: str, log: Path | None = None) -> bool:
+    """Whether a process is one that was started with a mark: it is in its environment, or its output goes to `log`.
+
+    A server that writes a title over its environment, as nginx and PostgreSQL do, keeps its output.
+    """
+    return _has(pid, mark) or (log is not None and any(_is_file(f"/proc/{pid}/fd/{number}", log) for number in (1, 2)))
+
+
+def _is_file(descriptor: str, path: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.stat(descriptor), path.lstat())  # noqa: PTH116  what a descriptor leads to
+    return False
 
 
 def with_children(leaders: list[psutil.Process]) -> list[psutil.Process]:
@@ -101,10 +136,29 @@ def kill_marked(mark: str) -> None:
 
 
 def send(processes: list[psutil.Process], number: int) -> None:
-    """Send a signal to processes; those that are gone are passed over."""
+    """Send a signal to processes; those that are gone are passed over.
+
+    The descriptor is of whoever has the number when it is opened; that it is the one meant is looked at then, so that
+    the signal reaches nobody else, whatever ends in between.
+    """
     for each in processes:
-        with suppress(psutil.Error):  # psutil knows a number that was given to another process since
-            each.send_signal(number)
+        with suppress(psutil.Error, ProcessLookupError, PermissionError):
+            _send(each, number)
+
+
+def _send(process: psutil.Process, number: int) -> None:
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    except (OSError, AttributeError):  # a kernel before 5.3, or a Python made for one: psutil looks, then sends
+        process.send_signal(number)
+        return
+    try:
+        if process.is_running():
+            signal.pidfd_send_signal(descriptor, number)
+    finally:
+        os.close(descriptor)
 
 
 def wait_gone(processes: list[psutil.Process], seconds: float) -> bool:
@@ -142,13 +196,13 @@ def kill(processes: list[psutil.Process]) -> None:
     wait_gone(processes, KILLED_WITHIN)
 
 
-def _running(pids: Iterable[int]) -> list[psutil.Process]:
-    """Return those of some processes that run, this one left out."""
+def _running(pids: Iterable[int], wanted: Callable[[int], bool] = lambda pid: True) -> list[psutil.Process]:
+    """Return those of some processes that are wanted and run, this one left out."""
     found = []
     for pid in pids:
         with suppress(psutil.Error):
-            process = psutil.Process(pid)
-            if pid != os.getpid() and _runs(process):
+            process = psutil.Process(pid)  # first: what is found out then is of this one, or of one that is gone
+            if pid != os.getpid() and wanted(pid) and _runs(process):
                 found.append(process)
     return found
 

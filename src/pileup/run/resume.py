@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
 from pileup.run import leftovers
+from pileup.run.menders import Reach
 from pileup.run.reload import reload
+from pileup.run.trust import Trust
 
+OVER = "every case has an outcome"
 AGAIN = (NOT_RUN, UNAVAILABLE)
 """Outcomes of cases that another attempt may run."""
 
@@ -23,6 +26,8 @@ AGAIN = (NOT_RUN, UNAVAILABLE)
 class Earlier:
     """What the sessions before have left of a run."""
 
+    held: leftovers.Held
+    """The lock of the run, which goes on to be held."""
     folder: RunFolder
     plan: Plan
     info: dict[str, Any]
@@ -35,29 +40,56 @@ class Earlier:
     """What was put right of what a crash left, in words."""
 
 
-def take_up(path: Path, given: Mapping[str, str] | None = None) -> Earlier:
+def take_up(
+    path: Path,
+    given: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Earlier:
     """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
 
-    Raises UsageError when the run goes on, the suite has changed or nothing is left to do, RecordError or SuiteError
-    when the folder or the suite cannot be read.
+    `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to put
+    right what a crash left, before it is. Raises UsageError when the run goes on, is not known, the suite has changed
+    or nothing is left to do, RecordError or SuiteError when the folder or the suite cannot be read.
     """
     folder = RunFolder.open(path)
-    info = folder.info()
     if leftovers.alive(folder):
         raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
-    plan = reload(info, given or {})
+    if _over(folder.info()):
+        raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
+    trust = Trust.of(folder, trusted)
+    trust.check(folder, "nothing of its suite is executed")
+    held = leftovers.take(folder)
+    try:
+        return _take_up(held, given or {}, trust, tell)
+    except BaseException:
+        held.lock.release(done=False)
+        raise
+
+
+def _over(info: dict[str, Any]) -> bool:
+    """Whether a run has ended with an outcome of every case."""
+    return info.get("state") == "ended" and all(case.get("outcome") not in (None, *AGAIN) for case in info["cases"])
+
+
+def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]) -> Earlier:
+    folder = held.folder
+    info = folder.info()  # again: until the lock was taken it may have changed
+    plan = reload(info, given, trust, tell=tell)
     done = _done(folder, plan)
     objects = _objects(folder, plan)
     gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
     again = _again(plan, done, objects, gone)
     if not again and info["state"] == "ended":
-        raise UsageError(f"{path}: every case has an outcome", "a run with something left to do", "`pileup show` it")
-    told = [str(each) for each in leftovers.put_right(folder, objects=False, given=given)]
+        raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
+    told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
     _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     for number in [number for number in left if plan.case(number).test.target in gone]:
         folder.journal("objects", "gone", of=left.pop(number), case=plan.case(number).name)
-    return Earlier(folder, plan, info, {number: done[number] for number in done if number not in again}, left, told)
+    return Earlier(
+        held, folder, plan, info, {number: done[number] for number in done if number not in again}, left, told
+    )
 
 
 def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, dict[str, Any]]:

@@ -76,6 +76,7 @@ class Runner:
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
         self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
         self._started = started
+        self._held = earlier.held if earlier else None
         if plan.suite.until is not None:
             self._precision = PrecisionWatch(plan, plan.suite.until, self.folder, self._book.info)
         self._book.save()
@@ -85,7 +86,7 @@ class Runner:
 
         Raises RecordError, once all is ended in order, when the disk does not take the record.
         """
-        leftovers.register(self.folder)
+        held = leftovers.register(self.folder, self._plan, self._held)
         with routed():
             self._guarded(self._run_all)
         self._book.stopped(self._stop.reason)
@@ -98,7 +99,7 @@ class Runner:
                 raise
             raise self._unfinished(problem) from problem
         finally:
-            leftovers.unregister(self.folder)
+            leftovers.unregister(held)
 
     def _unfinished(self, problem: Exception) -> RecordError:
         path = self.folder.path

@@ -15,12 +15,17 @@ from pileup.model.errors import TargetError
 from pileup.plugin import Launcher
 from pileup.run.daemons import Server
 from pileup.run.file_limits import FileLimits
+from pileup.run.scratch import new_nonce
 
 LAUNCHED = "a target of the suite with `launch`"
 
 
 class Journal(Protocol):
     """Where intents are noted: a run folder, or nothing for servers of tests."""
+
+    @property
+    def nonce(self) -> str:
+        """What names of folders for temporary files bear."""
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; return the number of the entry."""
@@ -31,6 +36,9 @@ class Journal(Protocol):
 
 class Silent:
     """A journal of nothing, for servers that no run owns."""
+
+    def __init__(self) -> None:
+        self.nonce = new_nonce()
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note nothing."""

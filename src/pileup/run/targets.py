@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pileup.model.plan import Plan
 from pileup.model.program import Keys
 from pileup.plugin import Target
 from pileup.record import RunFolder
+from pileup.run import scratch
 from pileup.run.servers import Supervisor
 from pileup.suite import instances
 
@@ -151,6 +151,6 @@ class Targets:
         kind = self._plan.suite.targets[name].kind
         if not instances.class_of_target(kind, Path(self._plan.folder)).scratch:
             return ""
-        scratch = Path(tempfile.mkdtemp(prefix=f"pileup-{name}-"))
-        self._scratch.append((scratch, self._folder.journal("scratch", "made", target=name, path=str(scratch))))
-        return str(scratch)
+        made = scratch.make(self._folder.nonce)
+        self._scratch.append((made, self._folder.journal("scratch", "made", target=name, path=str(made))))
+        return str(made)

@@ -27,7 +27,7 @@ from pileup.suite.tree import Mapping, where
 from pileup.suite.unread import without_import
 from pileup.suite.variables import Variables
 
-__all__ = ["load", "suite_schema"]
+__all__ = ["digest_of", "load", "suite_schema"]
 
 SCANNED = "an axis that is no secret, e.g. the name of a file that holds one"
 
@@ -120,6 +120,12 @@ def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
     if any(aims(axis, test) for axis in axes_of(suite)):
         return test
     return test.model_copy(update={"target": next(iter(suite.targets))})
+
+
+def digest_of(path: Path, values: Values[str, str]) -> str:
+    """Return the digest of a suite in a file with values set; nothing of it is executed. Empty without a file."""
+    data = read_file(path, Faults(str(path))) if path.is_file() else None
+    return "" if data is None else _digest(data, values)
 
 
 def _digest(data: bytes, values: Values[str, str]) -> str:

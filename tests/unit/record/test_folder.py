@@ -56,7 +56,7 @@ def test_what_is_no_run_folder_is_refused(tmp_path, text, says):
 
 def test_info_is_replaced_whole(folder):
     folder.save({"title": "new"})
-    assert RunFolder.open(folder.path).info() == {"format": 1, "title": "new"}
+    assert RunFolder.open(folder.path).info() == {"format": 1, "title": "new", "nonce": folder.nonce}
     assert [path.name for path in folder.path.iterdir() if path.is_file()] == ["run.json"]
 
 
@@ -131,10 +131,10 @@ def test_the_journal_goes_on_behind_a_torn_line(folder):
 
 def test_journal_entries_are_on_the_disk_before_it_goes_on(folder, monkeypatch):
     synced = []
-    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_ino))
     folder.journal("objects", "made")
     folder.event("case", "begins", case=1)
-    assert synced == [(folder.path / "journal.jsonl").stat().st_size]
+    assert synced == [path.stat().st_ino for path in (folder.path / "journal.jsonl", folder.path)], "S24: its name, too"
     assert [entry["text"] for entry in folder.events()] == ["begins"]
 
 

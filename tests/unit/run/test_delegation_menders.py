@@ -11,6 +11,8 @@ from pileup.plugin.batch import BatchTarget, Delegation, JobSpec
 from pileup.record import RunFolder
 from pileup.run.info import first_info
 from pileup.run.intents import open_intents
+from pileup.run.menders import Reach
+from pileup.run.trust import Trust
 from pileup.run.undo import mend, would_mend
 from pileup.suite import load
 from tests.servers.practice_batch import practice_batch
@@ -21,6 +23,7 @@ title: delegations
 targets: {ce: {kind: practice-batch, url: "URL"}}
 tests: [{name: newcomers, use: computing.delegate, target: ce}]
 """
+TRUSTED = Trust(None, given=True)
 
 
 def left(tmp_path: Path, target: PracticeBatchTarget, cleanup: str = "always", private: bool = False) -> RunFolder:
@@ -58,18 +61,18 @@ def test_what_was_handed_over_is_taken_back_once(tmp_path: Path) -> None:
         folder = left(tmp_path, batch.target)
         assert held(batch.target) == ["1", "3"]
         told = "delegations that newcomers has left on target ce are taken back"
-        assert would_mend(folder, objects=True) == [told]
-        assert mend(folder, objects=False) == []
-        assert [str(each) for each in mend(folder, objects=True)] == [told]
+        assert would_mend(folder, TRUSTED, Reach.ALL) == [told]
+        assert mend(folder, TRUSTED, Reach.SETTINGS) == []
+        assert [str(each) for each in mend(folder, TRUSTED, Reach.ALL)] == [told]
         assert held(batch.target) == []
-        assert mend(folder, objects=True) == []
+        assert mend(folder, TRUSTED, Reach.ALL) == []
 
 
 @pytest.mark.parametrize(("cleanup", "private"), [("never", False), ("always", True)])
 def test_what_the_suite_keeps_stays(tmp_path: Path, cleanup: str, private: bool) -> None:
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target, cleanup, private)
-        assert mend(folder, objects=True) == []
+        assert mend(folder, TRUSTED, Reach.ALL) == []
         assert held(batch.target) == ["1", "3"]
         assert open_intents(folder) == []
 
@@ -78,7 +81,7 @@ def test_a_system_that_takes_none_back_lets_them_expire(tmp_path: Path, monkeypa
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target)
         monkeypatch.setattr(PracticeBatchTarget, "revoke", BatchTarget.revoke)
-        (mended,) = mend(folder, objects=True)
+        (mended,) = mend(folder, TRUSTED, Reach.ALL)
         assert str(mended) == "delegations that newcomers has left on target ce stay until they expire"
         assert open_intents(folder) == []
 
@@ -90,6 +93,6 @@ def test_what_cannot_be_taken_back_stays_open(tmp_path: Path, monkeypatch: pytes
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target)
         monkeypatch.setattr(PracticeBatchTarget, "revoke", refuse)
-        (mended,) = mend(folder, objects=True)
+        (mended,) = mend(folder, TRUSTED, Reach.ALL)
         assert "2 delegations stay, such as 1: 1 is dear to me; expected none (they expire)" in mended.problem
         assert len(open_intents(folder)) == 1

@@ -13,7 +13,9 @@ from pileup.plugin import Daemon, File, Launcher, Line
 from pileup.record import RunFolder
 from pileup.run import disks
 from pileup.run.intents import open_intents
+from pileup.run.menders import Reach
 from pileup.run.servers import Supervisor
+from pileup.run.trust import Trust
 from pileup.run.undo import mend
 from tests.unit.run.test_servers import READY, URL, python, states, until
 
@@ -103,10 +105,19 @@ def test_without_root_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "runs", "t", 0)
     folder.save({"targets": [], "cases": []})
+    other = folder.journal("disk", "made", target="ce", path=str(disk))
+    (told,) = mend(folder, Trust(None, given=True), Reach.OWN)
+    assert f"{disk} is no disk of this run" in told.problem
+    folder.journal("disk", "removed", of=other)
+    disk = folder.path / "servers" / "ce" / "disk"
+    disk.parent.mkdir(parents=True)
+    disks.mount(disk, SIZE, "")
     folder.journal("disk", "made", target="ce", path=str(disk))
     (disk / "job").touch()
     with (disk / "job").open():  # somebody still looks at it
-        assert [str(each) for each in mend(folder, objects=False)] == [f"the disk {disk} of target ce is taken away"]
+        assert [str(each) for each in mend(folder, Trust(None, given=True), Reach.OWN)] == [
+            f"the disk {disk} of target ce is taken away"
+        ]
     assert not disks.mounted(disk)
     assert list(open_intents(folder)) == []
-    assert mend(folder, objects=False) == []
+    assert mend(folder, Trust(None, given=True), Reach.OWN) == []

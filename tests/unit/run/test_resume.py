@@ -7,8 +7,11 @@ import pytest
 from pileup.model.errors import UsageError
 from pileup.model.record import FAILED, PASSED
 from pileup.record import RunFolder
+from pileup.run import leftovers, registry
 from pileup.run.info import first_info
+from pileup.run.menders import Reach
 from pileup.run.resume import Earlier, take_up
+from pileup.run.trust import Trust
 from pileup.suite import load
 
 SUITE = """
@@ -37,6 +40,7 @@ class Broken:
         self.info = first_info(self.plan, 1)
         self.info["places"] = [{"number": 0, "name": "local"}]
         self.folder.save(self.info)
+        registry.add(self.folder, self.plan.digest, {})
 
     def begins(self, *names: str) -> None:
         for name in names:
@@ -128,7 +132,11 @@ def test_attempts_that_are_done_again_count_nowhere(broken: Broken) -> None:
 
 def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
     broken.ends(*NAMES)
-    assert broken.take_up().info["void"] == [], "it crashed before its verdict"
+    earlier = broken.take_up()
+    assert earlier.info["void"] == [], "it crashed before its verdict"
+    with pytest.raises(UsageError, match="goes on: its pileup is at work"):
+        broken.take_up()  # S12: neither another `resume` nor a start comes between
+    earlier.held.lock.release(done=False)
     broken.folder.save({**broken.info, "state": "ended"})
     with pytest.raises(UsageError, match="every case has an outcome"):
         broken.take_up()
@@ -142,3 +150,24 @@ def test_another_suite_is_another_run(broken: Broken) -> None:
 
 def test_values_of_the_suite_are_those_of_the_run(tmp_path: Path) -> None:
     assert Broken(tmp_path, times="7").take_up().plan.suite.test("read").load.times == 7
+
+
+def test_s5_a_run_that_the_registry_does_not_know_is_taken_up_when_the_user_says_so(broken: Broken) -> None:
+    broken.ends("fill", "fill-own")
+    registry.remove(broken.folder.nonce)
+    told: list[str] = []
+    with pytest.raises(UsageError, match="is not in your registry of runs: nothing of its suite is executed"):
+        take_up(broken.folder.path, tell=told.append)
+    assert told == []
+    assert again(take_up(broken.folder.path, trusted=True, tell=told.append)) == ["read", "read-own", "noise"]
+    assert told == [f"loads the suite {broken.file}"], "before it is"
+
+
+def test_s12_a_run_that_is_taken_up_keeps_its_lock(broken: Broken) -> None:
+    earlier = broken.take_up()
+    assert leftovers.alive(broken.folder)
+    assert leftovers.put_right(broken.folder, Trust.of(broken.folder), Reach.ALL) == []
+    earlier.held.lock.release(done=False)
+    with pytest.raises(UsageError, match="not what this run began with"):
+        (broken.file.write_text(SUITE + "seed: 5\n"), broken.take_up())
+    assert not leftovers.alive(broken.folder), "what cannot be taken up is let go"

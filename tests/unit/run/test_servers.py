@@ -16,6 +16,7 @@ import pytest
 from pileup.model.errors import TargetError
 from pileup.plugin import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.record import RunFolder
+from pileup.run.processes import Identity
 from pileup.run.servers import Supervisor
 
 READY = "import time; print('ready at http://127.0.0.1:1/', flush=True); time.sleep(60)"
@@ -88,7 +89,7 @@ def test_a_server_is_ready_when_it_says_so_and_is_ended(
     assert supervisor.launch("se", launcher(READY), tmp_path / "se") == "http://127.0.0.1:1/"
     started = next(entry for entry in folder.journal_entries() if entry["state"] == "started")
     assert supervisor.pids("se") == [started["pid"]]
-    assert abs(psutil.Process(started["pid"]).create_time() - started["born"]) < 0.1
+    assert Identity.of(started["pid"]) == Identity(*(started[each] for each in ("pid", "ticks", "boot", "namespace")))
     assert os.getsid(started["pid"]) == started["pid"]
     supervisor.end_all()
     assert not runs(started["pid"])
@@ -227,7 +228,7 @@ def test_a_restarted_server_keeps_its_port_and_its_log_grows(supervisor: Supervi
     assert supervisor.restart("se") == url
     assert supervisor.pids("se") != before
     assert not runs(before[0])
-    assert (tmp_path / "se/server.log").read_text().count("ready at") == 2
+    assert (tmp_path / "se.logs/server.log").read_text().count("ready at") == 2
 
 
 def test_a_restart_may_change_the_launcher(supervisor: Supervisor, tmp_path: Path) -> None:
@@ -283,7 +284,7 @@ def test_a_paused_server_is_ended_in_order(supervisor: Supervisor, tmp_path: Pat
     supervisor.launch("se", launcher(code), tmp_path / "se")
     supervisor.pause("se")
     supervisor.end("se")
-    assert "bye" in (tmp_path / "se/server.log").read_text()
+    assert "bye" in (tmp_path / "se.logs/server.log").read_text()
 
 
 def test_a_command_before_the_end_and_one_that_fails_is_told(
@@ -316,7 +317,7 @@ def test_without_a_run_nothing_is_noted(tmp_path: Path) -> None:
     (pid,) = supervisor.pids("se")
     supervisor.end_all()
     assert not runs(pid)
-    assert sorted(path.name for path in (tmp_path / "se").iterdir()) == ["server.log"]
+    assert sorted(path.name for path in (tmp_path / "se.logs").iterdir()) == ["server.log"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a server as another user")

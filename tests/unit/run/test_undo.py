@@ -1,23 +1,30 @@
 """What a crash left is put right by the journal alone, once, and what could not be stays open."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from pileup.model.errors import UsageError
 from pileup.model.program import Keys, Program, Step
 from pileup.record import RunFolder
-from pileup.run import leftovers, processes
+from pileup.run import leftovers, processes, registry
 from pileup.run.info import first_info
 from pileup.run.intents import open_intents
+from pileup.run.menders import Reach
 from pileup.run.processes import MARK, Identity
+from pileup.run.reload import reload
+from pileup.run.scratch import make as make_scratch
+from pileup.run.trust import Trust
 from pileup.run.undo import mend, would_mend
 from pileup.suite import load
 from tests.unit.run.test_servers import until
@@ -34,11 +41,12 @@ tests:
   - {name: own, use: storage.write, target: mine, options: {files: 3, size: 1 B}}
 """
 Begin = Callable[..., RunFolder]
+TRUSTED = Trust(None, given=True)
 
 
 def undo(folder: RunFolder, objects: bool) -> list[str]:
     """Return in words what was put right."""
-    return [str(each) for each in mend(folder, objects)]
+    return [str(each) for each in mend(folder, TRUSTED, Reach.ALL if objects else Reach.SETTINGS)]
 
 
 @pytest.fixture
@@ -85,8 +93,7 @@ def known(identity: Identity) -> dict[str, Any]:
     return {
         "target": "se",
         "process": "server",
-        "pid": identity.pid,
-        "born": identity.born,
+        **asdict(identity),
         "mark": f"mark-{os.getpid()}",
     }
 
@@ -115,7 +122,7 @@ def test_a_server_is_ended_with_all_that_it_started(
     folder, (process, identity) = begin(), server
     intent = folder.journal("server", "begun", target="se", process="server", mark=f"mark-{os.getpid()}")
     folder.journal("server", "started", of=intent, **known(identity))
-    assert would_mend(folder, objects=True) == [f"the server of target se (pid {process.pid}) is ended"]
+    assert would_mend(folder, TRUSTED, Reach.ALL) == [f"the server of target se (pid {process.pid}) is ended"]
     assert process.poll() is None
     assert undo(folder, objects=False) == [f"the server of target se (pid {process.pid}) is ended"]
     assert process.wait(10) == -signal.SIGTERM
@@ -137,7 +144,7 @@ def test_a_number_that_another_process_has_now_is_left_alone(
     begin: Begin, server: tuple["subprocess.Popen[bytes]", Identity]
 ) -> None:
     folder, (process, identity) = begin(), server
-    about = {**known(identity), "born": identity.born - 100, "mark": "of somebody else"}
+    about = {**known(identity), "ticks": identity.ticks - 100, "mark": "of somebody else"}
     folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
     assert undo(folder, objects=False) == []
     assert process.poll() is None
@@ -162,9 +169,51 @@ def test_what_ran_on_another_host_stays_open(begin: Begin) -> None:
     assert len(open_intents(folder)) == 1
 
 
+def test_s7_what_ran_in_another_container_of_this_host_stays_open(
+    begin: Begin, server: tuple["subprocess.Popen[bytes]", Identity]
+) -> None:
+    folder, (process, identity) = begin(), server
+    there = asdict(identity) | {"namespace": identity.namespace + 1}
+    folder.journal("owner", "begun", host=socket.gethostname(), **there)
+    folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **(known(identity) | there))
+    (told,) = undo(folder, objects=False)
+    assert "could not be done: it is in another container of this host" in told
+    assert process.poll() is None
+    assert len(open_intents(folder)) == 1
+
+
+@pytest.mark.parametrize("other", [{"boot": "another"}, {"namespace": 1}, {"ticks": 1}])
+def test_s7_a_process_is_known_by_boot_namespace_and_tick(
+    begin: Begin, server: tuple["subprocess.Popen[bytes]", Identity], other: dict[str, Any]
+) -> None:
+    folder, (process, identity) = begin(), server
+    assert identity.known
+    assert identity.alive
+    about = {**known(identity), **other, "mark": "of somebody else"}
+    assert not replace(identity, **other).known
+    folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
+    assert undo(folder, objects=False) == []
+    assert process.poll() is None
+
+
+def test_a_server_that_hides_its_environment_is_known_by_its_log(begin: Begin, tmp_path: Path) -> None:
+    folder = begin()
+    log = folder.server_log("se", "server")
+    assert log is not None
+    log.parent.mkdir(parents=True)
+    with log.open("ab") as out, subprocess.Popen(["sleep", "60"], stdout=out, start_new_session=True) as process:
+        identity = Identity.of(process.pid)
+        assert identity is not None
+        about = {"target": "se", "process": "server", "mark": "a" * 32, **asdict(identity)}
+        folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
+        assert undo(folder, objects=False) == [f"the server of target se (pid {process.pid}) is ended"]
+        assert process.wait(10) == -signal.SIGTERM
+
+
 def test_scratch_folders_go_and_nothing_that_is_none(begin: Begin, tmp_path: Path) -> None:
     folder = begin()
-    scratch, other, link = tmp_path / "pileup-mine-1", tmp_path / "precious", tmp_path / "pileup-link"
+    begin_of_name = f"pileup-{folder.nonce[:12]}"
+    scratch, other, link = tmp_path / f"{begin_of_name}-1", tmp_path / "precious", tmp_path / f"{begin_of_name}-2"
     for path in (scratch, other):
         (path / "deep").mkdir(parents=True)
     link.symlink_to(other)
@@ -173,7 +222,7 @@ def test_scratch_folders_go_and_nothing_that_is_none(begin: Begin, tmp_path: Pat
     told = undo(folder, objects=False)
     assert not scratch.exists()
     assert (other / "deep").exists()
-    assert sum("is no folder that pileup makes" in each for each in told) == 2
+    assert sum("is no folder that this run has made" in each for each in told) == 2
     assert states(folder, "scratch") == ["made", "made", "made", "removed"]
 
 
@@ -248,37 +297,137 @@ def test_what_was_on_a_private_target_went_with_it(begin: Begin) -> None:
     assert states(folder, "objects") == ["made", "removed"]
 
 
-def test_a_run_is_alive_while_its_owner_is(begin: Begin) -> None:
+def test_s7_a_run_is_alive_while_its_lock_is_held(begin: Begin) -> None:
     folder = begin()
     assert not leftovers.alive(folder)
-    leftovers.register(folder)
+    held = leftovers.register(folder, load(folder.path.parents[1] / "suite.yaml"))
     assert leftovers.alive(folder)
-    leftovers.unregister(folder)
+    with pytest.raises(UsageError, match=rf"goes on: its pileup is at work \(pid {os.getpid()}\)"):
+        leftovers.take(folder)
+    leftovers.unregister(held)
     assert not leftovers.alive(folder)
     assert not (folder.path / leftovers.MARKER).exists()
-    folder.journal("owner", "begun", pid=os.getpid(), born=1.0, host=socket.gethostname())
-    assert not leftovers.alive(folder), "the number belongs to another process now"
-    folder.journal("owner", "begun", pid=1, born=1.0, host="elsewhere")
+    known = asdict(Identity.of(os.getpid()) or Identity(0, 0))
+    folder.journal("owner", "begun", host=socket.gethostname(), **known)
+    (folder.path / leftovers.MARKER).touch()
+    assert not leftovers.alive(folder), "a number proves nothing: nobody holds the lock"
+    folder.journal("owner", "begun", pid=1, host="elsewhere")
     assert leftovers.alive(folder), "it cannot be seen from here"
 
 
-def test_sweep_looks_at_dead_runs_alone_and_only_once(begin: Begin, tmp_path: Path) -> None:
-    folder = begin()
-    leftovers.register(folder)
-    folder.journal("setting", "changed", target="se", setting="level", value="9", before="2")
-    assert leftovers.sweep(tmp_path / "runs") == []
-    folder.journal("owner", "begun", pid=os.getpid(), born=1.0, host=socket.gethostname())
-    told = f"left by {folder.path.name}: the setting level of target se is set back to 2"
-    assert leftovers.sweep(tmp_path / "runs") == [told]
-    assert leftovers.sweep(tmp_path / "runs") == []
-    assert leftovers.sweep(tmp_path / "nowhere") == []
+def crash(folder: RunFolder) -> None:
+    """Enter a run as its start does, and let its lock go as its end does not."""
+    held = leftovers.register(folder, load(folder.path.parents[1] / "suite.yaml"))
+    held.lock.release(done=False)
 
 
-def test_what_a_run_could_not_put_right_is_tried_at_the_next_start(begin: Begin, tmp_path: Path) -> None:
+def test_s5_the_next_start_tells_of_settings_and_executes_nothing_of_a_suite(begin: Begin, tmp_path: Path) -> None:
     folder = begin()
-    leftovers.register(folder)
+    crash(folder)
+    (tmp_path / "level").write_text("9")
     folder.journal("setting", "changed", target="se", setting="level", value="9", before="2")
-    leftovers.unregister(folder)
-    assert len(leftovers.sweep(tmp_path / "runs")) == 1
+    scratch = make_scratch(folder.nonce)
+    folder.journal("scratch", "made", target="mine", path=str(scratch))
+    told = leftovers.sweep()
+    assert told == [
+        f"left by {folder.path.name}: the folder {scratch} of target mine is removed",
+        f"left by {folder.path.name}: the setting level of target se is set back to 2: could not be done: "
+        f"the next start executes nothing of a suite; `pileup clean {folder.path}` does it",
+    ]
+    assert not scratch.exists()
+    assert (tmp_path / "level").read_text() == "9"
+    assert len(leftovers.sweep()) == 1, "it is told as long as it is so"
+    trust = Trust.of(folder)
+    told.clear()
+    mended = leftovers.put_right(folder, trust, Reach.ALL, tell=told.append)
+    assert [str(each) for each in mended] == ["the setting level of target se is set back to 2"]
     assert (tmp_path / "level").read_text() == "2"
-    assert not (folder.path / leftovers.MARKER).exists()
+    assert told == [f"loads the suite {tmp_path}/suite.yaml", f"executes {tmp_path}/data/../set 2"], "shown before"
+    assert leftovers.sweep() == []
+
+
+def test_s7_a_run_that_goes_on_is_let_alone(begin: Begin) -> None:
+    folder = begin()
+    held = leftovers.register(folder, load(folder.path.parents[1] / "suite.yaml"))
+    scratch = make_scratch(folder.nonce)
+    folder.journal("scratch", "made", target="mine", path=str(scratch))
+    assert leftovers.sweep() == []
+    assert leftovers.put_right(folder, Trust.of(folder), Reach.ALL) == []
+    assert scratch.exists()
+    leftovers.unregister(held)
+    assert len(leftovers.sweep()) == 1
+    assert not scratch.exists()
+
+
+def test_s5_a_copy_of_a_run_is_not_that_run(begin: Begin, tmp_path: Path) -> None:
+    folder = begin()
+    crash(folder)
+    scratch = make_scratch(folder.nonce)
+    folder.journal("scratch", "made", target="mine", path=str(scratch))
+    copy = RunFolder.open(shutil.copytree(folder.path, tmp_path / "runs" / "copy"))
+    assert copy.nonce == folder.nonce
+    assert not Trust.of(copy).granted
+    with pytest.raises(UsageError, match="is not in your registry of runs"):
+        leftovers.put_right(copy, Trust.of(copy), Reach.ALL)
+    assert scratch.exists()
+    shutil.rmtree(folder.path)
+    assert leftovers.sweep() == []
+    assert not any(entry.nonce == copy.nonce for entry in registry.entries()), "its folder is gone"
+    scratch.rmdir()
+
+
+def test_s6_a_damaged_journal_is_told_and_hinders_nobody(begin: Begin) -> None:
+    folder = begin()
+    crash(folder)
+    scratch = make_scratch(folder.nonce)
+    folder.journal("scratch", "made", target="mine", path=str(scratch))
+    with (folder.path / "journal.jsonl").open("a") as file:
+        file.write('{"number": 90, "time": 1, "what": "scratch", "state": "made", "target": "mine"}\n')
+        file.write("[" * 100_000 + "\n")
+        file.write('{"number": 1e400, "time": 1, "what": "scratch", "state": "made"}\n')
+        file.write('{"number": 91, "time": 1, "what": ["scratch"], "state": {}}\n')
+    told = leftovers.sweep()
+    assert any("entry 90 (scratch) of the journal has no path as pileup writes it" in line for line in told)
+    assert any(f"the folder {scratch} of target mine is removed" in line for line in told)
+    assert len(told) == 2
+
+
+def test_s5_a_suite_that_has_changed_is_not_loaded(begin: Begin, tmp_path: Path) -> None:
+    folder = begin()
+    crash(folder)
+    folder.journal("setting", "changed", target="se", setting="level", value="9", before="2")
+    (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
+    (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: './mine.py:A'}]\n")
+    (told,) = leftovers.put_right(folder, Trust.of(folder), Reach.ALL)
+    assert "is not what this run began with" in told.problem
+    assert not (tmp_path / "executed").exists()
+
+
+def test_s5_a_plug_in_that_has_changed_is_not_executed(tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text("from pileup.plugin import Test\nclass A(Test):\n    def run(self, op): pass\n")
+    (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: './mine.py:A'}]\n")
+    plan = load(tmp_path / "suite.yaml")
+    folder = RunFolder.create(tmp_path / "runs", "plugin", 0)
+    folder.save(first_info(plan, 1))
+    leftovers.register(folder, plan).lock.release(done=False)
+    assert reload(folder.info(), {}, Trust.of(folder)).digest == plan.digest
+    plugin.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
+    with pytest.raises(UsageError, match=r"mine\.py, a plug-in of .* is not what this run began with"):
+        reload(folder.info(), {}, Trust.of(folder))
+    assert not (tmp_path / "executed").exists()
+
+
+def test_s5_a_process_without_the_mark_is_not_ended(begin: Begin) -> None:
+    folder = begin()
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        try:
+            identity = Identity.of(process.pid)
+            assert identity is not None
+            about = {"target": "se", "process": "server", "mark": "f" * 32, **asdict(identity)}
+            folder.journal("server", "started", of=folder.journal("server", "begun", target="se"), **about)
+            folder.journal("pause", "begun", **about)
+            assert undo(folder, objects=True) == []
+            assert process.poll() is None
+        finally:
+            process.kill()

@@ -131,8 +131,8 @@ def _configuration(wanted: XrootdSettings) -> str:
         parts.append(f"xrd.sched mint {least} avlt {min(2, least)} maxt {wanted.threads} idle 60\n")
     if wanted.throttled:
         parts.append("\n".join(_throttle(wanted)) + "\n")
-    if wanted.authorization != "none":
-        parts += [AUTHORIZED, MACAROONS if wanted.authorization == "macaroons" else TOKENS]
+    if wanted.guard != "none":
+        parts += [AUTHORIZED, MACAROONS if wanted.guard == "macaroons" else TOKENS]
     if wanted.trace:
         parts.append("xrootd.trace request\nhttp.trace request\n")
     return "".join((*parts, *(f"{line}\n" for line in wanted.directives)))
@@ -152,7 +152,7 @@ def _throttle(wanted: XrootdSettings) -> Iterator[str]:
 
 def _credentials(wanted: XrootdSettings) -> dict[str, str]:
     given = {"ca": "{short}/ca.pem"} if wanted.tls else {}
-    return given | ({"token_file": f"{{short}}/{wanted.authorization}"} if wanted.authorization != "none" else {})
+    return given | ({"token_file": f"{{short}}/{wanted.guard}"} if wanted.guard != "none" else {})
 
 
 def _identity(wanted: XrootdSettings) -> Iterator[File]:
@@ -161,11 +161,11 @@ def _identity(wanted: XrootdSettings) -> Iterator[File]:
         made = _certificates().make_certificates()
         for name, text in {"ca": made.ca, "certificate": made.certificate, "key": made.key}.items():
             yield File(f"{{short}}/{name}.pem", text, mode=0o400, keep=True)
-    if wanted.authorization != "none":
+    if wanted.guard != "none":
         yield File("{short}/authdb", f"u pileup-nobody {EXPORT} rl\n")
-    if wanted.authorization == "macaroons":
+    if wanted.guard == "macaroons":
         yield from _macaroon()
-    if wanted.authorization == "tokens":
+    if wanted.guard == "tokens":
         yield from _token()
 
 

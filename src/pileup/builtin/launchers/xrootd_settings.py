@@ -19,8 +19,10 @@ class XrootdSettings(Part):
     tls: bool = Field(
         False, description="speak TLS, with a certificate made for it: roots:// or https:// instead of root://, http://"
     )
-    authorization: Literal["none", "macaroons", "tokens"] = Field(
-        "none", description="who may come in: anybody, or who has a macaroon or a WLCG token; pileup gets one made"
+    authorization: Literal["none", "macaroons", "tokens"] | None = Field(
+        None,
+        description="who may come in: anybody on this machine, or who has a macaroon or a WLCG token; pileup gets one "
+        "made. Default: none, and macaroons with `folder`, whose files are not of this run alone",
     )
     checksum: Literal["none", "adler32", "crc32c", "md5"] = Field(
         "adler32", description="the checksum of a file that it tells when asked"
@@ -54,6 +56,13 @@ class XrootdSettings(Part):
             if "\n" in line or "\r" in line:
                 raise ValueError("a directive has several lines; expected one line for each")
         return lines
+
+    @property
+    def guard(self) -> Literal["none", "macaroons", "tokens"]:
+        """What lets clients in: 127.0.0.1 is open to every user of the machine, which a folder need not be."""
+        if self.authorization is not None:
+            return self.authorization
+        return "none" if self.folder is None else "macaroons"
 
     @property
     def throttled(self) -> bool:

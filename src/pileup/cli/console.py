@@ -1,0 +1,19 @@
+"""A console for rich that shows control characters instead of obeying them (`messages.plain`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from pileup.cli.messages import plain
+
+
+class SafeConsole(Console):
+    """A console on which text of others cannot move the cursor; its own colours and cursor stay."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield what is to be written, text made plain."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(plain(segment.text), segment.style)

@@ -1,0 +1,46 @@
+"""The process at the other end: ended with what it has started, and nobody else."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from pileup.fleet.connection import Connection
+from pileup.fleet.launch import Start
+from pileup.model.errors import TargetError
+
+
+def runs(pid: int) -> bool:
+    try:
+        return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+
+
+def test_s12_a_group_is_killed_only_while_its_number_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = []
+
+    def kill(number: int, signal: int, killpg=os.killpg) -> None:
+        states.append(Path(f"/proc/{number}/stat").exists())
+        killpg(number, signal)
+
+    monkeypatch.setattr(os, "killpg", kill)
+    command = f"sleep 60 >&- 2>&- <&- & echo $! > {tmp_path}/child; exit 3"
+    connection = Connection(Start("near", ("sh", "-c", command), False, "python3"))
+    with pytest.raises(TargetError, match="it ended with code 3"):
+        connection.greet(10)
+    assert connection.ended.wait(10)
+    child = int((tmp_path / "child").read_text())
+    deadline = time.monotonic() + 5
+    while runs(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert states
+    assert all(states), "nobody had waited for the leader"
+    before = len(states)
+    connection.lose("again")
+    connection.close()
+    assert len(states) == before
