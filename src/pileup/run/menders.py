@@ -13,21 +13,24 @@ from typing import Any, Protocol
 
 from pileup.model.errors import TargetError
 from pileup.model.plan import Plan
-from pileup.plugin import Target
+from pileup.plugin import FileTarget, Target
 from pileup.record import RunFolder
 from pileup.run import disks, processes
 from pileup.run.changers import changer_of
 from pileup.run.delegation_menders import DelegationsMender
+from pileup.run.grounds import GROUND, OWN, end_ground, keeps
 from pileup.run.intents import Intent
 from pileup.run.job_menders import JobsMender
+from pileup.run.kept import deleting, left_alone
 from pileup.run.processes import Identity
 from pileup.run.reload import reload
 from pileup.run.removal import remove
+from pileup.run.there import ours
 from pileup.suite import instances
 
 GRACE = 5.0
 """Seconds that a server gets to end."""
-ON_TARGETS = frozenset({"objects", "jobs", "delegations"})
+ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
 """What stays on targets until it is asked for to be removed: it may be wanted."""
 PREFIX = "pileup-"
 """How the names of folders begin that pileup makes outside the record."""
@@ -253,8 +256,13 @@ class ObjectsMender:
             return
         plan, name = context.plan, entry["target"]
         timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
-        if problem := remove(plan, name, context.target(name), entry["remove"], timeout):
-            raise TargetError(problem)
+        target, program, others = context.target(name), entry["remove"], ""
+        if entry.get("own") is False and isinstance(target, FileTarget):
+            found = ours(context.folder, target, entry)
+            program, others = deleting(found.names).to_native(), left_alone(found.others)
+        problem = remove(plan, name, target, program, timeout) if program["steps"][0]["repeat"] else ""
+        if problem or others:
+            raise TargetError("; ".join(each for each in (problem, others) if each))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed or kept."""
@@ -266,6 +274,40 @@ class ObjectsMender:
         return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
 
 
+class GroundMender:
+    """Leaves a folder that the run worked in: its own goes with all that is in it, another loses its marker."""
+
+    failed = "left"
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """What was on a private server or folder went with it."""
+        return not context.private(intent.entry["target"])
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it, and why it is kept when it is."""
+        entry = intent.entry
+        what = f"the folder /{entry['folder']} on target {entry['target']}"
+        if intent.what == GROUND:
+            return f"{what} is free again"
+        return f"{what} is kept: the suite keeps what is in it" if keeps(context.folder) else f"{what} is removed"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove name by name what is the run's in it."""
+        entry, target = intent.entry, context.target(intent.entry["target"])
+        if not isinstance(target, FileTarget):
+            raise TargetError(f"target {entry['target']} keeps no files now", "the kind that it was")
+        own = intent.what == OWN
+        marker = str(entry["marker"]).encode()
+        kept = own and keeps(context.folder)
+        _, problem = end_ground(target, entry["folder"], marker, entry["levels"], own=own, kept=kept)
+        if problem:
+            raise TargetError(problem)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed, or kept."""
+        return "kept" if intent.what == OWN and keeps(context.folder) else "removed"
+
+
 MENDERS: dict[str, Mender] = {
     "server": ServerMender(),
     "fault": FaultMender(),
@@ -274,6 +316,8 @@ MENDERS: dict[str, Mender] = {
     "disk": DiskMender(),
     "setting": SettingMender(),
     "objects": ObjectsMender(),
+    OWN: GroundMender(),
+    GROUND: GroundMender(),
     "jobs": JobsMender(),
     "delegations": DelegationsMender(),
 }

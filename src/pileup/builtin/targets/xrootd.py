@@ -22,11 +22,13 @@ from pileup.plugin import (
     Failed,
     FileTarget,
     Launcher,
+    NotThere,
     ProgramClient,
     Refused,
     Size,
     Step,
     TargetError,
+    no_folder,
     option,
 )
 
@@ -170,6 +172,8 @@ class XrootdTarget(FileTarget):
         try:
             version = self._version()
             there = self.stat("")
+        except NotThere as problem:
+            raise no_folder(self.url) from problem
         except (Failed, Ambiguous) as problem:
             raise TargetError(
                 f"{self.url} cannot be reached: {problem.what}", "a folder that is there", "is it up, is the url right?"
@@ -221,6 +225,11 @@ class XrootdTarget(FileTarget):
         """Write a whole file."""
         with self._about(path) as session:
             session.write(path, data)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing is yet."""
+        with self._about(path) as session:
+            session.write(path, data, new=True)
 
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""
