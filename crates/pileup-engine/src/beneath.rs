@@ -141,9 +141,7 @@ impl Beneath {
                     match status(target, &to, libc::AT_SYMLINK_NOFOLLOW) {
                         Ok(_) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
                         // SAFETY: as above.
-                        Err(_) => {
-                            done(unsafe { libc::renameat(folder, name.as_ptr(), target, to.as_ptr()) })
-                        }
+                        Err(_) => done(unsafe { libc::renameat(folder, name.as_ptr(), target, to.as_ptr()) }),
                     }
                 }
                 _ => moved,

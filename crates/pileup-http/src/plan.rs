@@ -103,8 +103,7 @@ impl Plan {
     /// When one of the user's is none.
     pub(crate) fn headers<'a>(&self, call: &Call<'_>, server: &'a Server) -> Result<Headers<'a>, Fault> {
         let step = call.step;
-        let usual =
-            step.headers.is_empty() && step.checksum == Checksum::None && self.parts.is_empty() && !step.new;
+        let usual = step.headers.is_empty() && step.checksum == Checksum::None && self.parts.is_empty() && !step.new;
         if usual && !matches!(step.verb, Verb::List | Verb::Rename | Verb::Checksum) {
             return Ok(Headers::Written(&server.written));
         }

@@ -32,7 +32,7 @@ from pileup.run.live import Live
 from pileup.run.replay import UNREADABLE, replayed
 from pileup.run.steering import Steering
 from pileup.run.stop import Haste
-from pileup.run.there import from_journal, made_by, ours, to_journal
+from pileup.run.there import from_journal, made_by, ours, remove_folders, to_journal
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]
@@ -62,6 +62,7 @@ class CaseRun:
         """What an iteration may take, ns; in the engine an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
+        self._noted: dict[str, Any] = {}
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -99,7 +100,10 @@ class CaseRun:
     @property
     def _entry(self) -> dict[str, Any]:
         """What the journal says that was to be made."""
-        return next((each for each in self._live.folder.journal_entries() if each.get("number") == self._made), {})
+        if not self._noted:  # by an earlier session of the run
+            entries = self._live.folder.journal_entries()
+            self._noted = next((each for each in entries if each.get("number") == self._made), {})
+        return self._noted
 
     def _remove(self, program: Program) -> str:
         """Remove what was made: all of it in the run's own folder, elsewhere what is known to be the run's.
@@ -115,7 +119,8 @@ class CaseRun:
         except (VerdictException, TargetError) as unknown:
             return str(unknown)
         problem = self._do(deleting(found.names), Phase.CLEANUP) if found.names else ""
-        return "; ".join(each for each in (problem, left_alone(found.others)) if each)
+        told = (problem, remove_folders(target, found.folders), left_alone(found.others))
+        return "; ".join(each for each in told if each)
 
     def _keep(self) -> str:
         """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
@@ -132,20 +137,27 @@ class CaseRun:
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
-        footing, problem = footing_of(self._live.plan, self.case, self._program), ""
+        footing = footing_of(self._live.plan, self.case, self._program)
         self._live.rails.check_inside(self.case, self._target, self._program, preparation, removal)
         if found := self._found(footing.load):
             return PASSED, found
+        if problem := self._ready(footing, preparation, removal):
+            return FAILED, f"set-up failed: {problem}"
+        if footing.load is not None:
+            work = self._work_with(counting(self._target, footing.load))
+        return self._press_work(work)
+
+    def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
+        """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
         self._live.fleets.flush()
         self._live.grounds.enter(self.case, self._target, self._program, preparation)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
-        if footing.load is not None:
-            work = self._work_with(counting(self._target, footing.load))
         self._note_objects(removal, footing, preparation)
-        for before in (preparation, self._live.grounds.missing(self._target, footing)):
-            problem = problem or (self._do(before, Phase.SETUP) if before else "")
-        if problem:
-            return FAILED, f"set-up failed: {problem}"
+        problem = self._do(preparation, Phase.SETUP) if preparation else ""
+        first = None if problem else self._live.grounds.missing(self._target, footing)
+        return problem or (self._do(first, Phase.SETUP) if first else "")
+
+    def _press_work(self, work: Work) -> Ended:
         position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
         fleet = self._live.fleets.of(self.case, native=work.program is not None)
         with replayed(self.case, self._told) as starts:
@@ -335,16 +347,15 @@ class CaseRun:
         steps = [step for each in programs for step in each.steps]
         own = self._live.plan.own.get(self.case.test.target or "")
         if removal is not None:
-            self._made = self._live.folder.journal(
-                "objects",
-                "made",
-                case=self.case.name,
-                target=self.case.test.target,
-                cleanup=self.case.test.cleanup,
-                remove=removal.to_native(),
-                made=to_journal(steps),
-                own=not own or all(in_own(own, step.keys) for step in removal.steps),
-            )
+            self._noted = {
+                "case": self.case.name,
+                "target": self.case.test.target,
+                "cleanup": self.case.test.cleanup,
+                "remove": removal.to_native(),
+                "made": to_journal(steps),
+                "own": not own or all(in_own(own, step.keys) for step in removal.steps),
+            }
+            self._made = self._live.folder.journal("objects", "made", **self._noted)
 
     def _delay(self) -> None:
         law = self.case.load.delay or self._live.plan.suite.delay

@@ -162,7 +162,7 @@ class Grounds:
         return acknowledged(self.folder, name)
 
     def leave(self, get: Callable[[str], Target | None]) -> list[str]:
-        """Remove the folders with all that is the run's in them; return what could not be, in words.
+        """Remove the folders with all that is the run's in them; return in words what stays, and why.
 
         `get` returns the open target of a name. What the suite keeps in the run's own folder keeps that.
         """
@@ -175,7 +175,10 @@ class Grounds:
             state, problem = end_ground(target, place, self.marker, ground.levels, own=what == OWN, kept=kept)
             self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
             if problem:
-                told.append(f"the folder {place} on target {name} is left: {problem}")
+                again = f"`pileup clean {self.folder.path}` tries again"
+                told.append(f"the folder /{place} on target {name} is left: {problem}; {again}")
+            elif state == "kept":
+                told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")
         self._grounds.clear()
         return told
 

@@ -49,7 +49,7 @@ def _lost_on(folder: RunFolder, name: str, target: FileTarget, cases: dict[int, 
         if ground["target"] == name and not kept and read_small(target, path) != str(ground["marker"]).encode():
             folder.journal(OWN, "gone", of=ground["number"], target=name)
             gone |= {case for case, entry in cases.items() if entry.get("own")}
-    known = acknowledged(folder, name, deleted=True)
+    known = acknowledged(folder, name)
     for case, entry in cases.items():
         for made in from_journal(entry):
             names = Names()

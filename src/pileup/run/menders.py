@@ -25,7 +25,7 @@ from pileup.run.kept import deleting, left_alone
 from pileup.run.processes import Identity
 from pileup.run.reload import reload
 from pileup.run.removal import remove
-from pileup.run.there import ours
+from pileup.run.there import ours, remove_folders
 from pileup.suite import instances
 
 GRACE = 5.0
@@ -256,13 +256,15 @@ class ObjectsMender:
             return
         plan, name = context.plan, entry["target"]
         timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
-        target, program, others = context.target(name), entry["remove"], ""
+        target = context.target(name)
         if entry.get("own") is False and isinstance(target, FileTarget):
             found = ours(context.folder, target, entry)
-            program, others = deleting(found.names).to_native(), left_alone(found.others)
-        problem = remove(plan, name, target, program, timeout) if program["steps"][0]["repeat"] else ""
-        if problem or others:
-            raise TargetError("; ".join(each for each in (problem, others) if each))
+            problem = remove(plan, name, target, deleting(found.names).to_native(), timeout) if found.names else ""
+            problems = [problem, remove_folders(target, found.folders), left_alone(found.others)]
+        else:
+            problems = [remove(plan, name, target, entry["remove"], timeout)]
+        if any(problems):
+            raise TargetError("; ".join(filter(None, problems)))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed or kept."""

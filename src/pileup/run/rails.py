@@ -98,11 +98,11 @@ def _base(url: str) -> str:
 
 def place_inside(url: str, inside: str) -> str:
     """Return the way from a url down to `inside`, relative; empty where that is the url or above it."""
-    base = _base(url) if url else ""
+    base = posixpath.normpath(_base(url) or "/")
     limit = posixpath.normpath("/" + inside.strip("/"))
-    if not base or limit == posixpath.normpath(base) or not _below(limit, base):
+    if not url or limit == base or not _below(limit, base):
         return ""
-    return limit[len(posixpath.normpath(base).rstrip("/")) :].strip("/")
+    return limit[len(base.rstrip("/")) :].strip("/")
 
 
 def _decodings(text: str) -> Iterator[str | None]:

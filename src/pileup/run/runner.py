@@ -171,7 +171,7 @@ class Runner:
             self._do(live, instruction)
         self._clean_up(list(self._done))
         for told in live.grounds.leave(live.targets.get):
-            live.folder.event("clean-up", f"{told}; `pileup clean {live.folder.path}` tries again")
+            live.folder.event("clean-up", told)
 
     def _next(self) -> Instruction:
         if self._stop.haste:

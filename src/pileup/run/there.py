@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pileup._core._native import Steps
 from pileup.model.errors import Failed, RecordError, TargetError, VerdictException
@@ -14,6 +14,9 @@ from pileup.model.program import Content, Keys, Program, Step
 from pileup.plugin import FileTarget, NotThere
 from pileup.record import RunFolder
 from pileup.run.rails import Names, renamed, shown
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 MOST_ASKED = 10_000
 """Names asked for one by one, where a server lists no folders."""
@@ -111,41 +114,44 @@ def _asked(target: FileTarget, keys: Keys, number: int) -> Iterator[tuple[str, i
             continue
 
 
-def acknowledged(folder: RunFolder, target: str, deleted: bool = False) -> set[str]:
-    """Return the names on a target whose making this run has a word for, by its record; with `deleted` still there.
+def acknowledged(folder: RunFolder, target: str) -> set[str]:
+    """Return the names on a target whose making this run has a word for, by its record, and not their removal since.
 
-    Of runs whose rows cannot be read nothing is known.
+    Of a run whose rows cannot be read nothing is known.
     """
-    found: set[str] = set()
+    made: dict[str, int] = {}
     entries = [each for each in folder.journal_entries() if _opens(each, target)]
     try:
         with folder.operations().connect() as connection:
-
-            def keys_of(operation: str, case: str | None) -> set[str]:
-                where = "operation = ? AND outcome = 'passed' AND side = 'client'"
-                given = [operation]
-                if case is not None:
-                    where, given = where + ' AND "case" = ?', [operation, case]
-                rows = connection.execute(f"SELECT DISTINCT key FROM operations WHERE {where}", given).fetchall()  # noqa: S608
-                return {str(row[0]).strip("/") for row in rows}
-
             for entry in entries:
-                for made in from_journal(entry):
-                    keys = keys_of(made.operation, entry["case"])
-                    found |= _renamed(keys, made) if made.verb == "rename" else keys
-            return found - keys_of("delete", None) if deleted else found
+                for each in from_journal(entry):
+                    last = _last(connection, each.operation, entry["case"])
+                    if each.verb == "rename":
+                        last = _renamed(last, each)
+                    made.update({name: max(end, made.get(name, 0)) for name, end in last.items()})
+            removed = _last(connection, "delete", None) if made else {}
     except RecordError:
         return set()
+    return {name for name, end in made.items() if removed.get(name, 0) <= end}
+
+
+def _last(connection: DuckDBPyConnection, operation: str, case: str | None) -> dict[str, int]:
+    """Return the names that an operation passed on, each with when it did last, ns since the epoch."""
+    where, given = "operation = ? AND outcome = 'passed' AND side = 'client'", [operation]
+    if case is not None:
+        where, given = where + ' AND "case" = ?', [operation, case]
+    asked = f'SELECT key, max("end") FROM operations WHERE {where} GROUP BY key'  # noqa: S608
+    return {str(key).strip("/"): int(end) for key, end in connection.execute(asked, given).fetchall()}
 
 
 def _opens(entry: dict[str, Any], target: str) -> bool:
     return entry.get("what") == "objects" and entry.get("state") == "made" and entry.get("target") == target
 
 
-def _renamed(keys: set[str], made: Made) -> set[str]:
+def _renamed(last: dict[str, int], made: Made) -> dict[str, int]:
     """Return the new names of what was renamed."""
     before, after = made.source.suffix, made.keys.suffix
-    return {key.removesuffix(before) + after for key in keys if key.endswith(before)}
+    return {key.removesuffix(before) + after: end for key, end in last.items() if key.endswith(before)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +159,9 @@ class Ours:
     """What of the names there is this run's, and what is not known to be."""
 
     names: list[str]
+    """Files."""
+    folders: list[str]
+    """Folders, the innermost first: they go when the files are gone."""
     others: list[str]
 
 
@@ -162,14 +171,32 @@ def ours(folder: RunFolder, target: FileTarget, entry: dict[str, Any]) -> Ours:
     This run's is what it has a word for, and of what was under way just what carries its content. Raises TargetError.
     """
     known = acknowledged(folder, entry["target"])
-    mine: dict[str, None] = {}
-    others: dict[str, None] = {}
+    mine: dict[str, bool] = {}
+    others: list[str] = []
     until = time.monotonic() + COMPARED_WITHIN
     for made in from_journal(entry):
         for name, size in existing(target, made.keys).items():
             carries = name in known or (time.monotonic() < until and _carries(target, made, name, size))
-            (mine if carries else others)[name] = None
-    return Ours(list(mine), [name for name in others if name not in mine])
+            if carries:
+                mine[name] = made.verb == "mkdir"
+            else:
+                others.append(name)
+    folders = sorted((name for name, folder in mine.items() if folder), key=lambda name: -name.count("/"))
+    files = [name for name, folder in mine.items() if not folder]
+    return Ours(files, folders, sorted({name for name in others if name not in mine}))
+
+
+def remove_folders(target: FileTarget, folders: list[str]) -> str:
+    """Remove folders that are empty, the innermost first; return what went wrong."""
+    problems = []
+    for name in folders:
+        try:
+            target.delete(name)
+        except NotThere:
+            continue
+        except VerdictException as problem:
+            problems.append(str(problem))
+    return f"{len(problems)} folders could not be removed: {problems[0]}" if problems else ""
 
 
 def _carries(target: FileTarget, made: Made, name: str, size: int) -> bool:

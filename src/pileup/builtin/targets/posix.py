@@ -91,7 +91,7 @@ class PosixTarget(FileTarget):
     def create(self, path: str, data: bytes) -> None:
         """Write a file where nothing is yet; a link is something."""
         place = self._inside(path, follow=False)
-        with _said(path), open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        with _said(path), place.open("xb") as file:
             file.write(data)
 
     def delete(self, path: str) -> None:
