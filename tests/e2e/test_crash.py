@@ -123,7 +123,7 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data(here: Path, cr
     assert sleeping(crashed) == []
     assert (here / "level").read_text() == "1"
     assert list((here / "tmp").iterdir()) == []
-    assert len(list((here / "data" / "pileup").iterdir())) == 4, "data may be wanted"
+    assert len(list((here / "data").glob("pileup-*/pileup/*"))) == 4, "data may be wanted"
     for told in ("setting level of target tuned is set back to 1", "the server of target se (pid", "is removed"):
         assert f"left by {crashed.name}: " in done.stderr
         assert told in done.stderr
@@ -144,8 +144,11 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert server(crashed) is None
     assert (here / "level").read_text() == "1"
     assert list((here / "tmp").iterdir()) == []
-    left = sorted(str(path.relative_to(here / "data")) for path in (here / "data").rglob("*"))
-    assert left == ["kept", "kept/f000000", "pileup", "theirs"]
+    (own,) = (here / "data").glob("pileup-*")
+    left = sorted(str(path.relative_to(own)) for path in own.rglob("*"))
+    assert left == [".pileup-owner", "kept", "kept/f000000"]
+    assert f"the folder /{own.name} on target tuned is kept: the suite keeps what is in it\n" in would.stdout
+    assert sorted(path.name for path in (here / "data").iterdir()) == [own.name, "theirs"]
     again = run(here, "clean", str(crashed))
     assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
 

@@ -282,8 +282,10 @@ def end_ground(
     path = f"{place}/{MARKER}".lstrip("/")
     try:
         found = read_small(target, path)
-        if own and kept and found is not None and len(target.list(place)) > 1:
-            return "kept", ""
+        if own and kept and found == marker:
+            _prune(target, place)
+            if len(target.list(place)) > 1:
+                return "kept", ""
         if own and found is not None and found != marker:
             return "left", "its marker is not this run's"
         if own and found is not None:
@@ -322,6 +324,18 @@ def _empty(target: FileTarget, folder: str, marker: str) -> None:
                 continue
 
     clear(folder, 1)
+
+
+def _prune(target: FileTarget, folder: str, depth: int = 1) -> bool:
+    """Remove the folders in a folder that hold no file; return whether it is empty then. Raises VerdictException."""
+    entries = target.list(folder) if depth <= DEEPEST else []
+    left = len(entries)
+    for each in entries:
+        path = f"{folder}/{each.name}"
+        if each.folder and _prune(target, path, depth + 1):
+            target.delete(path)
+            left -= 1
+    return left == 0 and depth <= DEEPEST
 
 
 def _missing(target: FileTarget, place: str) -> list[str]:

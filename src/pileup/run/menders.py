@@ -19,7 +19,7 @@ from pileup.run import disks, processes
 from pileup.run.changers import changer_of
 from pileup.run.delegation_menders import DelegationsMender
 from pileup.run.grounds import GROUND, OWN, end_ground, keeps
-from pileup.run.intents import Intent
+from pileup.run.intents import Intent, open_intents
 from pileup.run.job_menders import JobsMender
 from pileup.run.kept import deleting, left_alone
 from pileup.run.processes import Identity
@@ -245,14 +245,14 @@ class ObjectsMender:
         """Name the case, and why it is kept when it is."""
         entry = intent.entry
         what = f"what {entry['case']} has made on target {entry['target']}"
-        if self._wanted(intent, context):
+        if wanted(intent, context):
             return f"{what} is removed"
         return f"{what} is kept: its clean-up is `{entry['cleanup']}`"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove each object by its name."""
         entry = intent.entry
-        if not self._wanted(intent, context):
+        if not wanted(intent, context):
             return
         plan, name = context.plan, entry["target"]
         timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
@@ -269,11 +269,13 @@ class ObjectsMender:
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed or kept."""
         gone = context.private(intent.entry["target"] or "")
-        return "removed" if gone or self._wanted(intent, context) else "kept"
+        return "removed" if gone or wanted(intent, context) else "kept"
 
-    def _wanted(self, intent: Intent, context: Context) -> bool:
-        cleanup = intent.entry["cleanup"]
-        return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+
+def wanted(intent: Intent, context: Context) -> bool:
+    """Whether the suite wants removed what a case has made."""
+    cleanup = intent.entry["cleanup"]
+    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
 
 
 class GroundMender:
@@ -291,7 +293,7 @@ class GroundMender:
         what = f"the folder /{entry['folder']} on target {entry['target']}"
         if intent.what == GROUND:
             return f"{what} is free again"
-        return f"{what} is kept: the suite keeps what is in it" if keeps(context.folder) else f"{what} is removed"
+        return f"{what} is kept: the suite keeps what is in it" if _keeps(context) else f"{what} is removed"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove name by name what is the run's in it."""
@@ -300,14 +302,20 @@ class GroundMender:
             raise TargetError(f"target {entry['target']} keeps no files now", "the kind that it was")
         own = intent.what == OWN
         marker = str(entry["marker"]).encode()
-        kept = own and keeps(context.folder)
+        kept = own and _keeps(context)
         _, problem = end_ground(target, entry["folder"], marker, entry["levels"], own=own, kept=kept)
         if problem:
             raise TargetError(problem)
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed, or kept."""
-        return "kept" if intent.what == OWN and keeps(context.folder) else "removed"
+        return "kept" if intent.what == OWN and _keeps(context) else "removed"
+
+
+def _keeps(context: Context) -> bool:
+    """Whether something in the run's own folder stays, by what was done or by what is going to be."""
+    open_ = [each for each in open_intents(context.folder) if each.what == "objects" and each.entry.get("own")]
+    return keeps(context.folder) or any(not wanted(each, context) for each in open_)
 
 
 MENDERS: dict[str, Mender] = {
