@@ -166,16 +166,21 @@ class Ours:
 
 
 def ours(folder: RunFolder, target: FileTarget, entry: dict[str, Any]) -> Ours:
-    """Return what is there of what a journal's entry says that was to be made.
+    """Return what is there of what a journal's entry says that was to be made and removed.
 
     This run's is what it has a word for, and of what was under way just what carries its content. Raises TargetError.
     """
     known = acknowledged(folder, entry["target"])
+    removed = Names()
+    for told in entry["remove"]["steps"]:
+        removed.add(_step(told).keys)
     mine: dict[str, bool] = {}
     others: list[str] = []
     until = time.monotonic() + COMPARED_WITHIN
     for made in from_journal(entry):
         for name, size in existing(target, made.keys).items():
+            if not removed.has(name):  # of another test, which removes it
+                continue
             carries = name in known or (time.monotonic() < until and _carries(target, made, name, size))
             if carries:
                 mine[name] = made.verb == "mkdir"

@@ -166,7 +166,9 @@ def test_a_name_that_is_removed_in_the_same_iteration_may_be_new_each_time(tmp_p
 def test_s1_of_what_is_not_known_only_what_carries_the_runs_content_goes(tmp_path: Path, data: PosixTarget) -> None:
     plan, folder = planned(tmp_path)
     steps = [write(), Step("mkdir", "mkdir", Keys("here/d", 3), repeat=3, missing_ok=True)]
-    entry = {"target": "se", "case": "fill", "made": json.loads(json.dumps(to_journal(steps)))}
+    removal = Program((Step("delete", "delete", SET), Step("delete", "delete", Keys("here/d", 3, suffix="/"))))
+    told = {"made": to_journal(steps), "remove": removal.to_native()}
+    entry = {"target": "se", "case": "fill", **json.loads(json.dumps(told))}
     assert from_journal(entry) == made_by(steps)
     from pileup._core._native import Steps
 
@@ -184,6 +186,8 @@ def test_s1_of_what_is_not_known_only_what_carries_the_runs_content_goes(tmp_pat
     assert found.names == ["here/f000000", "here/f000001"]
     assert found.folders == ["here/d000000"]
     assert found.others == ["here/d000001", "here/f000002", "here/f000003"]
+    entry["remove"] = Program((Step("delete", "delete", Keys("here/f", 1)),)).to_native()
+    assert ours(folder, data, entry).names == ["here/f000000"], "the others are another test's to remove"
     assert remove_folders(data, ["here/d000000", "here/d000001", "here/gone"]).startswith("1 folders could not be")
     assert (here / "d000001/theirs").exists()
     assert plan.own
