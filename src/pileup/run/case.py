@@ -149,7 +149,6 @@ class CaseRun:
 
     def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
         """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
-        self._live.fleets.flush()
         self._live.grounds.enter(self.case, self._target, self._program, preparation)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal, footing, preparation)

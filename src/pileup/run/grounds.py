@@ -112,6 +112,8 @@ class Grounds:
 
     plan: Plan
     folder: RunFolder
+    flush: Callable[[], object] = lambda: None
+    """Brings every row so far into the record."""
     marker: bytes = b""
     """What the run's markers hold, in all folders the same."""
     _grounds: dict[tuple[str, str], Ground] = field(default_factory=dict)
@@ -159,6 +161,7 @@ class Grounds:
 
     def known(self, name: str) -> set[str]:
         """Return the names on a target that this run has made."""
+        self.flush()
         return acknowledged(self.folder, name)
 
     def leave(self, get: Callable[[str], Target | None]) -> list[str]:

@@ -127,7 +127,7 @@ class Runner:
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
             fleets = Fleets(plan, folder, targets, first, info["places"], session=len(info["sessions"]))
             book, stop = self._book, self._stop
-            grounds = Grounds(plan, folder)
+            grounds = Grounds(plan, folder, fleets.flush)
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
             try:
                 self._carry_out(live)
