@@ -62,18 +62,28 @@ def run(storage: Storage, tmp_path: Path, *tests: dict[str, Any], code: int = 0)
     return {case["name"]: case for case in cases}
 
 
-FILL = {"name": "fill", "use": "storage.write", "options": {"files": 5, "size": "100 kB"}, "cleanup": "never"}
+FILL = {
+    "name": "fill",
+    "use": "storage.write",
+    "options": {"folder": "/pileup", "files": 5, "size": "100 kB"},
+    "cleanup": "never",
+}
 
 
 def test_what_is_written_is_read_back_verified(storage: Storage, tmp_path: Path) -> None:
-    read = {"name": "read", "use": "storage.read", "after": ["fill"], "options": {"files": 5, "size": "100 kB"}}
+    read = {
+        "name": "read",
+        "use": "storage.read",
+        "after": ["fill"],
+        "options": {"folder": "/pileup", "files": 5, "size": "100 kB"},
+    }
     part = {
         "name": "part",
         "use": "storage.read",
-        "options": {"files": 5, "size": "100 kB", "offset": "10 kB", "length": "7 kB"},
+        "options": {"folder": "/pileup", "files": 5, "size": "100 kB", "offset": "10 kB", "length": "7 kB"},
     }
-    stat = {"name": "stat", "use": "storage.stat", "options": {"files": 5, "size": "100 kB"}}
-    listing = {"name": "list", "use": "storage.list", "options": {"entries": 5}}
+    stat = {"name": "stat", "use": "storage.stat", "options": {"folder": "/pileup", "files": 5, "size": "100 kB"}}
+    listing = {"name": "list", "use": "storage.list", "options": {"folder": "/pileup", "entries": 5}}
     cases = run(storage, tmp_path, FILL, read, part, stat, listing)
     assert {name: case["outcome"] for name, case in cases.items()} == dict.fromkeys(cases, "passed")
     moved = {name: case["operations"][0]["bytes"] for name, case in cases.items()}
@@ -87,7 +97,10 @@ def test_one_wrong_byte_is_found(storage: Storage, tmp_path: Path) -> None:
     data[77_777] ^= 1
     storage.put(name, bytes(data))
     cases = run(
-        storage, tmp_path, {"name": "read", "use": "storage.read", "options": {"files": 5, "size": "100 kB"}}, code=1
+        storage,
+        tmp_path,
+        {"name": "read", "use": "storage.read", "options": {"folder": "/pileup", "files": 5, "size": "100 kB"}},
+        code=1,
     )
     assert cases["read"]["outcome"] == "failed"
     assert "wrong content at offset 77777" in cases["read"]["reason"]
@@ -96,8 +109,8 @@ def test_one_wrong_byte_is_found(storage: Storage, tmp_path: Path) -> None:
 def test_a_file_of_another_size_is_found(storage: Storage, tmp_path: Path) -> None:
     run(storage, tmp_path, FILL)
     storage.put("pileup/f000000", storage.get("pileup/f000000")[:-1])
-    stat = {"name": "stat", "use": "storage.stat", "options": {"files": 5, "size": "100 kB"}}
-    read = {"name": "read", "use": "storage.read", "options": {"files": 5, "size": "100 kB"}}
+    stat = {"name": "stat", "use": "storage.stat", "options": {"folder": "/pileup", "files": 5, "size": "100 kB"}}
+    read = {"name": "read", "use": "storage.read", "options": {"folder": "/pileup", "files": 5, "size": "100 kB"}}
     cases = run(storage, tmp_path, stat, read, code=1)
     for case in cases.values():
         assert case["outcome"] == "failed"
@@ -105,9 +118,14 @@ def test_a_file_of_another_size_is_found(storage: Storage, tmp_path: Path) -> No
 
 
 def test_what_is_not_there_fails_and_what_is_deleted_is_gone(storage: Storage, tmp_path: Path) -> None:
-    delete = {"name": "delete", "use": "storage.delete", "after": ["fill"], "options": {"files": 5}}
-    gone = {"name": "gone", "use": "storage.stat", "after": ["delete"], "options": {"files": 5}}
-    empty = {"name": "empty", "use": "storage.list", "options": {"entries": 0}}
+    delete = {
+        "name": "delete",
+        "use": "storage.delete",
+        "after": ["fill"],
+        "options": {"folder": "/pileup", "files": 5},
+    }
+    gone = {"name": "gone", "use": "storage.stat", "after": ["delete"], "options": {"folder": "/pileup", "files": 5}}
+    empty = {"name": "empty", "use": "storage.list", "options": {"folder": "/pileup", "entries": 0}}
     cases = run(storage, tmp_path, FILL, delete, gone, empty, code=1)
     outcomes = {name: case["outcome"] for name, case in cases.items()}
     assert outcomes == {"fill": "passed", "delete": "passed", "gone": "failed", "empty": "passed"}
@@ -118,7 +136,7 @@ def test_under_load_every_byte_is_counted(storage: Storage, tmp_path: Path) -> N
         "name": "read",
         "use": "storage.read",
         "after": ["fill"],
-        "options": {"files": 5, "size": "100 kB", "order": "random"},
+        "options": {"folder": "/pileup", "files": 5, "size": "100 kB", "order": "random"},
         "load": {"clients": 8, "times": 400},
     }
     cases = run(storage, tmp_path, FILL, read)

@@ -120,7 +120,7 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data_and_settings(h
     assert sleeping(crashed) == []
     assert (here / "level").read_text() == "5", "S5: nothing of its suite is executed"
     assert list((here / "tmp").iterdir()) == []
-    assert len(list((here / "data" / "pileup").iterdir())) == 4, "data may be wanted"
+    assert len(list((here / "data").glob("pileup-*/pileup/*"))) == 4, "data may be wanted"
     setting = "the setting level of target tuned is set back to 1: could not be done: the next start executes nothing"
     for told in (setting, f"`pileup clean {crashed}` does it", "the server of target se (pid", "is removed"):
         assert f"left by {crashed.name}: " in done.stderr
@@ -148,8 +148,11 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert server(crashed) is None
     assert (here / "level").read_text() == "1"
     assert list((here / "tmp").iterdir()) == []
-    left = sorted(str(path.relative_to(here / "data")) for path in (here / "data").rglob("*"))
-    assert left == ["kept", "kept/f000000", "pileup", "theirs"]
+    (own,) = (here / "data").glob("pileup-*")
+    left = sorted(str(path.relative_to(own)) for path in own.rglob("*"))
+    assert left == [".pileup-owner", "kept", "kept/f000000"]
+    assert f"the folder /{own.name} on target tuned is kept: the suite keeps what is in it\n" in would.stdout
+    assert sorted(path.name for path in (here / "data").iterdir()) == [own.name, "theirs"]
     again = run(here, "clean", str(crashed))
     assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
 

@@ -95,7 +95,13 @@ def run(folder: Path, target: dict[str, Any], lies: list[str]) -> tuple[dict[str
     """Read one file by each lie; return outcome, error and seconds by lie, and the most memory that it took, bytes."""
     options = {"size": f"{SIZE} B"}
     tests = [
-        {"name": lie, "use": "storage.read", "target": "se", "timeout": "1 s", "options": {**options, "folder": lie}}
+        {
+            "name": lie,
+            "use": "storage.read",
+            "target": "se",
+            "timeout": "1 s",
+            "options": {**options, "folder": f"/{lie}"},
+        }
         | {"load": {"times": 1}}
         for lie in lies
     ]

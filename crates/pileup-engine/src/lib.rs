@@ -3,6 +3,7 @@
 //! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
 //! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `press` is the face of it all.
 
+mod beneath;
 mod blocking;
 mod checked;
 pub mod client;

@@ -1,15 +1,17 @@
 //! Files below a folder, through the plain system calls.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use pileup_pacer::clock;
 use serde::Deserialize;
 
-use crate::client::{Act, Call, Client, Factory, Fault};
+use crate::beneath::{Beneath, Root};
+use crate::client::{Act, Call, Client, Factory, Fault, NOT_OURS};
 use crate::content::{Adler32, Maker};
 use crate::program::{Checksum, Range, Step, Verb};
 
@@ -34,7 +36,8 @@ struct Settings {
 
 /// Makes the clients of one folder.
 pub struct PosixFactory {
-    settings: Settings,
+    direct: bool,
+    root: Arc<Root>,
 }
 
 impl PosixFactory {
@@ -46,7 +49,7 @@ impl PosixFactory {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
             format!("settings of a posix target: {error}; expected root, a folder (correct the target)")
         })?;
-        Ok(Self { settings })
+        Ok(Self { direct: settings.direct, root: Arc::new(Root::new(settings.root)) })
     }
 }
 
@@ -55,14 +58,15 @@ impl Factory for PosixFactory {
     const BLOCKING: bool = true;
 
     fn make(&self, client: u32) -> PosixClient {
-        let settings = self.settings.clone();
-        PosixClient { settings, number: client, turn: 0, buffer: Vec::new(), begin: 0, kept: None }
+        let beneath = Beneath::new(Arc::clone(&self.root));
+        PosixClient { direct: self.direct, beneath, number: client, turn: 0, buffer: Vec::new(), begin: 0, kept: None }
     }
 }
 
 /// One client of a folder, with a buffer of its own.
 pub struct PosixClient {
-    settings: Settings,
+    direct: bool,
+    beneath: Beneath,
     number: u32,
     /// Reads so far.
     turn: u64,
@@ -87,18 +91,18 @@ impl Client for PosixClient {
     }
 
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-        let path = self.path(call.key)?;
+        let path = path(call.key)?;
         match call.step.verb {
             Verb::Noop => Ok(()),
             Verb::Write => self.write(&path, call, act),
             Verb::Read => self.read(&path, call, act),
             Verb::Open => self.look_into(&path, act),
             Verb::Checksum => self.compare_sum(&path, call, act),
-            Verb::Stat => stat(&path, call, act),
-            Verb::List => list(&path, call.step, act),
+            Verb::Stat => self.stat(&path, call, act),
+            Verb::List => self.list(&path, call.step, act),
             Verb::Rename => self.rename(&path, call, act),
-            Verb::Delete => made(act, || remove(&path), call.step, io::ErrorKind::NotFound),
-            Verb::Mkdir => made(act, || fs::create_dir(&path), call.step, io::ErrorKind::AlreadyExists),
+            Verb::Delete => made(act, || self.beneath.remove(&path), call.step, io::ErrorKind::NotFound),
+            Verb::Mkdir => made(act, || self.beneath.make_folder(&path), call.step, io::ErrorKind::AlreadyExists),
             Verb::Request => Err(Fault::failed("a folder takes no requests; expected a storage test")),
             Verb::Connect => {
                 Err(Fault::failed("a folder has no sessions; expected a target that is reached over a network"))
@@ -112,15 +116,6 @@ impl Client for PosixClient {
 }
 
 impl PosixClient {
-    /// The path of an object, never outside of the root.
-    fn path(&self, key: &str) -> Result<PathBuf, Fault> {
-        let relative = Path::new(key.trim_start_matches('/'));
-        if relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-            return Ok(self.settings.root.join(relative));
-        }
-        Err(Fault::failed("the path leaves the target's folder; expected one without .."))
-    }
-
     fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         let size = call.content.map_or(0, |object| object.size);
         self.whole_blocks(&[("size", Some(size)), ("buffer", call.step.buffer)])?;
@@ -158,7 +153,7 @@ impl PosixClient {
     /// The checksum of a file, by reading it: a file system keeps none. What is read does not count as bytes moved.
     fn compare_sum(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         self.resize(call.step.buffer);
-        let mut file = File::open(path).map_err(|error| fault("open", &error))?;
+        let mut file = self.beneath.open(path, libc::O_RDONLY).map_err(|error| fault("open", &error))?;
         let mut sum = Adler32::new();
         loop {
             let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, u64::MAX)];
@@ -222,7 +217,7 @@ impl PosixClient {
             }
             got += read as u64;
             act.moved(before + got);
-            if self.settings.direct && !(read as u64).is_multiple_of(BLOCK) {
+            if self.direct && !(read as u64).is_multiple_of(BLOCK) {
                 break; // the end of the file: behind it no block begins
             }
         }
@@ -239,13 +234,13 @@ impl PosixClient {
             return Ok(kept.file);
         }
         act.calls += 1;
-        let mut how = OpenOptions::new();
-        how.custom_flags(if self.settings.direct { libc::O_DIRECT } else { 0 });
-        if write {
-            let opened = how.write(true).create(true).truncate(true).open(path);
-            return opened.map_err(|error| fault("create", &error));
-        }
-        how.read(true).open(path).map_err(|error| fault("open", &error))
+        let direct = if self.direct { libc::O_DIRECT } else { 0 };
+        let (how, what) = match (write, step.new) {
+            (false, _) => (libc::O_RDONLY, "open"),
+            (true, false) => (libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_NOFOLLOW, "create"),
+            (true, true) => (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, "create"),
+        };
+        self.beneath.open(path, how | direct).map_err(|error| fault_of(step, what, &error))
     }
 
     /// Keep the file for the next operation, or close it.
@@ -256,19 +251,42 @@ impl PosixClient {
     /// Open a file and close it again.
     fn look_into(&mut self, path: &Path, act: &mut Act) -> Result<(), Fault> {
         act.calls = 2;
-        File::open(path).map(drop).map_err(|error| fault("open", &error))
+        self.beneath.open(path, libc::O_RDONLY).map(drop).map_err(|error| fault("open", &error))
     }
 
-    fn rename(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn rename(&mut self, from: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         act.calls = 1;
-        let to = self.path(&call.renamed())?;
-        fs::rename(path, to).map_err(|error| fault("rename", &error))
+        let to = path(&call.renamed())?;
+        let moved = self.beneath.rename(from, &to, call.step.new);
+        moved.map_err(|error| fault_of(call.step, "rename", &error))
+    }
+
+    fn stat(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        act.calls = 1;
+        let found = self.beneath.size(path).map_err(|error| fault("stat", &error))?;
+        match call.verified() {
+            Some(content) if found != content.size => {
+                Err(Fault::failed(format!("size is {found} bytes; expected {}", content.size)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
+        act.calls = 1;
+        let entries = self.beneath.count(path).map_err(|error| fault("list", &error))?;
+        match step.expect.entries {
+            Some(expected) if expected != entries => {
+                Err(Fault::failed(format!("{entries} entries; expected {expected}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Around the cache only whole blocks can be moved.
     fn whole_blocks(&self, sizes: &[(&str, Option<u64>)]) -> Result<(), Fault> {
         let wrong = |(_, size): &&(&str, Option<u64>)| size.is_some_and(|size| !size.is_multiple_of(BLOCK));
-        match sizes.iter().find(wrong).filter(|_| self.settings.direct) {
+        match sizes.iter().find(wrong).filter(|_| self.direct) {
             Some((name, size)) => Err(Fault::failed(format!(
                 "direct: {name} is {} bytes; expected a multiple of {BLOCK} (change it, or take direct out of the target)",
                 size.unwrap_or_default()
@@ -280,7 +298,7 @@ impl PosixClient {
     fn resize(&mut self, buffer: Option<u64>) {
         let size = length(buffer, u64::MAX);
         if self.buffer.len() < size + self.begin {
-            (self.buffer, self.begin) = if self.settings.direct && size as u64 >= BUFFER {
+            (self.buffer, self.begin) = if self.direct && size as u64 >= BUFFER {
                 huge(size)
             } else {
                 let buffer = vec![0; size + BLOCK as usize];
@@ -289,6 +307,15 @@ impl PosixClient {
             };
         }
     }
+}
+
+/// The path of an object below the root.
+fn path(key: &str) -> Result<PathBuf, Fault> {
+    let relative = Path::new(key.trim_start_matches('/'));
+    if relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Ok(relative.to_owned());
+    }
+    Err(Fault::failed("the path leaves the target's folder; expected one without .."))
 }
 
 /// A buffer on huge pages where the system has them, and where in it they begin: a disk that moves data into memory itself takes far
@@ -333,34 +360,6 @@ fn length(buffer: Option<u64>, left: u64) -> usize {
     usize::try_from(buffer.unwrap_or(BUFFER).clamp(1, 1 << 30).min(left)).unwrap_or(1 << 30)
 }
 
-fn stat(path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-    act.calls = 1;
-    let found = fs::metadata(path).map_err(|error| fault("stat", &error))?;
-    match call.verified() {
-        Some(content) if found.len() != content.size => {
-            Err(Fault::failed(format!("size is {} bytes; expected {}", found.len(), content.size)))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn list(path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
-    act.calls = 1;
-    let mut entries = 0;
-    for entry in fs::read_dir(path).map_err(|error| fault("list", &error))? {
-        entry.map_err(|error| fault("list", &error))?;
-        entries += 1;
-    }
-    match step.expect.entries {
-        Some(expected) if expected != entries => Err(Fault::failed(format!("{entries} entries; expected {expected}"))),
-        _ => Ok(()),
-    }
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
-}
-
 /// Do something that may find its work already done.
 fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done: io::ErrorKind) -> Result<(), Fault> {
     act.calls = 1;
@@ -370,9 +369,23 @@ fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done:
     }
 }
 
+/// The same for a name that must be new.
+fn fault_of(step: &Step, act: &str, error: &io::Error) -> Fault {
+    if step.new && error.kind() == io::ErrorKind::AlreadyExists {
+        return Fault::failed(NOT_OURS);
+    }
+    fault(act, error)
+}
+
 /// Name what a system call has said, without the path: alike errors are counted together.
 fn fault(act: &str, error: &io::Error) -> Fault {
-    let message = format!("{act}: {error}");
+    let message = match error.raw_os_error() {
+        Some(libc::EXDEV) if act != "rename" => {
+            format!("{act}: a symbolic link leads out of the target's folder; expected none")
+        }
+        Some(libc::ELOOP) => format!("{act}: a symbolic link, which is not followed"),
+        _ => format!("{act}: {error}"),
+    };
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::EDQUOT | libc::ENOSPC | libc::EBUSY) => {
             Fault::refused(message)

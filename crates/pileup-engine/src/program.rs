@@ -230,6 +230,9 @@ pub struct Step {
     /// Of a rename: what the new name ends with.
     #[serde(default)]
     pub to: String,
+    /// Of a write or a rename: whether nothing may be there under the name yet; else what is there is replaced.
+    #[serde(default)]
+    pub new: bool,
 }
 
 impl Step {

@@ -1,8 +1,8 @@
 //! When an answer passes.
 
-use http::StatusCode;
 use http::header::{CONTENT_RANGE, CONTENT_TYPE};
-use pileup_engine::client::{Act, Call, Fault, Incomplete};
+use http::{HeaderMap, StatusCode};
+use pileup_engine::client::{Act, Call, Fault, Incomplete, NOT_OURS};
 use pileup_engine::program::{Checksum, Step, Verb};
 
 use crate::check::{self, Check};
@@ -23,6 +23,8 @@ pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>,
     if !passes(status, call, plan) {
         let fault = match status {
             StatusCode::OK if plan.part().is_some() => Fault::failed("HTTP 200 OK, though only a part was asked for"),
+            // RFC 9110, 13.1.2; RFC 4918, 10.6
+            StatusCode::PRECONDITION_FAILED if step.new => Fault::failed(NOT_OURS),
             other => error::status(other),
         };
         // what comes with a no has come all the same, whether it ends or not

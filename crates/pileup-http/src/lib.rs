@@ -83,6 +83,9 @@ struct Settings {
     /// Hosts (`host` or `host:port`) beside that of the url that are told who we are when a redirect leads there.
     #[serde(default)]
     trust: Vec<String>,
+    /// Whether what changes something is redirected to other hosts and paths, too.
+    #[serde(default)]
+    redirect_writes: bool,
 }
 
 /// When a server is asked whether it will have a body (`Expect: 100-continue`).
@@ -112,6 +115,8 @@ pub(crate) struct Target {
     home: Arc<Server>,
     keep_alive: bool,
     redirects: u32,
+    /// Whether what changes something is redirected to other hosts and paths, too.
+    redirect_writes: bool,
     /// Whether the server is asked before a large body is sent.
     asks: bool,
     reconnect_pause: u64,
@@ -129,7 +134,7 @@ impl HttpFactory {
     /// What is wrong, in three parts. Secrets are never part of it.
     pub fn new(settings_json: &str) -> Result<Self, String> {
         let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust (correct the target)")
+            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust, redirect_writes (correct the target)")
         })?;
         let address = Address::parse(&settings.url)?;
         if !address.tls && (settings.certificate.is_some() || settings.ca.is_some()) {
@@ -144,7 +149,9 @@ impl HttpFactory {
         let home = servers.find(&address)?;
         let (keep_alive, redirects) = (settings.keep_alive, settings.redirects);
         let (asks, reconnect_pause) = (settings.expect == Expect::Auto, settings.reconnect_pause);
-        Ok(Self { target: Arc::new(Target { address, servers, home, keep_alive, redirects, asks, reconnect_pause }) })
+        let redirect_writes = settings.redirect_writes;
+        let target = Target { address, servers, home, keep_alive, redirects, redirect_writes, asks, reconnect_pause };
+        Ok(Self { target: Arc::new(target) })
     }
 }
 

@@ -240,6 +240,17 @@ impl HttpClient {
         };
         let location = location.to_str().ok();
         let to = location.and_then(|text| redirect::destination(text, place.server.is_encrypted(), place.path));
+        if Plan::stays(call.step)
+            && !self.target.redirect_writes
+            && let Some(to) = &to
+            && !redirect::stays(to, &self.target.address.host, &plan.path)
+        {
+            return Err(Fault::failed(format!(
+                "HTTP {} sends {} to another host or path, which is not followed; expected an answer (the target's redirect_writes: anywhere allows it)",
+                status.as_u16(),
+                plan.method
+            )));
+        }
         match to {
             None => Err(Fault::failed(format!("HTTP {} to what is no url of an HTTP server", status.as_u16()))),
             Some(Destination::Path(path)) => Ok(Some((Rc::clone(place.server), path))),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, RANGE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH, RANGE};
 use http::{HeaderName, HeaderValue, Method};
 use pileup_engine::client::{Call, Fault};
 use pileup_engine::content::{self, Adler32};
@@ -15,6 +15,7 @@ use crate::server::Server;
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
+const OVERWRITE: HeaderName = HeaderName::from_static("overwrite");
 const DESTINATION: HeaderName = HeaderName::from_static("destination");
 /// Body of a request for a listing.
 pub(crate) const PROPFIND: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
@@ -91,17 +92,27 @@ impl Plan {
         !matches!(step.verb, Verb::Request | Verb::Rename)
     }
 
+    /// Whether a step changes something, and must be asked for where it was meant to be: not wherever an answer sends it.
+    pub(crate) fn stays(step: &Step) -> bool {
+        matches!(step.verb, Verb::Write | Verb::Delete | Verb::Mkdir)
+    }
+
     /// Headers for a server.
     ///
     /// # Errors
     /// When one of the user's is none.
     pub(crate) fn headers<'a>(&self, call: &Call<'_>, server: &'a Server) -> Result<Headers<'a>, Fault> {
         let step = call.step;
-        let usual = step.headers.is_empty() && step.checksum == Checksum::None && self.parts.is_empty();
+        let usual = step.headers.is_empty() && step.checksum == Checksum::None && self.parts.is_empty() && !step.new;
         if usual && !matches!(step.verb, Verb::List | Verb::Rename | Verb::Checksum) {
             return Ok(Headers::Written(&server.written));
         }
         let mut headers = server.headers.clone();
+        match step.verb {
+            Verb::Write if step.new => drop(headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"))),
+            Verb::Rename if step.new => drop(headers.insert(OVERWRITE, HeaderValue::from_static("F"))),
+            _ => {}
+        }
         match step.verb {
             Verb::Write | Verb::Request if uploads(step) => {
                 if let (Checksum::Adler32, Some(object)) = (step.checksum, call.content) {

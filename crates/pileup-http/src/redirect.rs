@@ -49,6 +49,17 @@ pub(crate) fn destination(location: &str, tls: bool, path: &str) -> Option<Desti
     Some(Destination::Elsewhere(Box::new(address), path))
 }
 
+/// Whether a redirect leads to the same object of the same host: over TLS, at another port or with a slash at its end, say.
+pub(crate) fn stays(to: &Destination, host: &str, asked: &str) -> bool {
+    let path = match to {
+        Destination::Path(path) => path,
+        Destination::Elsewhere(address, path) if address.host.eq_ignore_ascii_case(host) => path,
+        Destination::Elsewhere(..) => return false,
+    };
+    let bare = |path: &str| path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
+    bare(path) == bare(asked)
+}
+
 /// Whether a reference begins with a protocol (RFC 3986, 4.2).
 fn has_scheme(reference: &str) -> bool {
     let end = reference.find([':', '/', '?']).unwrap_or(reference.len());
@@ -87,6 +98,17 @@ mod tests {
             ["", "#part", "root://se//x", "https://", "http://me:pw@h/", "/a b", "/\u{e4}", "x:y", "http://h:0/"]
         {
             assert_eq!(destination(location, false, "/a"), None, "{location}");
+        }
+    }
+
+    #[test]
+    fn s11_what_changes_something_stays_where_it_was_meant_to_be() {
+        let to = |location| destination(location, false, "/data/f1").unwrap();
+        for location in ["https://se:2880/data/f1", "/data/f1?token=x", "http://SE/data/f1/", "f1"] {
+            assert!(stays(&to(location), "se", "/data/f1?a=b"), "{location}");
+        }
+        for location in ["http://pool/data/f1", "/data/f2", "http://se/other/f1", "/", "../f1", "/data/f1/../f2"] {
+            assert!(!stays(&to(location), "se", "/data/f1"), "{location}");
         }
     }
 

@@ -83,9 +83,9 @@ impl XrootSession {
         Ok(PyBytes::new(py, &data))
     }
 
-    #[pyo3(signature = (path, data, make_path = false))]
-    fn write(&self, py: Python<'_>, path: &str, data: &[u8], make_path: bool) -> PyResult<()> {
-        self.with(py, |plane| plane.write(path, data, make_path))
+    #[pyo3(signature = (path, data, make_path = false, new = false))]
+    fn write(&self, py: Python<'_>, path: &str, data: &[u8], make_path: bool, new: bool) -> PyResult<()> {
+        self.with(py, |plane| plane.write(path, data, make_path, new))
     }
 
     fn delete(&self, py: Python<'_>, path: &str) -> PyResult<()> {

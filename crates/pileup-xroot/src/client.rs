@@ -27,6 +27,8 @@ pub(crate) enum Mode {
     Read,
     /// To be written anew.
     Write,
+    /// To be written where nothing is yet.
+    New,
     /// To be written anew, with the folders above it made.
     WritePath,
 }
@@ -207,10 +209,11 @@ impl XrootClient {
             self.put_by((at, kept.file), None, Ok(()), act).await?;
             act.calls = calls;
         }
-        // bits of kXR_open: 2 delete, 0x10 read, 0x20 update, 0x40 asynchronous, 0x100 make the path, 0x400 attributes in the answer
+        // bits of kXR_open: 2 delete, 8 new, 0x10 read, 0x20 update, 0x40 asynchronous, 0x100 make the path, 0x400 attributes in the answer
         let options: u16 = match mode {
             Mode::Read => 0x10 | 0x40 | 0x400,
             Mode::Write => 0x2 | 0x20 | 0x40 | 0x400,
+            Mode::New => 0x8 | 0x20 | 0x40 | 0x400,
             Mode::WritePath => 0x2 | 0x20 | 0x40 | 0x100 | 0x400,
         };
         let body = frame::body(&[(0, &0o644u16.to_be_bytes()), (2, &options.to_be_bytes())]);

@@ -1,6 +1,6 @@
 //! The verbs: what is asked for each, and when its answer passes.
 
-use pileup_engine::client::{Act, Call, Client, Fault};
+use pileup_engine::client::{Act, Call, Client, Fault, NOT_OURS};
 use pileup_engine::content::{Maker, Object};
 use pileup_engine::program::{Checksum, Range, Step, Verb};
 
@@ -121,7 +121,7 @@ impl XrootClient {
 
     async fn do_rename(&mut self, path: &str, call: &Call<'_>, act: &mut Act) -> Result<(), Trouble> {
         let to = self.path(&call.renamed())?;
-        self.rename(path, &to, act).await
+        self.rename(path, &to, act).await.map_err(|trouble| not_ours(trouble, call.step))
     }
 
     /// Give an object another name.
@@ -176,13 +176,14 @@ impl XrootClient {
     }
 
     async fn do_write(&mut self, path: &str, call: &Call<'_>, act: &mut Act) -> Result<(), Trouble> {
-        let (at, file) = self.opened(path, Mode::Write, act).await?;
+        let mode = if call.step.new { Mode::New } else { Mode::Write };
+        let (at, file) = self.opened(path, mode, act).await.map_err(|trouble| not_ours(trouble, call.step))?;
         let pace = self.pace(call.step);
         let done = match &call.content {
             None => Ok(()),
             Some(object) => file.write(self.at(at), &Maker::new(object), object.size, pace, call.sums, act).await,
         };
-        self.put_by((at, file), call.step.keep.then_some((path, Mode::Write)), done, act).await?;
+        self.put_by((at, file), call.step.keep.then_some((path, mode)), done, act).await?;
         if call.step.checksum == Checksum::Adler32 {
             return self.compare_sum(path, call, act).await;
         }
@@ -253,6 +254,14 @@ fn size(found: u64, object: Option<Object>) -> Result<(), Trouble> {
         Some(object) if object.size != found => Err(Trouble::failed(format!("size {found}, expected {}", object.size))),
         _ => Ok(()),
     }
+}
+
+/// The same, in plain words where something is under a name that must be new.
+fn not_ours(trouble: Trouble, step: &Step) -> Trouble {
+    if step.new && trouble.code == error::EXISTS {
+        return Trouble { fault: Fault::failed(NOT_OURS), ..trouble };
+    }
+    trouble
 }
 
 /// Whether it came off, or an error of this number says that there was nothing to do.

@@ -109,13 +109,17 @@ impl Plane {
         Ok(data)
     }
 
-    /// Write a whole file, with the folders above it when asked.
+    /// Write a whole file, with the folders above it when asked; `new`: where nothing is yet.
     ///
     /// # Errors
     /// What went wrong.
-    pub fn write(&mut self, key: &str, data: &[u8], make_path: bool) -> Result<(), Trouble> {
+    pub fn write(&mut self, key: &str, data: &[u8], make_path: bool, new: bool) -> Result<(), Trouble> {
         let path = self.client.path(key)?;
-        let mode = if make_path { Mode::WritePath } else { Mode::Write };
+        let mode = match (new, make_path) {
+            (true, _) => Mode::New,
+            (false, true) => Mode::WritePath,
+            (false, false) => Mode::Write,
+        };
         self.run(async |client, act| {
             let (at, file) = client.opened(&path, mode, act).await?;
             let pace = Pace { chunk: CHUNK, window: 2 };

@@ -247,8 +247,8 @@ class XrootSession:
         """(name, size, flags, time of change) of all in a folder, in the server's order."""
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         """Bytes from `offset` on: all, or at most `length`."""
-    def write(self, path: str, data: bytes, make_path: bool = False) -> None:
-        """Write a whole file anew; `make_path`: with the folders above it."""
+    def write(self, path: str, data: bytes, make_path: bool = False, new: bool = False) -> None:
+        """Write a whole file anew; `make_path`: with the folders above it; `new`: only where nothing is yet."""
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""
     def mkdir(self, path: str, parents: bool = False) -> None:

@@ -74,6 +74,9 @@ class Plan:
     points: tuple[dict[str, str], ...] = ()
     """Points of the scan, axis -> value as written; a suite without a scan has none."""
 
+    own: dict[str, str] = field(default_factory=dict)
+    """Target -> the folder of the run's own there, relative to its url; known when the plan is run."""
+
     def case(self, number: int) -> Case:
         """Return the case with that id."""
         return self.cases[number - 1]

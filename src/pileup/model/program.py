@@ -155,6 +155,9 @@ class Step:
     """Time that a noop takes, waited without CPU."""
     to: str = ""
     """What the new name of a rename ends with."""
+    new: bool = False
+    """Of a write or a rename: whether nothing may be there under the name yet. False: what is there is replaced, which
+    is for names in a folder of the run's own. The harness sets it for all others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pileup.model.errors import TargetError
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
-from pileup.plugin.program_client import ProgramClient
+from pileup.plugin.program_client import NotThere, ProgramClient, ThereAlready
 
 
 class Target:
@@ -107,6 +108,11 @@ class Target:
         raise NotImplementedError
 
 
+def no_folder(url: str) -> TargetError:
+    """Return what to raise for a url whose folder is not there, the same for every protocol."""
+    return TargetError(f"{url}: no such folder", "a folder that is there", "make it, or correct the url")
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of a listing. Size in bytes, 0 for folders."""
@@ -124,11 +130,11 @@ class FileTarget(Target):
 
     @abstractmethod
     def list(self, path: str) -> list[Entry]:
-        """Return the entries of a folder, sorted by name."""
+        """Return the entries of a folder, sorted by name. Raises NotThere when there is none."""
 
     @abstractmethod
     def stat(self, path: str) -> Entry:
-        """Return what is at a path. Raises Failed when there is nothing."""
+        """Return what is at a path. Raises NotThere when there is nothing."""
 
     @abstractmethod
     def read(self, path: str) -> Iterator[bytes]:
@@ -137,6 +143,18 @@ class FileTarget(Target):
     @abstractmethod
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file, in the place of one that is there."""
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a whole file where nothing is yet. Raises ThereAlready where something is.
+
+        This one looks, then writes; a kind that can do both in one step does so.
+        """
+        try:
+            self.stat(path)
+        except NotThere:
+            self.write(path, data)
+            return
+        raise ThereAlready(f"there is something at {path!r}")
 
     @abstractmethod
     def delete(self, path: str) -> None:

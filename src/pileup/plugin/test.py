@@ -34,6 +34,9 @@ class Context:
     """Folder of the suite file."""
     client: int = 0
     """Number of the client that this instance belongs to."""
+    own: str = ""
+    """The folder of the run's own on the target, relative to its url, where what a test makes has its place; empty for
+    a target that is the run's own as a whole."""
     compared: bool = False
     """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
 

@@ -20,6 +20,7 @@ from pileup.model.errors import PileupError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample
 from pileup.plugin import Target, Test
+from pileup.run.grounds import footing_of
 from pileup.run.guard import guarded_elsewhere
 from pileup.run.interpreted import client_for, interpreted
 from pileup.run.sampling import Sampler, Watch
@@ -48,7 +49,7 @@ class Agent(Builder):
         target = self._target(chosen.test.target)
         test = instances.make_test(plan, chosen, target, 0)
         if test.native() and (client := client_for(test.program(), target)) is not None:
-            return interpreted(plan, chosen, test.program(), client)
+            return interpreted(plan, chosen, footing_of(plan, chosen, test.program()).load or test.program(), client)
         return lambda client: instances.make_test(plan, chosen, target, client)
 
     def _target(self, name: str | None) -> Target | None:

@@ -14,22 +14,25 @@ from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
 from pileup.fleet.program_test import operations_of
 from pileup.fleet.starts import StartsFile
-from pileup.model.errors import PileupError, PluginError
+from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
 from pileup.model.finding import Find
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
-from pileup.plugin import Target, Test
+from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.delay import draw
 from pileup.run.finding import Finding, Sought
+from pileup.run.grounds import Footing, footing_of, in_own
 from pileup.run.interpreted import client_for, interpreted
+from pileup.run.kept import counting, deleting, describe, found_again, left_alone
 from pileup.run.live import Live
 from pileup.run.replay import UNREADABLE, replayed
 from pileup.run.steering import Steering
 from pileup.run.stop import Haste
+from pileup.run.there import from_journal, made_by, ours, remove_folders, to_journal
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]
@@ -59,6 +62,7 @@ class CaseRun:
         """What an iteration may take, ns; in the engine an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
+        self._noted: dict[str, Any] = {}
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -85,11 +89,45 @@ class CaseRun:
         passed = self._told["outcome"] == PASSED
         wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
         program = self._asked("cleanup", self._make(0).cleanup) if wanted and self._target else None
-        problem = self._do(program, Phase.CLEANUP) if program else ""
+        problem = self._remove(program) if program else self._keep()
         state = ("removed" if program else "kept") if not problem else "left"
-        self._live.folder.journal("objects", state, of=self._made, case=self.case.name, problem=problem)
+        told = {"own": self._entry.get("own"), "problem": problem}
+        self._live.folder.journal("objects", state, of=self._made, case=self.case.name, **told)
         if problem:
-            self._live.book.note(self.case, f"clean-up: {problem}")
+            again = f"`pileup clean {self._live.folder.path}` tries again"
+            self._live.book.note(self.case, f"clean-up: {problem}; {again}")
+
+    @property
+    def _entry(self) -> dict[str, Any]:
+        """What the journal says that was to be made."""
+        if not self._noted:  # by an earlier session of the run
+            entries = self._live.folder.journal_entries()
+            self._noted = next((each for each in entries if each.get("number") == self._made), {})
+        return self._noted
+
+    def _remove(self, program: Program) -> str:
+        """Remove what was made: all of it in the run's own folder, elsewhere what is known to be the run's.
+
+        Returns what went wrong.
+        """
+        entry, target = self._entry, self._target
+        if entry.get("own") is not False or not isinstance(target, FileTarget):
+            return self._do(program, Phase.CLEANUP)
+        self._live.fleets.flush()
+        try:
+            found = ours(self._live.folder, target, entry)
+        except (VerdictException, TargetError) as unknown:
+            return str(unknown)
+        problem = self._do(deleting(found.names), Phase.CLEANUP) if found.names else ""
+        told = (problem, remove_folders(target, found.folders), left_alone(found.others))
+        return "; ".join(each for each in told if each)
+
+    def _keep(self) -> str:
+        """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
+        entry, target = self._entry, self._target
+        if entry.get("own") is False and isinstance(target, FileTarget) and self._told["outcome"] == PASSED:
+            return describe(target, from_journal(entry))
+        return ""
 
     def _press(self) -> Ended:
         test = self._make(0)
@@ -99,11 +137,26 @@ class CaseRun:
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
-        self._live.rails.check(self.case, self._target, self._program, preparation, removal)
-        self._note_objects(removal)
-        problem = self._do(preparation, Phase.SETUP) if preparation else ""
-        if problem:
+        footing = footing_of(self._live.plan, self.case, self._program)
+        self._live.rails.check_inside(self.case, self._target, self._program, preparation, removal)
+        if found := self._found(footing.load):
+            return PASSED, found
+        if problem := self._ready(footing, preparation, removal):
             return FAILED, f"set-up failed: {problem}"
+        if footing.load is not None:
+            work = self._work_with(counting(self._target, footing.load))
+        return self._press_work(work)
+
+    def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
+        """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
+        self._live.grounds.enter(self.case, self._target, self._program, preparation)
+        self._live.rails.check(self.case, self._target, self._program, preparation, removal)
+        self._note_objects(removal, footing, preparation)
+        problem = self._do(preparation, Phase.SETUP) if preparation else ""
+        first = None if problem else self._live.grounds.missing(self._target, footing)
+        return problem or (self._do(first, Phase.SETUP) if first else "")
+
+    def _press_work(self, work: Work) -> Ended:
         position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
         fleet = self._live.fleets.of(self.case, native=work.program is not None)
         with replayed(self.case, self._told) as starts:
@@ -232,16 +285,35 @@ class CaseRun:
     def _index(self) -> int:
         return self._live.targets.index(self.case.test.target)
 
+    def _found(self, program: Program | None) -> str:
+        """Return that a set which was kept in a folder of the suite's is there, whole and the same; else nothing.
+
+        Raises TargetError for one that is another.
+        """
+        target, load = self._target, self.case.load
+        if program is None or load.kind not in ("once", "times") or not isinstance(target, FileTarget):
+            return ""
+        own = self._live.plan.own.get(self.case.test.target or "")
+        made = made_by(program.steps)
+        if own is None or len(made) != 1 or made[0].verb != "write" or in_own(own, made[0].keys):
+            return ""
+        if self._live.grounds.known(self.case.test.target or ""):
+            return ""
+        return found_again(target, made[0])
+
     def _work(self, test: Test) -> Work:
-        if test.native():
-            target, program = self._target, self._asked("program", test.program)
-            self._program = program
-            client = client_for(program, target)
-            if client is None:
-                return self._work_of(program)
-            self._limit = self.case.test.timeout * operations_of(program)
-            return Work(interpreted(self._live.plan, self.case, program, client))
-        return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+        if not test.native():
+            return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+        self._program = self._asked("program", test.program)
+        return self._work_with(self._program)
+
+    def _work_with(self, program: Program) -> Work:
+        """Return the work of a native test that does this program."""
+        client = client_for(program, self._target)
+        if client is None:
+            return self._work_of(program)
+        self._limit = self.case.test.timeout * operations_of(program)
+        return Work(interpreted(self._live.plan, self.case, program, client))
 
     def _preparing(self, program: Program) -> Work:
         """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
@@ -268,17 +340,21 @@ class CaseRun:
             told = f"{name}() of {self.case.test.use} failed: {verdict_on(problem)[1]}"
             raise PluginError(told, "a program for the engine", "correct the test") from problem
 
-    def _note_objects(self, removal: Program | None) -> None:
+    def _note_objects(self, removal: Program | None, footing: Footing, preparation: Program | None) -> None:
         """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
+        programs = [each for each in (preparation, footing.first, footing.load) if each is not None]
+        steps = [step for each in programs for step in each.steps]
+        own = self._live.plan.own.get(self.case.test.target or "")
         if removal is not None:
-            self._made = self._live.folder.journal(
-                "objects",
-                "made",
-                case=self.case.name,
-                target=self.case.test.target,
-                cleanup=self.case.test.cleanup,
-                remove=removal.to_native(),
-            )
+            self._noted = {
+                "case": self.case.name,
+                "target": self.case.test.target,
+                "cleanup": self.case.test.cleanup,
+                "remove": removal.to_native(),
+                "made": to_journal(steps),
+                "own": not own or all(in_own(own, step.keys) for step in removal.steps),
+            }
+            self._made = self._live.folder.journal("objects", "made", **self._noted)
 
     def _delay(self) -> None:
         law = self.case.load.delay or self._live.plan.suite.delay

@@ -11,6 +11,7 @@ from pileup.model.record import Frame
 from pileup.model.suite import Limits
 from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin import FileTarget, Target
+from pileup.run.grounds import is_private
 from pileup.run.guarded import guarded
 from pileup.run.rails import Inside, Names, changing, deletes, renamed, shown
 from pileup.run.targets import Targets
@@ -69,12 +70,8 @@ class Rails:
         for name, keys in targets.made_before():
             self._made.setdefault(name, Names()).add(keys)
 
-    def check(self, case: Case, target: Target | None, *programs: Program | None) -> None:
-        """Note what the programs of a case make, and check what they change.
-
-        The first is that of its load, None for a Python test: what such a one makes is not known, so what it removes
-        after itself is only checked for where it is. Raises TargetError.
-        """
+    def check_inside(self, case: Case, target: Target | None, *programs: Program | None) -> None:
+        """Check where the programs of a case change something. Raises TargetError."""
         steps = [step for program in programs if program is not None for step in changing(program)]
         if target is None or not steps:
             return
@@ -86,6 +83,18 @@ class Rails:
                     f"it would {step.method or step.verb} on target {name}: {problem}",
                     f"names inside {inside.inside}, the `limits.inside` of the suite",
                 )
+
+    def check(self, case: Case, target: Target | None, *programs: Program | None) -> None:
+        """Note what the programs of a case make, and check what they change.
+
+        The first is that of its load, None for a Python test: what such a one makes is not known, so what it removes
+        after itself is only checked for where it is. Raises TargetError.
+        """
+        self.check_inside(case, target, *programs)
+        steps = [step for program in programs if program is not None for step in changing(program)]
+        if target is None or not steps:
+            return
+        name = case.test.target or ""
         for step in steps:
             if step.verb == "rename":
                 self._made[name].add(renamed(step))
@@ -105,7 +114,8 @@ class Rails:
         known = self._guarded.get(name)
         if known is None or known[0] is not target:
             made = None if _pressed_elsewhere(self._plan) else self._made[name]
-            known = self._guarded[name] = target, guarded(target, inside_of(self._plan, name, target), made)
+            private = is_private(self._plan.suite.targets[name])
+            known = self._guarded[name] = target, guarded(target, inside_of(self._plan, name, target), made, private)
         return known[1]
 
     def _check_deleting(self, name: str, steps: list[Step]) -> None:
@@ -121,7 +131,8 @@ class Rails:
 
 def guarded_elsewhere(plan: Plan, name: str, target: Target) -> Target:
     """Return a target for Python tests at another place: it changes nothing outside `limits.inside`."""
-    return guarded(target, inside_of(plan, name, target), None) if isinstance(target, FileTarget) else target
+    private = is_private(plan.suite.targets[name])
+    return guarded(target, inside_of(plan, name, target), None, private) if isinstance(target, FileTarget) else target
 
 
 def inside_of(plan: Plan, name: str, target: Target) -> Inside:

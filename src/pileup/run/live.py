@@ -16,6 +16,7 @@ from pileup.record import RunFolder
 from pileup.run.book import Book
 from pileup.run.faults import Faults
 from pileup.run.fleets import Fleets
+from pileup.run.grounds import Grounds
 from pileup.run.guard import Guard, Rails
 from pileup.run.monitors import MonitorClock
 from pileup.run.settings import Settings
@@ -47,6 +48,7 @@ class Live:
     faults: Faults
     guard: Guard
     rails: Rails
+    grounds: Grounds
     stop: Stop
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:

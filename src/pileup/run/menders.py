@@ -13,22 +13,25 @@ from typing import Any, Protocol
 
 from pileup.model.errors import TargetError
 from pileup.model.plan import Plan
-from pileup.plugin import Target
+from pileup.plugin import FileTarget, Target
 from pileup.record import RunFolder
 from pileup.run import disks, processes, scratch
 from pileup.run.changers import changer_of
 from pileup.run.delegation_menders import DelegationsMender
-from pileup.run.intents import Intent
+from pileup.run.grounds import GROUND, OWN, end_ground, keeps
+from pileup.run.intents import Intent, open_intents
 from pileup.run.job_menders import JobsMender
+from pileup.run.kept import deleting, left_alone
 from pileup.run.processes import Identity
 from pileup.run.reload import reload
 from pileup.run.removal import remove
+from pileup.run.there import ours, remove_folders
 from pileup.run.trust import Trust
 from pileup.suite import instances
 
 GRACE = 5.0
 """Seconds that a server gets to end."""
-ON_TARGETS = frozenset({"objects", "jobs", "delegations"})
+ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
 """What stays on targets until it is asked for to be removed: it may be wanted."""
 
 
@@ -266,28 +269,77 @@ class ObjectsMender:
         """Name the case, and why it is kept when it is."""
         entry = intent.entry
         what = f"what {entry['case']} has made on target {entry['target']}"
-        if self._wanted(intent, context):
+        if wanted(intent, context):
             return f"{what} is removed"
         return f"{what} is kept: its clean-up is `{entry['cleanup']}`"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove each object by its name."""
         entry = intent.entry
-        if not self._wanted(intent, context):
+        if not wanted(intent, context):
             return
         plan, name = context.plan, entry["target"]
         timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
-        if problem := remove(plan, name, context.target(name), entry["remove"], timeout):
-            raise TargetError(problem)
+        target = context.target(name)
+        if entry.get("own") is False and isinstance(target, FileTarget):
+            found = ours(context.folder, target, entry)
+            problem = remove(plan, name, target, deleting(found.names).to_native(), timeout) if found.names else ""
+            problems = [problem, remove_folders(target, found.folders), left_alone(found.others)]
+        else:
+            problems = [remove(plan, name, target, entry["remove"], timeout)]
+        if any(problems):
+            raise TargetError("; ".join(filter(None, problems)))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed or kept."""
         gone = context.private(intent.entry["target"] or "")
-        return "removed" if gone or self._wanted(intent, context) else "kept"
+        return "removed" if gone or wanted(intent, context) else "kept"
 
-    def _wanted(self, intent: Intent, context: Context) -> bool:
-        cleanup = intent.entry["cleanup"]
-        return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+
+def wanted(intent: Intent, context: Context) -> bool:
+    """Whether the suite wants removed what a case has made."""
+    cleanup = intent.entry["cleanup"]
+    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+
+
+class GroundMender:
+    """Leaves a folder that the run worked in: its own goes with all that is in it, another loses its marker."""
+
+    failed = "left"
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """What was on a private server or folder went with it."""
+        return not context.private(intent.entry["target"])
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it, and why it is kept when it is."""
+        entry = intent.entry
+        what = f"the folder /{entry['folder']} on target {entry['target']}"
+        if intent.what == GROUND:
+            return f"{what} is free again"
+        return f"{what} is kept: the suite keeps what is in it" if _keeps(context) else f"{what} is removed"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove name by name what is the run's in it."""
+        entry, target = intent.entry, context.target(intent.entry["target"])
+        if not isinstance(target, FileTarget):
+            raise TargetError(f"target {entry['target']} keeps no files now", "the kind that it was")
+        own = intent.what == OWN
+        marker = str(entry["marker"]).encode()
+        kept = own and _keeps(context)
+        _, problem = end_ground(target, entry["folder"], marker, entry["levels"], own=own, kept=kept)
+        if problem:
+            raise TargetError(problem)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed, or kept."""
+        return "kept" if intent.what == OWN and _keeps(context) else "removed"
+
+
+def _keeps(context: Context) -> bool:
+    """Whether something in the run's own folder stays, by what was done or by what is going to be."""
+    open_ = [each for each in open_intents(context.folder) if each.what == "objects" and each.entry.get("own")]
+    return keeps(context.folder) or any(not wanted(each, context) for each in open_)
 
 
 MENDERS: dict[str, Mender] = {
@@ -298,6 +350,8 @@ MENDERS: dict[str, Mender] = {
     "disk": DiskMender(),
     "setting": SettingMender(),
     "objects": ObjectsMender(),
+    OWN: GroundMender(),
+    GROUND: GroundMender(),
     "jobs": JobsMender(),
     "delegations": DelegationsMender(),
 }

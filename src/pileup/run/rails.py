@@ -96,6 +96,15 @@ def _base(url: str) -> str:
     return unquote(urlsplit(url).path).rstrip("/")
 
 
+def place_inside(url: str, inside: str) -> str:
+    """Return the way from a url down to `inside`, relative; empty where that is the url or above it."""
+    base = posixpath.normpath(_base(url) or "/")
+    limit = posixpath.normpath("/" + inside.strip("/"))
+    if not url or limit == base or not _below(limit, base):
+        return ""
+    return limit[len(base.rstrip("/")) :].strip("/")
+
+
 def _decodings(text: str) -> Iterator[str | None]:
     """Yield a path as written, decoded, decoded again…; None when that does not end."""
     for _ in range(DECODINGS):

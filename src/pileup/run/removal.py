@@ -11,7 +11,7 @@ from pileup._core._native import Press, Recorder
 from pileup.model.errors import VerdictException
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Step
-from pileup.plugin import FileTarget, Target
+from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
 from pileup.run.guard import inside_of
 from pileup.run.rails import Inside
@@ -62,7 +62,7 @@ def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
         try:
             target.delete(keys.name(number))
         except VerdictException as problem:
-            if not str(problem).startswith("there is nothing"):
+            if not isinstance(problem, NotThere):
                 problems.append(str(problem))
     return f"{len(problems)} of {times} could not be removed: {problems[0]}" if problems else ""
 

@@ -13,6 +13,7 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
 from pileup.run import leftovers
+from pileup.run.lost import lost
 from pileup.run.menders import Reach
 from pileup.run.reload import reload
 from pileup.run.trust import Trust
@@ -80,6 +81,11 @@ def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell:
     objects = _objects(folder, plan)
     gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
     again = _again(plan, done, objects, gone)
+    if again:
+        there = {number: made.entry for number, made in objects.items() if made.state not in ("removed", "gone")}
+        for number in lost(folder, plan, {number: there[number] for number in done if number in there}):
+            objects[number] = _Made(objects[number].entry, "gone")
+        again = _again(plan, done, objects, gone)
     if not again and info["state"] == "ended":
         raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
     told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
@@ -122,10 +128,14 @@ def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
     """Return case -> what it has made last, by its id."""
     numbers = {case.name: case.id for case in plan.cases}
     found: dict[int, _Made] = {}
+    cases: dict[int, int] = {}
     for entry in folder.journal_entries():
-        case = numbers.get(entry.get("case", ""))
-        if entry.get("what") == "objects" and case is not None:
-            found[case] = _Made(entry.get("of", entry["number"]), entry["state"])
+        if entry.get("what") != "objects":
+            continue
+        opened = entry.get("of", entry["number"])
+        case = cases.get(opened, numbers.get(entry.get("case", ""), 0))
+        if case:
+            cases[opened], found[case] = case, _Made(opened, entry["state"])
     return found
 
 

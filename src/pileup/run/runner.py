@@ -26,6 +26,7 @@ from pileup.run.cooldown import cool_down
 from pileup.run.faults import Faults
 from pileup.run.finish import finish
 from pileup.run.fleets import Fleets
+from pileup.run.grounds import Grounds, with_own
 from pileup.run.guard import Guard, Rails
 from pileup.run.info import first_info
 from pileup.run.live import Live
@@ -65,7 +66,6 @@ class Runner:
     """
 
     def __init__(self, plan: Plan, base: Path, stop: Stop | None = None, earlier: Earlier | None = None) -> None:
-        self._plan = plan
         self._stop = stop or Stop()
         self._machine = SuiteMachine(plan, earlier.done if earlier else None)
         self._done: dict[int, CaseRun] = {}
@@ -74,6 +74,7 @@ class Runner:
         self._precision: PrecisionWatch | None = None
         started = now()
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
+        self._plan = plan = with_own(plan, self.folder)
         self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
         self._started = started
         self._held = earlier.held if earlier else None
@@ -127,7 +128,8 @@ class Runner:
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
             fleets = Fleets(plan, folder, targets, first, info["places"], session=len(info["sessions"]))
             book, stop = self._book, self._stop
-            live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, stop)
+            grounds = Grounds(plan, folder, fleets.flush)
+            live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
             try:
                 self._carry_out(live)
             finally:
@@ -169,6 +171,8 @@ class Runner:
         while not isinstance(instruction := self._next(), Finish):
             self._do(live, instruction)
         self._clean_up(list(self._done))
+        for told in live.grounds.leave(live.targets.get):
+            live.folder.event("clean-up", told)
 
     def _next(self) -> Instruction:
         if self._stop.haste:

@@ -105,7 +105,7 @@ def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) 
     """Return the word that a slip stands for: nearly the same, not there yet, and of that shape; empty for none."""
     if len(node.entries) > 2 * len(fields):
         return ""  # no mapping with slips, and comparing takes time
-    shapes = {dict: Mapping, tuple: Sequence}
+    shapes: dict[Any, type[Node]] = {dict: Mapping, tuple: Sequence}
     absent = [
         name
         for name, each in fields.items()

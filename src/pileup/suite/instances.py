@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,8 @@ def in_layers(suite: Suite, test: TestSpec, folder: Path) -> TestSpec:
 
 
 def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0, compared: bool = False) -> Context:
-    """Return what a test may know of its case."""
-    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, compared)
+    """Return what a test may know of its case before its target is."""
+    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, compared=compared)
 
 
 def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
@@ -87,7 +88,9 @@ def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Tes
     cls = class_of_test(case.test.use, Path(plan.folder))
     options = merged_options(cls, plan.suite.options, case.test.options)
     compared = any(case.test.name in names for names in plan.suite.equivalent)
-    return cls(target, context_of(plan.folder, plan.suite.seed, case.test, client, compared), **options)
+    own = plan.own.get(case.test.target or "", "")
+    context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
+    return cls(target, replace(context, own=own), **options)
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

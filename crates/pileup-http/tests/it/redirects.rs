@@ -62,7 +62,7 @@ fn the_body_of_an_upload_goes_to_the_data_server_alone() {
     });
     let head = head_node(307, format!("{}x", data.url));
     run(async {
-        let mut client = client(json!({"url": head.url}));
+        let mut client = client(json!({"url": head.url, "redirect_writes": true}));
         let write = step(json!({"verb": "write", "content": {"seed": 1, "size": size}}));
         let (result, done) = numbered(&mut client, &write, "a", 4).await;
         assert_eq!((result, done.bytes, done.calls), (Ok(()), size as u64, 2));
@@ -70,6 +70,45 @@ fn the_body_of_an_upload_goes_to_the_data_server_alone() {
     for head in [heads(&head), heads(&data)] {
         assert!(head[0].starts_with("PUT /") && head[0].contains("\r\nExpect: 100-continue\r\n"), "{head:?}");
     }
+}
+
+#[test]
+fn s11_what_changes_something_is_not_sent_to_another_host_or_path() {
+    let data = data_server(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    let other_host = data.url.replace("127.0.0.1", "localhost");
+    for (location, followed) in
+        [(format!("{other_host}a"), false), (format!("{}other", data.url), false), (format!("{}a", data.url), true)]
+    {
+        for verb in ["write", "delete", "mkdir"] {
+            let head = head_node(307, location.clone());
+            run(async {
+                let (result, done) =
+                    act(&mut client(json!({"url": head.url})), &step(json!({"verb": verb})), "a").await;
+                assert_eq!((result.is_ok(), done.calls), (followed, if followed { 2 } else { 1 }), "{verb} {location}");
+                let words = result.err().map(|fault| fault.message).unwrap_or_default();
+                assert!(followed || words.contains("another host or path, which is not followed"), "{words}");
+                let settings = json!({"url": head.url, "redirect_writes": true});
+                let (result, _) = act(&mut client(settings), &step(json!({"verb": verb})), "a").await;
+                assert_eq!(result, Ok(()), "{verb} {location}");
+            });
+        }
+    }
+}
+
+#[test]
+fn s1_what_must_be_new_says_so_and_a_no_is_told_in_plain_words() {
+    let there = data_server(b"HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\n\r\n");
+    run(async {
+        for told in [json!({"verb": "write", "new": true}), json!({"verb": "rename", "to": ".x", "new": true})] {
+            let (result, _) = act(&mut client(json!({"url": there.url})), &step(told), "a").await;
+            assert_eq!(result, Err(Fault::failed("exists already; not ours")));
+        }
+        let (result, _) = act(&mut client(json!({"url": there.url})), &step(json!({"verb": "write"})), "a").await;
+        assert_eq!(result, Err(Fault::failed("HTTP 412 Precondition Failed")));
+    });
+    let heads: Vec<String> = heads(&there).iter().map(|head| head.to_lowercase()).collect();
+    assert!(heads[0].contains("\r\nif-none-match: *\r\n") && heads[1].contains("\r\noverwrite: f\r\n"), "{heads:?}");
+    assert!(!heads[2].contains("if-none-match"), "{}", heads[2]);
 }
 
 #[test]

@@ -19,11 +19,12 @@ from functools import partial
 from pileup.builtin.targets.certificates import Untrusted, compare, described, shown, unverified
 from pileup.builtin.targets.identity import Identity
 from pileup.builtin.targets.location import Location
-from pileup.plugin import Ambiguous, Failed, Refused
+from pileup.plugin import Ambiguous, Failed, NotThere, Refused
 
 PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
 """Statuses with which a server says no, rather than does something wrong."""
+NOTHING_THERE = 404
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
 """Methods that do the same when they are done twice (RFC 9110, 9.2.2)."""
 LARGEST_ANSWER = 64 << 20
@@ -316,4 +317,6 @@ def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: in
     what = f"{method} {path!r}: {status} {answer.reason}".rstrip()
     if status in REFUSALS:
         raise Refused(what)
-    raise Failed(f"there is nothing at {path!r} ({status})" if status == 404 else what)
+    if status == NOTHING_THERE:
+        raise NotThere(f"there is nothing at {path!r} ({status})")
+    raise Failed(what)

@@ -30,7 +30,7 @@ ALWAYS = (
     'noproxy = "*"',
     r'write-out = "%{stderr}%{num_redirects}\n"',
 )
-PARTIAL, NOTHING_THERE, NOT_ALLOWED, BEHIND_THE_END = 206, 404, 405, 416
+PARTIAL, NOTHING_THERE, NOT_ALLOWED, SOMETHING_THERE, BEHIND_THE_END = 206, 404, 405, 412, 416
 Lines = list[str]
 """Of a configuration."""
 WRITTEN = (200, 201, 202, 204)
@@ -58,6 +58,7 @@ class Curl(ProgramClient):
         self._where = locate(settings["url"])
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         self._redirects = int(settings.get("redirects", 0))
+        self._redirects_writes = bool(settings.get("redirect_writes"))
         self._total: int | None = None
         """Size of the object that is being read, where the last answer has told it."""
         self._always = [*ALWAYS, *_who(settings)]
@@ -146,12 +147,13 @@ class Curl(ProgramClient):
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Send an object with PUT, whose size curl is told so that it goes as it is."""
+        new = [_line("header", "If-None-Match: *")] if call.step.new else []
         if size == 0:
             for _ in pieces:  # there are none: that is said by asking for one
                 pass
-            self._whole(call, [_line("request", "PUT"), _line("data-raw", ""), NO_TYPE], passing=WRITTEN)
+            self._whole(call, [_line("request", "PUT"), _line("data-raw", ""), NO_TYPE, *new], passing=WRITTEN)
             return
-        words = [_line("upload-file", "-"), _line("header", "Transfer-Encoding:")]
+        words = [*new, _line("upload-file", "-"), _line("header", "Transfer-Encoding:")]
         words.append(_line("header", f"Content-Length: {size}"))
         with self._asked(call, words, stdin=True) as answer:
             send(answer.process, call, pieces)
@@ -167,8 +169,9 @@ class Curl(ProgramClient):
 
     def rename(self, call: Call, to: str) -> None:
         """Give an object another name with MOVE."""
-        where = _line("header", f"Destination: {self._url(to)}")
-        self._whole(call, [_line("request", "MOVE"), where], passing=(200, 201, 204), follows=False)
+        where = [_line("header", f"Destination: {self._url(to)}")]
+        where += [_line("header", "Overwrite: F")] if call.step.new else []
+        self._whole(call, [_line("request", "MOVE"), *where], passing=(200, 201, 204), follows=False)
 
     def request(self, call: Call) -> None:
         """Send a request with a method and headers of its own."""
@@ -203,7 +206,8 @@ class Curl(ProgramClient):
         if ".." in call.key.split("/"):
             raise Failed("the path leaves the target's folder; expected one without ..")
         url = self._url(_folder(call.key) if folder else call.key, plain=call.step.verb == "request")
-        follows = follows and self._redirects > 0
+        stays = call.step.verb in ("write", "delete", "mkdir") and not self._redirects_writes
+        follows = follows and self._redirects > 0 and not stays
         lines = [*self._always, _line("url", url), f"max-time = {call.seconds:.3f}", *words]
         if token := self._token.get():
             lines.append(_line("oauth2-bearer", token))
@@ -267,6 +271,8 @@ def _fault(answer: Answer) -> Exception:
     problem, verb = fault(answer.status), answer.call.step.verb
     if verb == "delete" and answer.status == NOTHING_THERE:
         return NotThere(str(problem))
+    if answer.call.step.new and answer.status == SOMETHING_THERE:
+        return Failed("exists already; not ours")
     if verb == "mkdir" and answer.status == NOT_ALLOWED:
         return ThereAlready(str(problem))
     return problem

@@ -52,6 +52,12 @@ class HttpTarget(Target):
     redirects: int = option(
         5, ge=0, le=100, help="how many redirects an operation of a storage test follows; 0: a redirect is its answer"
     )
+    redirect_writes: Literal["same host", "anywhere"] = option(
+        "same host",
+        help="where a redirect may send what changes something (PUT, DELETE, MKCOL): to the same path of the same host "
+        "(over TLS, at another port), or anywhere, as storage that redirects to its disk servers wants it (dCache, "
+        "DPM, EOS); what is read follows redirects anywhere",
+    )
     trust: list[str] = option(
         [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
     )
@@ -111,6 +117,7 @@ class HttpTarget(Target):
             "resume": self.resume,
             "redirects": self.redirects,
             "trust": self.trust,
+            "redirect_writes": self.redirect_writes == "anywhere",
             "expect": self.expect,
             "reconnect_pause": self.reconnect_pause,
             "headers": [[name, value] for name, value in self._headers().items()],
@@ -149,7 +156,7 @@ class HttpTarget(Target):
 
     def _look(self, method: str) -> http.client.HTTPResponse:
         """Send one request without a body and return the answer. Raises TargetError when none comes in time."""
-        first = Connections(self.location, self.identity, self.headers, self.first_answer / 1e9)
+        first = Connections(self.location, self.identity, self._headers(), self.first_answer / 1e9)
         try:
             return first.send(method, "").head
         except Untrusted as problem:

@@ -11,7 +11,18 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pileup.model.units import format_size
-from pileup.plugin import ClientSpec, Entry, Failed, FileTarget, Refused, TargetError, option
+from pileup.plugin import (
+    ClientSpec,
+    Entry,
+    Failed,
+    FileTarget,
+    NotThere,
+    Refused,
+    TargetError,
+    ThereAlready,
+    no_folder,
+    option,
+)
 
 PIECE = 1 << 20
 
@@ -47,8 +58,9 @@ class PosixTarget(FileTarget):
         """Look at the folder once."""
         root = self.root
         if not root.is_dir():
-            what = f"{root} is no folder" if root.exists() else f"there is no folder {root}"
-            raise TargetError(what, "a folder that is there already", f"mkdir -p {root}")
+            if root.exists():
+                raise TargetError(f"{root} is a file", "the path of a folder")
+            raise no_folder(self.url)
         if not os.access(root, os.R_OK | os.X_OK):
             raise TargetError(f"the folder {root} cannot be read", "a folder this user may read", "see its permissions")
         return f"folder {root} with {format_size(shutil.disk_usage(root).free)} free"
@@ -75,6 +87,12 @@ class PosixTarget(FileTarget):
         """Write a whole file."""
         with _said(path):
             self._inside(path).write_bytes(data)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing is yet; a link is something."""
+        place = self._inside(path, follow=False)
+        with _said(path), place.open("xb") as file:
+            file.write(data)
 
     def delete(self, path: str) -> None:
         """Remove a file, or a folder when it is empty; of a link, the link."""
@@ -127,6 +145,8 @@ def _said(path: str) -> Iterator[None]:
     except PermissionError as problem:
         raise Refused(f"{path!r}: {problem.strerror}", "permission", "see the owner and mode of it") from problem
     except FileNotFoundError as problem:
-        raise Failed(f"there is nothing at {path!r}") from problem
+        raise NotThere(f"there is nothing at {path!r}") from problem
+    except FileExistsError as problem:
+        raise ThereAlready(f"{path!r}: {problem.strerror}") from problem
     except OSError as problem:
         raise Failed(f"{path!r}: {problem.strerror or problem}") from problem

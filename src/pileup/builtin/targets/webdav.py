@@ -13,10 +13,23 @@ from pileup.builtin.targets.connection import judge
 from pileup.builtin.targets.http import HttpTarget
 from pileup.builtin.targets.multistatus import PROPFIND, parse_entries
 from pileup.model.part import Part
-from pileup.plugin import Entry, Failed, FileTarget, Launcher, Refused, TargetError
+from pileup.plugin import (
+    Entry,
+    Failed,
+    FileTarget,
+    Launcher,
+    NotThere,
+    Refused,
+    TargetError,
+    ThereAlready,
+    VerdictException,
+    no_folder,
+)
 
 OK = 200
 WITHOUT_PROPFIND = (405, 501)
+SOMETHING_THERE = 412
+"""What a PUT with `If-None-Match: *` says of something that is there (RFC 9110, 13.1.2)."""
 THERE_ALREADY = 405
 """What MKCOL says of something that is there (RFC 4918, 9.3.1)."""
 LISTED = 207
@@ -56,8 +69,20 @@ class WebDavTarget(HttpTarget, FileTarget):
             raise TargetError(
                 f"{self.url} says {answer.status} {answer.reason}", "an answer below 500", "look at its log"
             )
+        self._look_for_folder()
         dav = answer.getheader("DAV")
         return f"{name}, WebDAV class {dav}" if dav else name
+
+    def _look_for_folder(self) -> None:
+        """Raise TargetError where the url's own folder is not there; any other answer is met again by the tests."""
+        try:
+            self.stat("")
+        except NotThere as problem:
+            raise no_folder(self.url) from problem
+        except VerdictException:
+            pass
+        finally:
+            self.connections.close()
 
     def list(self, path: str) -> list[Entry]:
         """Return the entries of a folder, sorted by name."""
@@ -89,6 +114,15 @@ class WebDavTarget(HttpTarget, FileTarget):
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file."""
         judge(self.connections.send("PUT", path, data).head, "PUT", path)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing is yet; a server that knows no `If-None-Match` is asked before, too."""
+        if _there(self, path):
+            raise ThereAlready(f"there is something at {path!r}")
+        answer = self.connections.send("PUT", path, data, {"If-None-Match": "*"})
+        if answer.status == SOMETHING_THERE:
+            raise ThereAlready(f"there is something at {path!r}")
+        judge(answer.head, "PUT", path)
 
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder.
@@ -133,6 +167,14 @@ def _as_folder(path: str) -> str:
     """Return the path of a folder with the slash that servers want at its end; "/" for the target itself."""
     bare = path.strip("/")
     return f"{bare}/" if bare else "/"
+
+
+def _there(target: FileTarget, path: str) -> bool:
+    try:
+        target.stat(path)
+    except NotThere:
+        return False
+    return True
 
 
 def _is_root(path: str) -> bool:

@@ -24,11 +24,13 @@ from pileup.plugin import (
     Failed,
     FileTarget,
     Launcher,
+    NotThere,
     ProgramClient,
     Refused,
     Size,
     Step,
     TargetError,
+    no_folder,
     option,
 )
 
@@ -194,6 +196,8 @@ class XrootdTarget(FileTarget):
                 session.connect()
             version = self._version()
             there = self.stat("")
+        except NotThere as problem:
+            raise no_folder(self.url) from problem
         except (Failed, Ambiguous) as problem:
             hint = "is it up, is the url right?"
             if self.place.tls:
@@ -249,6 +253,11 @@ class XrootdTarget(FileTarget):
         """Write a whole file."""
         with self._about(path) as session:
             session.write(path, data)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing is yet."""
+        with self._about(path) as session:
+            session.write(path, data, new=True)
 
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""

@@ -206,7 +206,7 @@ class XrootdBindings(ProgramClient):
         """Write a whole file."""
         flags, modes = self._flags.OpenFlags, self._flags.AccessMode
         mode = modes.UR | modes.UW | modes.GR | modes.OR
-        file = self._opened(call, flags.DELETE | flags.UPDATE, mode)
+        file = self._opened(call, (flags.NEW if call.step.new else flags.DELETE) | flags.UPDATE, mode)
         offset = 0
         for piece in pieces:
             self._call(call, file.write, piece, offset)

@@ -53,10 +53,11 @@ class OfficialSession:
         finally:
             file.close(timeout=self._timeout)
 
-    def write(self, path: str, data: bytes) -> None:
-        """Write a whole file."""
+    def write(self, path: str, data: bytes, make_path: bool = False, new: bool = False) -> None:
+        """Write a whole file; `new`: only where nothing is yet; `make_path`: with the folders above it."""
         flags, modes = self._flags.OpenFlags, self._flags.AccessMode
-        file = self._opened(path, flags.DELETE | flags.UPDATE, modes.UR | modes.UW | modes.GR | modes.OR)
+        how = (flags.NEW if new else flags.DELETE) | (flags.MAKEPATH if make_path else 0)
+        file = self._opened(path, how | flags.UPDATE, modes.UR | modes.UW | modes.GR | modes.OR)
         self._call(file.write, data, 0)
         self._call(file.close)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pileup.plugin import Ambiguous, Failed, Refused, TargetError
+from pileup.plugin import Ambiguous, Failed, NotThere, Refused, TargetError, ThereAlready
 
 if TYPE_CHECKING:
     from pileup._core._native import XrootSession
@@ -39,7 +39,9 @@ class Sessions:
         try:
             yield self._own()
         except FileNotFoundError as problem:
-            raise Failed(f"there is nothing at {about}") from problem
+            raise NotThere(f"there is nothing at {about}") from problem
+        except FileExistsError as problem:
+            raise ThereAlready(f"{about}: {problem}") from problem
         except PermissionError as problem:
             raise Refused(f"{about}: {problem}") from problem
         except TimeoutError as problem:

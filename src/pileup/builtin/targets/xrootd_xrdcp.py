@@ -87,7 +87,8 @@ class XrdCopy(ProgramClient):
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
         """Give xrdcp the file on its standard input."""
-        with self._running(call, ["--force", "-", self._url(call.key)], stdin=True) as process:
+        force = [] if call.step.new else ["--force"]  # without it xrdcp writes no file that is there
+        with self._running(call, [*force, "-", self._url(call.key)], stdin=True) as process:
             send(process, call, pieces)
             for _ in received(process, call):  # it has nothing to say there
                 pass

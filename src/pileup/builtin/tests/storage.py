@@ -32,7 +32,17 @@ def clean_path(path: str) -> str:
     return "/".join(parts)
 
 
-RelativePath = Annotated[str, AfterValidator(clean_path)]
+def folder_path(path: str) -> str:
+    """Return a folder as an option says it: relative, or absolute with one slash at its begin. Raises ValueError."""
+    return "/" * path.startswith("/") + clean_path(path)
+
+
+FolderPath = Annotated[str, AfterValidator(folder_path)]
+
+
+def place_of(folder: str, own: str) -> str:
+    """Return where a folder is, relative to the url of the target: a relative one lies in the run's own folder."""
+    return folder.strip("/") if folder.startswith("/") else f"{own}/{folder}".strip("/")
 
 
 class FileSet(Test):
@@ -44,7 +54,11 @@ class FileSet(Test):
 
     needs = "files"
 
-    folder: RelativePath = option("pileup", help="folder of the set, relative to the url of the target")
+    folder: FolderPath = option(
+        "pileup",
+        help="folder of the set: in a folder of the run's own below the url of the target, which goes with the run; "
+        "`/name` means just here, `name` below the url itself",
+    )
     files: Count = option(1, ge=1, le=10**9, help="number of files in the set")
     order: Literal["sequential", "random", "client"] = option(
         "sequential",
@@ -77,7 +91,12 @@ class FileSet(Test):
 
     def keys(self) -> Keys:
         """Return the names of the set."""
-        return numbered(self.folder, FILE_NAME, self.files, self.order)
+        return numbered(self.place, FILE_NAME, self.files, self.order)
+
+    @property
+    def place(self) -> str:
+        """Where the folder is, relative to the url of the target."""
+        return place_of(self.folder, self.context.own)
 
     def set_size(self) -> int:
         """Return how many files the set has."""
@@ -167,10 +186,11 @@ def numbered(
     return Keys(f"{folder}/{name}" if folder else name, count, DIGITS, order=order)
 
 
-def make_folders(folder: str) -> Program | None:
-    """Return steps that make a folder and those above it; None for the target's own."""
+def make_folders(folder: str, own: str = "") -> Program | None:
+    """Return steps that make a folder and those above it, up to the run's own; None for that and the target's own."""
     parts = folder.split("/") if folder else []
     levels = tuple("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+    levels = tuple(level for level in levels if not f"{own}/".startswith(f"{level}/"))
     if not levels:
         return None
     return Program((Step("mkdir", "mkdir", Keys(names=levels), repeat=len(levels), missing_ok=True),))

@@ -38,7 +38,7 @@ class StorageContend(ContentSet):
 
     def prepare(self) -> Program | None:
         """Make the folders and those above them."""
-        above = make_folders(self.folder)
+        above = make_folders(self.place, self.context.own)
         below = Step("mkdir", "mkdir", self._inner(), repeat=self.folders, missing_ok=True)
         return Program((*(above.steps if above else ()), below))
 
@@ -48,5 +48,5 @@ class StorageContend(ContentSet):
         return Program((*removal(self.keys()).steps, *inner.steps))
 
     def _inner(self) -> Keys:
-        prefix = f"{self.folder}/d" if self.folder else "d"
+        prefix = f"{self.place}/d" if self.place else "d"
         return Keys(prefix, self.folders, 6)

@@ -66,7 +66,7 @@ class StorageCopy(ContentSet, NamedSet):
 
     def prepare(self) -> Program | None:
         """Make the folder and those above it, for copies in."""
-        return make_folders(self.folder) if self.direction == "in" else None
+        return make_folders(self.place, self.context.own) if self.direction == "in" else None
 
     def cleanup(self) -> Program | None:
         """Remove what was copied in."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.storage import RelativePath
+from pileup.builtin.tests.storage import FolderPath, place_of
 from pileup.plugin import Count, Expect, Keys, Program, Step, Test, option
 
 
@@ -15,12 +15,25 @@ class StorageList(Test):
     name = "storage.list"
     needs = "files"
 
-    folder: RelativePath = option("pileup", help="folder to list, relative to the url of the target")
+    folder: FolderPath = option(
+        "pileup",
+        help="folder to list, in the folder of the run's own below the url of the target; `/name` is `name` below the "
+        "url itself, `/` the url",
+    )
     entries: Count | None = option(None, help="fail unless exactly so many files and folders are in it")
 
     def program(self) -> Program:
         """Return the one listing."""
-        return Program((Step("list", "list", Keys.fixed(self.folder), expect=Expect(entries=self.entries)),))
+        return Program(
+            (
+                Step(
+                    "list",
+                    "list",
+                    Keys.fixed(place_of(self.folder, self.context.own)),
+                    expect=Expect(entries=self.entries),
+                ),
+            )
+        )
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """One operation each; a listing moves no files."""

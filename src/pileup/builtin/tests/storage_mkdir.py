@@ -21,7 +21,7 @@ class StorageMkdir(FileSet):
 
     def keys(self) -> Keys:
         """Return the names of the folders."""
-        return numbered(self.folder, "d", self.files, self.order)
+        return numbered(self.place, "d", self.files, self.order)
 
     def steps(self) -> tuple[Step, ...]:
         """Return the making and the removing of a folder; a slash says that it is one."""
@@ -30,7 +30,7 @@ class StorageMkdir(FileSet):
 
     def prepare(self) -> Program | None:
         """Make the folder and those above it."""
-        return make_folders(self.folder)
+        return make_folders(self.place, self.context.own)
 
     def cleanup(self) -> Program | None:
         """Remove what an iteration that failed has left."""

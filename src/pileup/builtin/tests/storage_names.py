@@ -17,8 +17,8 @@ class NamedSet(FileSet):
 
     names: list[str] = option(
         [],
-        help="names in `folder` of files to take in the place of the set; a pattern like `*.root` stands for those "
-        "that are in the folder when the test begins",
+        help="names in `folder`, here below the url of the target itself, of files to take in the place of the set; a "
+        "pattern like `*.root` stands for those that are in the folder when the test begins",
     )
     names_from: str = option("", help="file with such names, one a line; relative to the suite")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pileup.builtin.tests.storage import FileSet
-from pileup.plugin import Step
+from pileup.builtin.tests.storage import FileSet, removal
+from pileup.plugin import Program, Step
 
 SUFFIX = ".renamed"
 
@@ -25,3 +25,7 @@ class StorageRename(FileSet):
         keys = self.keys()
         there = Step("rename", "rename", keys, to=SUFFIX)
         return there, Step("rename", "rename", replace(keys, suffix=SUFFIX))
+
+    def cleanup(self) -> Program | None:
+        """Remove what an iteration that was broken off has left under the other name."""
+        return removal(replace(self.keys(), suffix=SUFFIX))

@@ -16,9 +16,10 @@ class StorageWrite(ContentSet):
     written before are written again in turn. The folder is made first, outside the measurement. Data for other tests
     is made in place with this: sizes by a law or a mix, as compressible as `entropy` says.
 
-    Clean-up removes the files of the set by name and nothing else: the folder stays, empty, because removing a folder
-    over WebDAV would remove whatever else is in it. Use a folder that is pileup's own: files of these names that were
-    there before are overwritten. Bytes counted are those of the files.
+    A relative `folder` lies in a folder of the run's own, which is removed with all that is in it. In an absolute one
+    nothing is overwritten: a file of these names that is there ends the set-up, and clean-up removes what this run has
+    written and nothing else. A set that is kept there (`cleanup: never`) is used again by name: under `once` or `times`
+    nothing is written when it is whole and the same. Bytes counted are those of the files.
     """
 
     name = "storage.write"
@@ -36,7 +37,7 @@ class StorageWrite(ContentSet):
 
     def prepare(self) -> Program | None:
         """Make the folder and those above it."""
-        return make_folders(self.folder)
+        return make_folders(self.place, self.context.own)
 
     def cleanup(self) -> Program | None:
         """Remove the files of the set, one by one; those never written are no matter."""

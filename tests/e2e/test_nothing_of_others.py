@@ -1,0 +1,205 @@
+"""Files of others lie under every name that suites use: they are as they were, however a run ends."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.storages import KINDS, Storage
+from tests.support import EXAMPLES, pileup, run_folder
+
+
+@pytest.fixture(params=list(KINDS))
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
+    (tmp_path / "server").mkdir()
+    with KINDS[request.param](tmp_path / "server") as storage:
+        yield storage
+
+
+@pytest.fixture
+def theirs(storage: Storage) -> dict[str, str]:
+    return storage.fill()
+
+
+def suite(storage: Storage, here: Path, *tests: dict[str, Any], name: str = "s.yaml", **more: Any) -> None:
+    target = {"kind": storage.kind, "url": storage.url}
+    told = {"pileup": 1, "title": "others", "targets": {"se": target}, "tests": list(tests), **more}
+    (here / name).write_text(json.dumps(told))
+
+
+def spec(name: str, use: str, load: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+    return {"name": name, "use": use, "options": options, "load": load or {"once": True}}
+
+
+def outcomes(done: "subprocess.CompletedProcess[str]") -> dict[str, tuple[str, str]]:
+    cases = json.loads((run_folder(done) / "results.json").read_text())["cases"]
+    return {case["name"]: (case["outcome"], case["reason"]) for case in cases}
+
+
+def small(storage: Storage, *, folder: str = "pileup") -> list[dict[str, Any]]:
+    """Every storage test, each for a moment."""
+    copied = {"folder": f"{folder}/copied", "files": 4, "direction": "in", "checksum": "none"}
+    load = {"clients": 2, "for": "100 ms"}
+    at = {"folder": folder, "files": 4}
+    tests = [
+        spec("fill", "storage.write", **at, size="10 KiB"),
+        spec("look", "storage.stat", **at, size="10 KiB") | {"after": ["fill"]},
+        spec("list", "storage.list", folder=folder, entries=4) | {"after": ["fill"]},
+        spec("read", "storage.read", **at, size="10 KiB") | {"after": ["fill"]},
+        spec("write", "storage.write", load, **{**at, "folder": f"{folder}/again"}, size="1 KiB", order="client"),
+        spec("in", "storage.copy", {"times": 4}, **copied),
+        spec("rename", "storage.rename", **at) | {"after": ["read", "list"]},
+        spec("mkdir", "storage.mkdir", load, **{**at, "folder": f"{folder}/made"}),
+        spec("create", "storage.contend", load, **{**at, "folder": f"{folder}/create"}, folders=2),
+    ]
+    return [test for test in tests if storage.renames or test["name"] != "rename"]
+
+
+def test_s1_s3_storage_check_leaves_all_as_it_was_twice_in_a_row(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    text = (EXAMPLES / "storage-check.yaml").read_text().replace("use: storage.copy", "use: storage.read")
+    text = re.sub(r"  - \{name: copy-in.*\n", "", text).replace("count(copy.checksum", "count(copy")
+    target = f"  se: {{kind: {storage.kind}, url: {storage.url}}}"
+    (tmp_path / "s.yaml").write_text(text.replace("  se: {kind: xrootd, launch: {}}", target))
+    for _ in range(2):
+        done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert storage.snapshot() == theirs
+
+
+def test_s1_every_storage_test_works_in_the_runs_own_folder(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    suite(storage, tmp_path, *small(storage))
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {outcome for outcome, _ in outcomes(done).values()} == {"passed"}
+    assert storage.snapshot() == theirs
+
+
+def test_s1_just_here_what_exists_ends_the_set_up_and_what_is_new_goes(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    suite(
+        storage,
+        tmp_path,
+        spec("taken", "storage.write", folder="/pileup", files=4),
+        *small(storage, folder="/fresh/set"),
+    )
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    told = outcomes(done)
+    outcome, reason = told.pop("taken")
+    assert outcome == "error"
+    assert "exists already" in reason
+    assert "not ours" in reason
+    assert {outcome for outcome, _ in told.values()} == {"passed"}, told
+    assert storage.snapshot() == theirs
+
+
+def killed(here: Path, until: str) -> Path:
+    """Run a suite until its journal has a case's objects, and a moment more; kill it; return its folder."""
+    command = [sys.executable, "-m", "pileup", "run", "s.yaml", "--quiet"]
+    environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}
+    with (here / "out").open("wb") as out:
+        process = subprocess.Popen(command, cwd=here, env=environment, stdout=out, stderr=out, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 20
+        while not any(until in path.read_text() for path in (here / "runs").glob("*/journal.jsonl")):
+            assert time.monotonic() < deadline, (here / "out").read_text()
+            assert process.poll() is None, (here / "out").read_text()
+            time.sleep(0.02)
+        time.sleep(0.3)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    (folder,) = (here / "runs").iterdir()
+    return folder
+
+
+def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    load = {"clients": 2, "for": "3 s"}
+    suite(
+        storage,
+        tmp_path,
+        spec("fill", "storage.write", files=4, size="10 KiB"),
+        spec("here", "storage.write", folder="/fresh", files=4, size="10 KiB"),
+        spec("long", "storage.read", load, files=4, size="10 KiB") | {"after": ["fill"]},
+        spec("role", "storage.write", load, folder="/fresh/more", files=300, size="10 KiB", order="client"),
+    )
+    folder = killed(tmp_path, '"case": "role"')
+    left = storage.snapshot()
+    assert {path: left[path] for path in theirs} == theirs
+    assert len(left) > len(theirs)
+    cleaned = pileup("clean", str(folder), cwd=tmp_path)
+    assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
+    assert storage.snapshot() == theirs
+    assert "nothing is left" in pileup("clean", str(folder), cwd=tmp_path).stdout
+    done = pileup("resume", str(folder), "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {outcome for outcome, _ in outcomes(done).values()} == {"passed"}
+    assert storage.snapshot() == theirs
+
+
+def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
+    suite(storage, tmp_path, *small(storage))
+    command = [sys.executable, "-m", "pileup", "run", "s.yaml", "--quiet"]
+    environment = {**os.environ, "PILEUP_RUNS": str(tmp_path / "runs")}
+    runs = [subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
+    said = [run.communicate(timeout=60)[0].decode() for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], said
+    assert storage.snapshot() == theirs
+
+
+def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    write = spec("here", "storage.write", {"clients": 2, "for": "1 min"}, folder="/fresh", files=4, size="1 KiB")
+    suite(storage, tmp_path, write)
+    folder = killed(tmp_path, '"what": "objects"')
+    suite(storage, tmp_path, {**write, "load": {"once": True}})
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    outcome, reason = outcomes(done)["here"]
+    assert outcome == "error"
+    for told in ("in use by", "@", str(folder), f"pileup clean {folder}"):
+        assert told in reason
+    assert done.returncode == 1
+
+
+def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
+    fill = spec("fill", "storage.write", folder="/kept", files=4, size="10 KiB") | {"cleanup": "never"}
+    read = spec("read", "storage.read", folder="/kept", files=4, size="10 KiB") | {"after": ["fill"]}
+    count = spec("count", "storage.list", folder="/kept", entries=4) | {"after": ["fill"]}
+    suite(storage, tmp_path, fill, read, count)
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = storage.snapshot()
+    assert len(kept) == len(theirs) + 6, "the folder, four files and what they are"
+    again = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "nothing was written" in outcomes(again)["fill"][1]
+    suite(storage, tmp_path, {**fill, "options": {**fill["options"], "size": "20 KiB"}})
+    other = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert "is another: 4 files of 10 KiB" in outcomes(other)["fill"][1]
+    assert storage.snapshot() == kept
+
+
+def test_a7_a_missing_folder_is_one_sentence(storage: Storage, tmp_path: Path) -> None:
+    nowhere = Storage(storage.kind, f"{storage.url.rstrip('/')}/not/there", storage.target)
+    suite(nowhere, tmp_path, spec("w", "storage.write"))
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 5
+    _, reason = outcomes(done)["w"]
+    assert "no such folder" in reason
+    assert "make it, or correct the url" in reason
+    assert storage.snapshot() == {}

@@ -1,0 +1,98 @@
+"""Storage that pileup did not start, with files of others lying in it. A server more is a line in KINDS."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pileup.builtin.targets.posix import PosixTarget
+from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.builtin.targets.xrootd import XrootdTarget
+from pileup.plugin import FileTarget
+from tests.servers.nginx import nginx
+from tests.servers.practice import practice_storage
+from tests.servers.xrootd import xrootd
+
+FOLDERS = ("pileup", "pileup/in", "pileup/far", "pileup/empty", "pileup/made", "pileup/create", "pileup-check")
+NAMES = ("f000000", "f000001", "f000003", "f000000.renamed", "d000000", "own-0", "in", ".pileup-set-f", "theirs")
+"""What suites use, and more."""
+INNER = "d000001/f000001"
+
+
+@dataclass
+class Storage:
+    """A storage by url; `target` is a look at it beside any run."""
+
+    kind: str
+    url: str
+    target: FileTarget
+    renames: bool = True
+
+    def snapshot(self) -> dict[str, str]:
+        """Return all that is there: path -> digest of its content, "" for a folder."""
+        found: dict[str, str] = {}
+
+        def walk(folder: str) -> None:
+            for each in self.target.list(folder):
+                path = f"{folder}/{each.name}".lstrip("/")
+                if each.folder:
+                    found[path] = ""
+                    walk(path)
+                else:
+                    found[path] = hashlib.sha256(b"".join(self.target.read(path))).hexdigest()
+
+        walk("")
+        return found
+
+    def fill(self) -> dict[str, str]:
+        """Put files of others under every name that suites use; return the snapshot."""
+        for folder in ("", *FOLDERS):
+            if folder:
+                self.target.mkdir(folder)
+            taken = {each.name for each in self.target.list(folder)}
+            for name in NAMES:
+                if name not in taken and not (name == "in" and folder == "pileup"):
+                    self.target.write(f"{folder}/{name}".lstrip("/"), f"of others: {folder}/{name}".encode())
+            self.target.mkdir(f"{folder}/{INNER.partition('/')[0]}".lstrip("/"))
+            self.target.write(f"{folder}/{INNER}".lstrip("/"), b"of others")
+        return self.snapshot()
+
+
+@contextlib.contextmanager
+def _posix(folder: Path) -> Iterator[Storage]:
+    (folder / "disk").mkdir()
+    yield Storage("posix", str(folder / "disk"), PosixTarget(str(folder / "disk")))
+
+
+@contextlib.contextmanager
+def _nginx(folder: Path) -> Iterator[Storage]:
+    with nginx(folder) as url:
+        yield Storage("webdav", url, WebDavTarget(url))
+
+
+@contextlib.contextmanager
+def _practice(_: Path) -> Iterator[Storage]:
+    with practice_storage() as url:
+        yield Storage("webdav", url, WebDavTarget(url), renames=False)
+
+
+@contextlib.contextmanager
+def _root(folder: Path) -> Iterator[Storage]:
+    with xrootd(folder) as server:
+        yield Storage("xrootd", server.root, XrootdTarget(server.root))
+
+
+@contextlib.contextmanager
+def _http(folder: Path) -> Iterator[Storage]:
+    with xrootd(folder) as server:
+        yield Storage("webdav", server.http, WebDavTarget(server.http))
+
+
+KINDS: dict[str, Callable[[Path], contextlib.AbstractContextManager[Storage]]] = {
+    "posix": _posix,
+    "nginx": _nginx,
+    "practice": _practice,
+    "root": _root,
+    "http": _http,
+}
