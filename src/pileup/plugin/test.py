@@ -59,6 +59,9 @@ class Test:
     leaves: ClassVar[frozenset[str]] = frozenset()
     """What it claims that may be left on the target after a crash: "job", "delegation"."""
 
+    waits: bool = False
+    """Whether an iteration does nothing but wait for the system: when the run is stopped it is not awaited."""
+
     target: Any
     context: Context
     reporter: Callable[[str, float, str], None] | None

@@ -59,6 +59,7 @@ class CaseRun:
         """What an iteration may take, ns; in the engine an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
+        self._waits = False
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -95,7 +96,7 @@ class CaseRun:
         test = self._make(0)
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
-        self._leaves = test.leaves
+        self._leaves, self._waits = test.leaves, test.waits
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
@@ -181,7 +182,7 @@ class CaseRun:
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
-        self._live.attend(pressing, longest, heeds, ended, steering)
+        self._live.attend(pressing, longest, heeds, ended, steering, self._waits)
         if pressing.reason and self._live.stop.haste:
             self._live.book.cut(self.case)
         return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)
