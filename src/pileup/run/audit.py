@@ -37,6 +37,7 @@ METRICS = {
     Fate.LOST: "jobs_lost",
     Fate.NEVER: "jobs_never",
     Fate.REUSED: "jobs_reused",
+    Fate.PURGED: "jobs_purged",
 }
 """Fate -> the sample that counts it."""
 
