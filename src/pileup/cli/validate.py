@@ -16,6 +16,7 @@ def command(suite: str, settings: tuple[str, ...]) -> None:
     Plug-ins that the suite names are loaded, also those from files beside it.
     """
     from pileup.cli.common import parse_settings, suite_path
+    from pileup.model.uncovered import words
     from pileup.suite import load
 
     plan = load(suite_path(suite), parse_settings(settings))
@@ -26,6 +27,8 @@ def command(suite: str, settings: tuple[str, ...]) -> None:
         counted(len(plan.suite.criteria), "criterion", "criteria"),
     ]
     click.echo(f"valid: {', '.join(parts)}")
+    for line in words(plan.uncovered):
+        click.echo(line)
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -116,6 +116,13 @@ class Test:
         """Return what a reader of the figures must know of this test on its target; each is told once in a run."""
         return []
 
+    def lacks(self) -> str:
+        """Return what is not as the options say on this target, and what is done instead; empty when all is.
+
+        Criteria on the test are covered in part then.
+        """
+        return ""
+
     def expect(self, condition: object, message: str) -> None:
         """Fail the iteration with `message` unless `condition` is true."""
         if not condition:

@@ -20,6 +20,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
+from pileup.model.uncovered import Uncovered
 from pileup.plugin import Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
@@ -100,6 +101,8 @@ class CaseRun:
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
+        if lack := self._asked("lacks", test.lacks):
+            self._live.book.lacks(Uncovered("test", self.case.test.name, lack, whole=False))
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
@@ -182,7 +185,7 @@ class CaseRun:
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
-        self._live.attend(pressing, longest, heeds, ended, steering, self._waits)
+        self._live.attend(pressing, longest, heeds, ended, steering, waits=self._waits)
         if pressing.reason and self._live.stop.haste:
             self._live.book.cut(self.case)
         return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)

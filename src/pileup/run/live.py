@@ -64,6 +64,7 @@ class Live:
         heeds: Haste = Haste.IN_ORDER,
         ended: threading.Event | None = None,
         steering: Steering | None = None,
+        *,
         waits: bool = False,
     ) -> None:
         """Serve a load until it is over, frames each beat; a wish to stop of at least `heeds` ends it.

@@ -13,9 +13,10 @@ from pathlib import Path
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, overrides
+from pileup.suite.attached import attach, blind, uncovered
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
-from pileup.suite.faults import Faults, TooManyFaultsError, parts
+from pileup.suite.faults import Faults, TooManyFaultsError, parts, shown
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.reading import read_file, read_tree
 from pileup.suite.replays import Replays
@@ -59,7 +60,7 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -
     tree = None if data is None else read_tree(data, path.suffix, faults)
     if data is None or tree is None:
         return None
-    overrides.apply(tree, values, faults)
+    given_away = overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
     secrets = Secrets(tree)
     folder = path.absolute().parent
@@ -70,7 +71,12 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool) -
         return None
     text = secrets.hide(data.decode("utf-8-sig"))
     suite = _complete(draft.suite, folder, secrets)
-    empty = Plan(suite, (), str(path), text, _digest(data, values), str(folder), secrets.hide_values(values))
+    lost = uncovered(suite, folder, given_away)
+    for place, name, why in blind(suite, lost):
+        told = f"the load of test {shown(name)} is steered by what is not there"
+        faults.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
+    hidden = secrets.hide_values(values)
+    empty = Plan(suite, (), str(path), text, _digest(data, values), str(folder), hidden, uncovered=lost)
     try:
         plan = make_plan(empty, replays)
     except ValueError as problem:  # what no axis of the scan alone shows
@@ -85,7 +91,8 @@ def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:
 
     Variables were filled in; secrets among them are not needed any more.
     """
-    monitors = tuple(each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
+    named = (each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
+    monitors = tuple(attach(each, suite, folder) for each in named)
     tests = tuple(instances.in_layers(suite, _aimed(each, suite, folder), folder) for each in suite.tests)
     variables = {name: HIDDEN if name in secrets.variables else value for name, value in suite.variables.items()}
     return suite.model_copy(update={"tests": tests, "monitors": monitors, "variables": variables})
