@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from pileup.model import check as checks
-from pileup.model.errors import PileupError
 from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
 from pileup.suite import instances
 from pileup.suite.attached import is_attached
@@ -104,7 +103,7 @@ class BesideRules:
     def _attached(self, spec: TargetSpec) -> bool:
         try:
             return is_attached(spec, self._folder)
-        except PileupError:  # told where its kind is checked
+        except Exception:  # told where its kind is checked
             return True
 
     def _daemons(self, spec: TargetSpec) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pileup.model.errors import PileupError
 from pileup.model.record import ITERATION
 from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
 from pileup.model.waits import OWN_WAITS
@@ -153,7 +152,7 @@ class PluginRules:
         """Whether a target was started by somebody else: the names of its daemons are not known then."""
         try:
             return name in self._draft.targets and is_attached(self._draft.targets[name].spec, self._plugins.folder)
-        except PileupError:  # told where its kind is checked
+        except Exception:  # told where its kind is checked
             return True
 
     def _check_attached(self, monitor: Bound[MonitorSpec], cls: type[Monitor], target: Scalar) -> None:
