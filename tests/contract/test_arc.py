@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from pileup.builtin.launchers.arc_identities import Authority, Pair
+from pileup.builtin.monitors.slurm import SlurmMonitor
 from pileup.builtin.targets.arc import ArcTarget
 from pileup.builtin.targets.arc_proxy import Signer, sign
 from pileup.model.errors import Failed, Refused, TargetError
@@ -280,3 +281,49 @@ def test_its_ports_are_at_this_machine_alone(element: RunningArc) -> None:
             found = each.net_connections("inet")
             listening |= {port.laddr.ip for port in found if port.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
+
+
+def test_a3_a_job_that_somebody_else_has_purged_is_not_lost(element: RunningArc, tmp_path: Path) -> None:
+    site, other = element.site(tmp_path), element.target()
+    names = ["a-mine", "a-theirs", "a-unseen"]
+    claims = [Claim(each, site.submit([JobSpec(each, SECOND)])[0].id) for each in names]
+    until(lambda: all(job.state.final for job in other.status(names=names)) and len(other.status(names=names)) == 3)
+    seen = [claim.name for claim in claims[:2]]
+    assert {job.state for job in site.status(names=seen)} == {JobState.COMPLETED}
+    assert site.purge([claims[0].id]).count == 1
+    assert other.purge([claims[1].id, claims[2].id]).count == 2
+    until(lambda: not other.jobs.look_up([claim.id for claim in claims]))
+    fates = {each.claim.name: each.fate for each in site.audit([*claims, Claim("a-lost", "nosuch")])}
+    assert fates == {"a-mine": Fate.ONCE, "a-theirs": Fate.PURGED, "a-unseen": Fate.LOST, "a-lost": Fate.LOST}
+    news = {job.name: job for job in site.changes("", lambda: names).jobs}
+    assert (news["a-theirs"].state, news["a-theirs"].reason) == (
+        JobState.CANCELLED,
+        "purged by others before its end was seen",
+    )
+    assert "a-unseen" not in news
+    assert other.audit(claims[1:2])[0].fate is Fate.ONCE, "by the accounting, which knows"
+
+
+def test_a3_the_slurm_monitor_of_a_sites_element_tells_jobs_by_rest(element: RunningArc, tmp_path: Path) -> None:
+    site = element.site(tmp_path)
+    monitor = SlurmMonitor(target="ce")
+    monitor.attach(lambda: site)
+    assert "only `jobs` are known" in monitor.lacks()
+    site.submit([JobSpec(f"a-long-{each}", 60 * SECOND, user=f"user{each % 2 + 1}") for each in range(1)])
+    found = {(each.metric, each.labels): each.value for each in monitor.sample()}
+    assert set(found) == {("jobs", "state=queued"), ("jobs", "state=running")}
+    assert sum(found.values()) >= 1
+    private = SlurmMonitor(target="ce")
+    private.attach(element.target)
+    assert private.lacks() == ""
+
+
+def test_a3_without_identities_every_user_is_who_the_credentials_say(element: RunningArc, tmp_path: Path) -> None:
+    known = element.site(tmp_path)
+    alone = ArcTarget(known.url, known.credentials)
+    assert (alone.one_user, alone.introduces, known.one_user) == (True, False, False)
+    (taken,) = alone.submit([JobSpec("a-anybody", 60 * SECOND, user="user3")])
+    assert taken.id in known.users.rest("").ids()
+    assert sum(alone.counts().values()) == len(known.users.rest("").ids())
+    made = alone.delegate(HOUR, "user3")
+    assert made.id in known.users.rest("").delegations()

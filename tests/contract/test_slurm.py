@@ -212,7 +212,7 @@ def test_a_site_is_reached_by_its_port_and_a_token(server: RunningSlurm, tmp_pat
     conf = {"config": made.place.conf}
     site = type(made)(f"http://{gate}", credentials, **conf, user=made._me)
     told = server.command("sinfo", "-V")  # "slurm-wlm 22.05.8"
-    assert site.probe() == f"slurm {told.split()[1]}"
+    assert site.probe() == f"slurm {told.split()[1]}, REST v0.0.38"
     taken = site.submit([JobSpec("site")])
     assert over(site, ["site"])["site"].state is JobState.COMPLETED
     assert site.cancel([taken[0].id, "999999"]) == [taken[0].id, "999999"]

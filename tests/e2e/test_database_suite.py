@@ -18,7 +18,7 @@ SMALL = {
     "length": "2 s",
     "warm_up": "1 s",
 }
-TESTS = ["tables", "rewritten", "sub-select", "alone", "forty", "ramp", "failures"]
+TESTS = ["tables", "rewritten", "sub-select", "alone", "forty", "ramp", "failures", "remove"]
 
 
 @pytest.fixture(scope="module")

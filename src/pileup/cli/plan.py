@@ -49,6 +49,7 @@ def as_data(plan: Plan) -> dict[str, Any]:
         "digest": plan.digest,
         "cases": cases,
         "totals": plan.totals(),
+        "not_covered": [each.told() for each in plan.uncovered],
     }
 
 
@@ -101,7 +102,7 @@ def print_table(plan: Plan) -> None:
     console = SafeConsole(width=shutil.get_terminal_size().columns if terminal else 200)
     console.print(table)
     for line in _remarks(plan):
-        console.print(line)
+        console.print(line, markup=False)
 
 
 def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
@@ -116,10 +117,11 @@ def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _remarks(plan: Plan) -> list[str]:
-    """Say what may end this plan early: its guard rails, and figures that are precise before the last repeat."""
+    """Say what falls away on systems of others, and what may end this plan early: guard rails, precise figures."""
+    from pileup.model.uncovered import words
     from pileup.model.units import format_fraction, format_time
 
-    limit, until, told = plan.suite.limits.duration, plan.suite.until, []
+    limit, until, told = plan.suite.limits.duration, plan.suite.until, words(plan.uncovered)
     if until is not None:
         wanted = f"{until.figure} is known within {format_fraction(until.within)}"
         told.append(f"The repeats end when {wanted}: {until.at_least} to {plan.suite.repeat} of them.")

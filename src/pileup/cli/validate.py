@@ -20,6 +20,7 @@ def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
     those files is imported.
     """
     from pileup.cli.common import parse_settings, suite_path
+    from pileup.model.uncovered import words
     from pileup.suite import load
 
     plan = load(suite_path(suite), parse_settings(settings), imports=not static)
@@ -30,6 +31,8 @@ def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
         counted(len(plan.suite.criteria), "criterion", "criteria"),
     ]
     echo(f"valid: {', '.join(parts)}")
+    for line in words(plan.uncovered):
+        echo(line)
 
 
 def counted(number: int, one: str, many: str) -> str:

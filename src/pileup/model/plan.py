@@ -7,6 +7,7 @@ from typing import Any
 
 from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.uncovered import Uncovered
 
 WHOLE = -1
 """Visit of what is done once for all points."""
@@ -73,6 +74,8 @@ class Plan:
     values: dict[str, str] = field(default_factory=dict)
     points: tuple[dict[str, str], ...] = ()
     """Points of the scan, axis -> value as written; a suite without a scan has none."""
+    uncovered: tuple[Uncovered, ...] = ()
+    """What falls away on targets that pileup did not start."""
 
     own: dict[str, str] = field(default_factory=dict)
     """Target -> the folder of the run's own there, relative to its url; known when the plan is run."""

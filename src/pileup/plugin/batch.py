@@ -161,6 +161,8 @@ class Fate(StrEnum):
     """Acknowledged, and nobody knows of it."""
     NEVER = "never"
     """Not answered, and nobody knows of it."""
+    PURGED = "purged by others"
+    """Acknowledged, and somebody else has taken it out of the system: how it ended is not known."""
     REUSED = "id used again"
     """Acknowledged and unknown, and its id belongs to another job."""
 
@@ -245,6 +247,16 @@ class BatchTarget(Target):
         raise Refused(
             f"user {user!r} cannot be made known to a target of kind {self.kind!r}; expected one that is known there"
         )
+
+    @property
+    def introduces(self) -> bool:
+        """Whether pileup can make users known to it (`introduce`); where not, who we are acts in their place."""
+        return type(self).introduce is not BatchTarget.introduce
+
+    @property
+    def one_user(self) -> bool:
+        """Whether we have one identity there, who then acts in the place of every user of a suite."""
+        return False
 
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
         """Look every claim up in queue and history and return what became of each, in their order."""

@@ -24,6 +24,9 @@ class Monitor:
     """Name under which it is registered."""
     of_daemons: ClassVar[bool] = False
     """Whether the option `target` names daemons of a server that pileup launched: `TARGET`, or `TARGET.DAEMON`."""
+    instead_of_target: ClassVar[tuple[str, ...]] = ()
+    """With `of_daemons`, options that choose the processes of a server that pileup did not launch; then `target` is
+    left out. Without any of them the monitor is not covered there."""
 
     def __init__(self, **options: Any) -> None:
         assign(self, options)
@@ -60,6 +63,13 @@ class Monitor:
 
     def open(self) -> None:
         """Make ready; raise PluginError when it cannot measure here."""
+
+    def lacks(self) -> str:
+        """Return why some of what it measures cannot be had of what it watches; empty when all can.
+
+        Asked once, after `open`. Criteria on what it has no samples of are not covered then.
+        """
+        return ""
 
     @abstractmethod
     def sample(self) -> Iterable[Sample]:

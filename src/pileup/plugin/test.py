@@ -62,6 +62,9 @@ class Test:
     leaves: ClassVar[frozenset[str]] = frozenset()
     """What it claims that may be left on the target after a crash: "job", "delegation"."""
 
+    waits: bool = False
+    """Whether an iteration does nothing but wait for the system: when the run is stopped it is not awaited."""
+
     target: Any
     context: Context
     reporter: Callable[[str, float, str], None] | None
@@ -115,6 +118,13 @@ class Test:
     def remarks(self) -> list[str]:
         """Return what a reader of the figures must know of this test on its target; each is told once in a run."""
         return []
+
+    def lacks(self) -> str:
+        """Return what is not as the options say on this target, and what is done instead; empty when all is.
+
+        Criteria on the test are covered in part then.
+        """
+        return ""
 
     def expect(self, condition: object, message: str) -> None:
         """Fail the iteration with `message` unless `condition` is true."""

@@ -15,15 +15,17 @@ from pileup.record import RunFolder
 from pileup.run.book import Book
 from pileup.run.faults import words_of
 from pileup.run.intents import open_intents
-from pileup.run.lookup import GHOSTS, Bounds, Lookup, Tally
+from pileup.run.lookup import GHOSTS, STOPPED, Bounds, Lookup, Tally
 from pileup.run.monitors import MonitorClock
-from pileup.run.stop import Haste, Stop
+from pileup.run.stop import Stop
 from pileup.run.targets import Targets
 
 AT_END = Bounds(whole=1800, patience=30, settle=2)
 AFTER_FAULT = Bounds(whole=120, patience=60, settle=2)
 SERVED = 1.0
 """Seconds between two beats of the run while it waits for an audit."""
+STOPPED_WITHIN = 10.0
+"""Seconds that the audit at the end has after somebody asked the run to stop."""
 END = -1
 """Number of the fault of an audit at the end of the run."""
 JOB, DELEGATION, REVOKED = "job", "delegation", "revoked"
@@ -35,6 +37,7 @@ METRICS = {
     Fate.LOST: "jobs_lost",
     Fate.NEVER: "jobs_never",
     Fate.REUSED: "jobs_reused",
+    Fate.PURGED: "jobs_purged",
 }
 """Fate -> the sample that counts it."""
 
@@ -64,6 +67,9 @@ class Audits:
         self._waiting: list[tuple[int, str]] = []
         self._worker: threading.Thread | None = None
         self._problem: Exception | None = None
+        self._asked: dict[str, Any] | None = None
+        """The audit under way."""
+        self._left_behind = False
 
     def after_fault(self, number: int, test: str) -> None:
         """Audit in the background once a fault is over: `number` is its place in the suite, `test` had the load."""
@@ -80,12 +86,23 @@ class Audits:
         audit raised: RecordError when the disk refuses.
         """
         self.after_fault(END, "")
-        while (worker := self._worker) is not None:
+        while (worker := self._worker) is not None and not self._left_behind:
             worker.join(SERVED)
             serve()
+            if worker.is_alive() and self._hurried():
+                self._leave_behind(worker)
         if self._problem is not None:
             raise self._problem
         self._close()
+
+    def _leave_behind(self, worker: threading.Thread) -> None:
+        """Wait no longer for a target that does not answer: what it says from now on is not heard."""
+        worker.join(SERVED)  # one that is between two pages ends by itself, and says how far it came
+        with self._lock:
+            self._left_behind = worker.is_alive()
+            asked, self._asked = self._asked, None
+        if self._left_behind and asked is not None:
+            self._note({**asked, "end": now(), "looked": 0, "problem": STOPPED})
 
     def _work(self) -> None:
         while True:
@@ -145,19 +162,28 @@ class Audits:
         looked, tally = 0, Tally()
         if isinstance(target, BatchTarget):
             bounds, over = (self._at_end, self._hurried) if last else (self._after_fault, self._stopped)
+            self._asked = told
             lookup = Lookup(target, self._folder, told["number"], bounds, over)
             problem = lookup.look_up(self._of(name, told["begin"], newest_first=not last))
             looked, tally = lookup.looked, lookup.tally
         else:
             problem = self._targets.problem(name) or "its kind cannot tell"
-        self._book.audited({**told, "end": now(), "looked": looked, "problem": problem})
-        if problem:
-            when = f"after {told['after']}" if told["after"] else "at the end"
-            self._folder.event("audit", f"audit of {name} {when} is not complete: {problem}", target=name)
+        with self._lock:
+            self._asked = None
+            if self._left_behind:
+                return Tally()
+        self._note({**told, "end": now(), "looked": looked, "problem": problem})
         return Tally() if problem and last else tally
 
+    def _note(self, told: dict[str, Any]) -> None:
+        """Bring an audit into the record, and say of one that is not complete why."""
+        self._book.audited(told)
+        if told["problem"]:
+            name, when = told["target"], f"after {told['after']}" if told["after"] else "at the end"
+            self._folder.event("audit", f"audit of {name} {when} is not complete: {told['problem']}", target=name)
+
     def _hurried(self) -> bool:
-        return self._stop.haste >= Haste.AT_ONCE
+        return self._left_behind or self._stop.late(STOPPED_WITHIN)
 
     def _stopped(self) -> bool:
         return bool(self._stop.haste)

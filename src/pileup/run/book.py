@@ -9,6 +9,7 @@ from pileup._core._native import now
 from pileup.model.errors import RecordError
 from pileup.model.plan import Case
 from pileup.model.record import CaseOutcome
+from pileup.model.uncovered import Uncovered, read
 from pileup.record import RunFolder
 
 SAVE = 10**9
@@ -67,6 +68,20 @@ class Book:
             mine = [told for told in self.info["cases"] if told["test"] == case.test.name]
             if not any(text in told.get("notes", ()) for told in mine):
                 self.note(case, text)
+
+    def uncovered(self) -> list[Uncovered]:
+        """Return what is not covered, as far as is known now."""
+        with self._lock:
+            return read(self.info.get("not_covered") or ())
+
+    def lacks(self, found: Uncovered) -> None:
+        """Note what turns out not to be covered; a part of the suite is noted once."""
+        with self._lock:
+            known = self.info.setdefault("not_covered", [])
+            if not any((each["what"], each["name"]) == (found.what, found.name) for each in known):
+                known.append(found.told())
+                self._event("not covered", f"{found.what} {found.name}: {found.reason}")
+                self._save_soon()
 
     def next_audit(self) -> int:
         """Return a number that no audit of this run has."""

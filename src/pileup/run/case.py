@@ -20,6 +20,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
+from pileup.model.uncovered import Uncovered
 from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
@@ -63,6 +64,7 @@ class CaseRun:
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
         self._noted: dict[str, Any] = {}
+        self._waits = False
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
 
@@ -133,10 +135,12 @@ class CaseRun:
         test = self._make(0)
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
-        self._leaves = test.leaves
+        self._leaves, self._waits = test.leaves, test.waits
         self._told["engine"] = "native" if work.program is not None else "python"
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
+        if lack := self._asked("lacks", test.lacks):
+            self._live.book.lacks(Uncovered("test", self.case.test.name, lack, whole=False))
         footing = footing_of(self._live.plan, self.case, self._program)
         self._live.rails.check_inside(self.case, self._target, self._program, preparation, removal)
         if found := self._found(footing.load):
@@ -234,7 +238,7 @@ class CaseRun:
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
-        self._live.attend(pressing, longest, heeds, ended, steering)
+        self._live.attend(pressing, longest, heeds, ended, steering, waits=self._waits)
         if pressing.reason and self._live.stop.haste:
             self._live.book.cut(self.case)
         return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)

@@ -16,6 +16,11 @@ def cool_down(live: Live, cooldown: Cooldown, visit: int) -> None:
 
     A system that is not at rest when the wait ends leaves a sample too: by then it was still busy.
     """
+    if lost := next((each for each in live.book.uncovered() if each.what == "cooldown"), None):
+        live.folder.event(
+            "cooldown", f"no cool-down: {lost.reason}", visit=visit, begin=now(), end=now(), reached=False
+        )
+        return
     begin = now()
     end = begin + cooldown.at_most
     names = {spec.name or spec.use for spec in live.plan.suite.monitors}

@@ -10,6 +10,7 @@ from pileup.model.units import format_time
 from pileup.record import RunFolder
 from pileup.run.breakages import After, Breakage
 from pileup.run.servers import Supervisor
+from pileup.suite.attached import name_of
 
 
 class Faults:
@@ -36,6 +37,9 @@ class Faults:
             if entry.get("what") == "fault" and "fault" in entry
         }
         """Those that happened in an earlier session of this run, and under which test."""
+        lost = {each.name for each in plan.uncovered if each.what == "fault"}
+        self._lost = {number for number, spec in enumerate(plan.suite.faults) if name_of(number, spec) in lost}
+        """Those that cannot be done: pileup did not start their target."""
         self._under_way: dict[str, list[Breakage]] = {}
         self.problems: list[str] = []
         """What should have happened and did not, or not as the suite says."""
@@ -43,7 +47,11 @@ class Faults:
     def begin(self, test: str) -> None:
         """The load of a test begins now."""
         with self._lock:
-            meant = [number for number, spec in enumerate(self._plan.suite.faults) if self._meant(number, spec, test)]
+            meant = [
+                number
+                for number, spec in enumerate(self._plan.suite.faults)
+                if self._meant(number, spec, test) and number not in self._lost
+            ]
             self._begun.update(meant)
             breakages = [
                 Breakage(
@@ -70,7 +78,7 @@ class Faults:
         for test in list(self._under_way):
             self.end(test)
         for number, spec in enumerate(self._plan.suite.faults):
-            if number not in self._begun and number not in self._earlier:
+            if number not in self._begun and number not in self._earlier and number not in self._lost:
                 whose = " or ".join(spec.during) or "a sustained load"
                 self.problems.append(f"{words_of(spec)} did not happen: the load of {whose} never began")
 

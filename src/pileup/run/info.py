@@ -57,6 +57,7 @@ def first_info(plan: Plan, started: int) -> dict[str, Any]:
         "equivalent": [list(names) for names in suite.equivalent],
         "criteria": [_criterion(criterion, suite.confidence) for criterion in suite.criteria],
         "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
+        "not_covered": [each.told() for each in plan.uncovered],
         "fault_problems": [],
         "stopped": "",
         "exit_code": None,

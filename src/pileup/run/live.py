@@ -66,11 +66,13 @@ class Live:
         heeds: Haste = Haste.IN_ORDER,
         ended: threading.Event | None = None,
         steering: Steering | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
         """Serve a load until it is over, frames each beat; a wish to stop of at least `heeds` ends it.
 
-        A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished. `ended` asks a role
-        to begin nothing more.
+        A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished. One that only `waits`
+        is ended at once by any wish to stop. `ended` asks a role to begin nothing more.
         """
         begin = now()
         due = begin + BEAT
@@ -86,7 +88,7 @@ class Live:
                 wanted = heeds
             if wanted >= heeds and wanted > haste:
                 haste = wanted
-                pressing.stop(at_once=haste is Haste.AT_ONCE)
+                pressing.stop(at_once=waits or haste is Haste.AT_ONCE)
         self._take(pressing)
         pressing.close()
 

@@ -23,6 +23,7 @@ MOST_DOUBTED = 50_000
 """Findings that wait in memory for the second look; more are taken as they are."""
 Tally = dict[tuple[str, int], Counter[str]]
 """(test, case) -> how many have each fate; `GHOSTS` those without an id that were found; `ENDED` how they ended."""
+STOPPED = "it was stopped"
 GHOSTS = "ghosts"
 ENDED = {JobState.COMPLETED: "completed", JobState.FAILED: "failed"}
 """Final states that are counted beside the fates: one that was cancelled says nothing of the system."""
@@ -98,6 +99,7 @@ class Lookup:
             except Exception as problem:  # a target of anybody's
                 told = verdict_on(problem)[1]
             else:
+                self._check()  # it may have taken longer than anybody waited
                 if len(found) == len(page):
                     return found
                 told = f"the audit of {len(page)} submissions gave {len(found)} findings"
@@ -107,7 +109,7 @@ class Lookup:
 
     def _check(self) -> None:
         if self.over():
-            raise Unaudited("it was stopped")
+            raise Unaudited(STOPPED)
         if time.monotonic() >= self._end:
             raise Unaudited(f"it took longer than {self.bounds.whole:g} s")
 

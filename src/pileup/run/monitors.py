@@ -27,7 +27,7 @@ class MonitorClock:
 
     Monitors with a host are sampled there; for these the plan is needed, and they stand in the order of its monitors.
     What servers say that they did is kept with `place`, the first of the session, and the number of their target, which
-    `index` tells.
+    `index` tells. `lack` is told of monitors that cannot measure, or not all, why, and whether that is all of it.
     """
 
     def __init__(
@@ -37,6 +37,8 @@ class MonitorClock:
         plan: Plan | None = None,
         place: int = 0,
         index: Callable[[str], int] = lambda target: 0,
+        *,
+        lack: Callable[[Watch, str, bool], None] = lambda watch, reason, whole: None,
     ) -> None:
         self._folder = folder
         self._place = place
@@ -46,9 +48,16 @@ class MonitorClock:
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
         self._end = threading.Event()
-        here = [watch for watch in watches if watch.host is None]
+        here = [watch for watch in watches if watch.host is None and watch.covered]
         samplers = [
-            Sampler(watch, partial(self._take, watch.name), self._tell, self._end, partial(self._serve, watch.target))
+            Sampler(
+                watch,
+                partial(self._take, watch.name),
+                self._tell,
+                self._end,
+                partial(self._serve, watch.target),
+                lack=partial(lack, watch),
+            )
             for watch in here
         ]
         self._begun = {watch.name: sampler.begun for watch, sampler in zip(here, samplers, strict=True)}

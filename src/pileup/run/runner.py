@@ -14,6 +14,7 @@ from pileup.model.errors import PileupError, RecordError
 from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, NOT_RUN, CaseOutcome
 from pileup.model.results import RunResults
+from pileup.model.uncovered import Uncovered
 from pileup.plugin import Monitor
 from pileup.plugin.options import declared
 from pileup.record import RunFolder
@@ -53,6 +54,7 @@ from pileup.run.settings import Settings
 from pileup.run.stop import Stop
 from pileup.run.targets import Targets
 from pileup.suite import instances
+from pileup.suite.attached import is_attached
 
 DEBUG_BUILD = (
     "the engine is a DEBUG BUILD, many times slower than a release: the figures of this run are not to be trusted"
@@ -114,7 +116,9 @@ class Runner:
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
         first = folder.next_place()
-        monitors = MonitorClock(self._watches(targets, supervisor), folder, plan, first, targets.index)
+        monitors = MonitorClock(
+            self._watches(targets, supervisor), folder, plan, first, targets.index, lack=self._lacks
+        )
         audits = Audits(plan, folder, targets, monitors, book=self._book, stop=self._stop)
         faults = Faults(plan, supervisor, folder, audits.after_fault)
         fleets: Fleets | None = None
@@ -153,6 +157,7 @@ class Runner:
 
     def _watches(self, targets: Targets, supervisor: Supervisor) -> list[Watch]:
         watches = []
+        lost = {each.name for each in self._plan.uncovered if each.what == "monitor" and each.whole}
         for spec in self._plan.suite.monitors:
             monitor: Monitor = instances.make_monitor(self._plan, spec)
             if "target" in declared(type(monitor)) and (watched := getattr(monitor, "target", None)):
@@ -160,8 +165,15 @@ class Runner:
                 monitor.attach(partial(targets.open_target, target), partial(supervisor.running, watched))
             else:
                 target = ""
-            watches.append(Watch(spec.name or spec.use, monitor, spec.every, spec.host, target))
+            name = spec.name or spec.use
+            watches.append(Watch(name, monitor, spec.every, spec.host, target, name not in lost))
         return watches
+
+    def _lacks(self, watch: Watch, reason: str, whole: bool) -> None:
+        """Note what a monitor cannot measure of a system that pileup did not start."""
+        spec = self._plan.suite.targets.get(watch.target)
+        if spec is not None and is_attached(spec, Path(self._plan.folder)):
+            self._book.lacks(Uncovered("monitor", watch.name, reason, whole))
 
     def _carry_out(self, live: Live) -> None:
         """Follow the machine to its end."""

@@ -26,6 +26,8 @@ class Watch:
     """Where it is measured, as `ssh://user@host:port`; None: here."""
     target: str = ""
     """Name of the target that it watches; empty for none."""
+    covered: bool = True
+    """Whether there is anything to be sampled."""
 
 
 class Sampler:
@@ -38,12 +40,15 @@ class Sampler:
         tell: Callable[[str], None],
         end: threading.Event,
         serve: Callable[[list[ServerOperation]], None] = lambda found: None,
+        *,
+        lack: Callable[[str, bool], None] = lambda reason, whole: None,
     ) -> None:
-        """`serve` gets what a server says that it did."""
+        """`serve` gets what a server says that it did, `lack` why it cannot measure, and whether that is all of it."""
         self._watch = watch
         self._serve = serve
         self._take = take
         self._tell = tell
+        self._lack = lack
         self._end = end
         self._problems: set[str] = set()
         self.begun = threading.Event()
@@ -56,8 +61,10 @@ class Sampler:
             watch.monitor.open()
         except Exception as problem:
             self._tell(f"monitor {watch.name} cannot measure here: {problem}")
+            self._lack(str(problem), True)
             self.begun.set()
             return
+        self._ask_for_lacks()
         begin, tick, skipped = time.monotonic_ns(), 0, 0
         while not self._end.is_set():
             self._sample()
@@ -69,6 +76,14 @@ class Sampler:
         if skipped:
             self._tell(f"monitor {watch.name} was too slow for its interval {skipped} times")
         watch.monitor.close()
+
+    def _ask_for_lacks(self) -> None:
+        try:
+            lack = self._watch.monitor.lacks()
+        except Exception:  # it says so again when it is sampled
+            return
+        if lack:
+            self._lack(lack, False)
 
     def _sample(self) -> None:
         moment = now()

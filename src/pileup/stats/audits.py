@@ -15,8 +15,8 @@ from pileup.record import RunFolder
 from pileup.stats.intervals import wilson
 
 ONCE, TWICE, CANCELLED, GOING = "ran once", "ran twice", "cancelled", "still there"
-LOST, NEVER, REUSED = "lost", "never", "id used again"
-FATES = (ONCE, CANCELLED, GOING, TWICE, LOST, REUSED, NEVER)
+LOST, NEVER, REUSED, PURGED = "lost", "never", "id used again", "purged by others"
+FATES = (ONCE, CANCELLED, GOING, TWICE, PURGED, LOST, REUSED, NEVER)
 """Words of plugin.batch.Fate, which this layer does not know."""
 BAD = (TWICE, LOST, REUSED)
 MOST_NAMED = 20

@@ -15,9 +15,11 @@ from pileup.model.check import Check, Selected
 from pileup.model.finding import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
 from pileup.model.steering import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.uncovered import Uncovered
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
 from pileup.stats import evaluate, excuse, restless, scope, verdicts
 from pileup.stats.cases import CaseData
+from pileup.stats.coverage import Coverage
 from pileup.stats.evaluate import to_base
 from pileup.stats.faults import never
 from pileup.stats.found import limited_by_generator
@@ -59,8 +61,8 @@ class Criteria:
     failures: Mapping[str, Sequence[ErrorGroup]] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
     points: Sequence[Point] = ()
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Monitors that did not measure the host of the target that they watch, and why."""
+    covered: Coverage = field(default_factory=Coverage)
+    """What was not there."""
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,36 +72,59 @@ class Criteria:
         """Return a criterion (an entry of run.json) with its verdict."""
         text, threshold = criterion.get("check") or "", ""
         several: list[Judged] = []
+        lack: Uncovered | None = None
         if not text:
             judged = Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
         else:
             try:
                 check = checks.parse(text)
                 threshold = check.threshold
-                several = self._judge(check, criterion.get("at") or ())
+                selected = self._selected(check)
+                lack = self._lack(selected)
+                several = self._judge(check, selected, criterion.get("at") or (), lack)
                 judged = _together(check, several)
             except ValueError as mistake:
                 judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
-        coverage = criterion.get("coverage", "full")
+        coverage = _coverage(criterion.get("coverage", "full"), lack)
         verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
-        remark = str(criterion.get("remark") or "")
+        remark = "; ".join(filter(None, (criterion.get("remark"), lack.reason if lack and not lack.whole else "")))
         told = (criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason)
         confidence = criterion.get("confidence") or ESTIMATE
         return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
 
-    def _judge(self, check: Check, at: Sequence[dict[str, str]]) -> list[Judged]:
-        """Return the verdict at each point that is asked for; one for a run without a scan."""
+    def _selected(self, check: Check) -> Selected:
+        """Return what a check speaks of. Raises ValueError when there is none such."""
         tests = {data.info.get("test", "") for data in self.cases}
         if self._is_reported(check):
             tests = set()
-        selected = checks.resolve(check, tests, self._monitors(check, tests))
-        if selected.kind == "monitor" and selected.name in self.elsewhere:
-            reason = self.elsewhere[selected.name]
-            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), reason)]
-        selected = self._operation_after_all(check, selected)
+        return checks.resolve(check, tests, self._monitors(check, tests))
+
+    def _lack(self, selected: Selected) -> Uncovered | None:
+        """Return what a check lacks. What a monitor covers in part is covered where there are samples of it."""
+        lack = self.covered.of(selected)
+        if lack is None or lack.whole or lack.what != "monitor":
+            return lack
+        there = any((each.monitor, each.metric) == (selected.name, selected.metric) for each in self.series)
+        return lack if there else replace(lack, whole=True)
+
+    def _judge(
+        self, check: Check, selected: Selected, at: Sequence[dict[str, str]], lack: Uncovered | None
+    ) -> list[Judged]:
+        """Return the verdict at each point that is asked for; one for a run without a scan.
+
+        What lacks its monitor has no figure; the figure of a test that lacks its faults is told all the same.
+        """
+        if lack is not None and lack.whole and lack.what != "test":
+            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]
+        found = self._figures(check, self._operation_after_all(check, selected), at)
+        if lack is not None and lack.whole:
+            return [replace(each, verdict=Verdict.NOT_COVERED, reason=lack.reason) for each in found]
+        return found
+
+    def _figures(self, check: Check, selected: Selected, at: Sequence[dict[str, str]]) -> list[Judged]:
         done_once = [data for data in self.cases if data.info.get("test") == selected.name]
         points = scope.chosen(self.points, at)
         if self.points and not points:
@@ -196,6 +221,13 @@ class Criteria:
         return Judged(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
 
 
+def _coverage(said: str, lack: Uncovered | None) -> str:
+    """Return the coverage of a criterion: what its suite says, or less."""
+    if said == "none" or (lack is not None and lack.whole):
+        return "none"
+    return "partial" if lack is not None else said
+
+
 def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
     """Return the reason where a figure tells what was found by trials of which pileup was the bottleneck."""
     if selected.metric not in (FOUND, FOUND_LOW, FOUND_HIGH):
@@ -212,6 +244,8 @@ def _together(check: Check, several: Sequence[Judged]) -> Judged:
         return replace(only, reason=": ".join(word for word in (where, only.reason) if word), point="")
     verdict = min((each.verdict for each in several), key=WORST.index)
     worst = [each for each in several if each.verdict == verdict]
+    if verdict is Verdict.NOT_COVERED:
+        return replace(worst[0], point="")
     deciding = _farthest(check, worst)
     if verdict.met:
         figure = evaluate.words(deciding.figure)

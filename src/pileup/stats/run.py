@@ -12,6 +12,7 @@ from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Fra
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
+from pileup.model.uncovered import read, words
 from pileup.model.units import format_fraction
 from pileup.model.verdict import SHOWN, Verdict
 from pileup.record import RunFolder
@@ -93,8 +94,8 @@ def results(folder: RunFolder) -> RunResults:
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
         seen = series + faults.series(struck)
-        away = coverage.elsewhere(info)
-        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, away)
+        covered = coverage.of(info)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
         ended = jobs.jobs(connection, info)
         made = (case_result(each, folder.output_paths(each.info["name"])) for each in data)
         cases = jobs.with_cancelled(connection, made)
@@ -221,6 +222,7 @@ def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
         notes.append(f"Stopped: {info['stopped']}")
     if info.get("ended") is None:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
+    notes += words(read(info.get("not_covered") or ()))
     notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
     targets = info.get("targets") or []
     notes += [f"Target {each['name']}: {remark}." for each in targets for remark in each.get("remarks") or []]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Mapping as Values
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ from pathlib import Path
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, kinds, overrides
+from pileup.suite.attached import attach, blind, uncovered
 from pileup.suite.bind import bind
 from pileup.suite.check import check, monitor_name
-from pileup.suite.faults import Faults, TooManyFaultsError, parts
+from pileup.suite.faults import Faults, TooManyFaultsError, parts, shown
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.reading import read_file, read_tree
 from pileup.suite.replays import Replays
@@ -64,11 +65,11 @@ def _load(path: Path, values: Values[str, str], faults: Faults, records: bool, i
     tree = None if data is None else read_tree(data, path.suffix, faults)
     if data is None or tree is None:
         return None
-    overrides.apply(tree, values, faults)
+    moved = overrides.apply(tree, values, faults)
     Variables(tree, faults).fill(tree)
     kinds.complete(tree)
     with nullcontext() if imports else without_import(tree):
-        return _planned(_Given(path, data, values), tree, faults, Replays(path.absolute().parent, records))
+        return _planned(_Given(path, data, values, moved), tree, faults, Replays(path.absolute().parent, records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,12 @@ class _Given:
     path: Path
     data: bytes
     values: Values[str, str]
+    moved: Collection[str]
+    """Targets that a url which was set keeps from being launched."""
 
 
 def _planned(given: _Given, tree: Mapping, faults: Faults, replays: Replays) -> Plan | None:
-    folder, values = given.path.absolute().parent, given.values
+    folder = given.path.absolute().parent
     draft = bind(tree, faults)
     check(draft, folder, faults, replays)
     if faults or draft.suite is None:
@@ -89,11 +92,23 @@ def _planned(given: _Given, tree: Mapping, faults: Faults, replays: Replays) -> 
     secrets = Secrets(tree, secret_options(tree, folder))
     for at in secrets.scanned:
         faults.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
+    suite = _complete(draft.suite, folder, secrets)
+    lost = uncovered(suite, folder, given.moved)
+    for place, name, why in blind(suite, lost):
+        told = f"the load of test {shown(name)} is steered by what is not there"
+        faults.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
     if faults:
         return None
-    text = secrets.hide(given.data.decode("utf-8-sig"))
-    suite, digest = _complete(draft.suite, folder, secrets), _digest(given.data, values)
-    empty = Plan(suite, (), str(given.path), text, digest, str(folder), secrets.hide_values(values))
+    empty = Plan(
+        suite,
+        (),
+        str(given.path),
+        secrets.hide(given.data.decode("utf-8-sig")),
+        _digest(given.data, given.values),
+        str(folder),
+        secrets.hide_values(given.values),
+        uncovered=lost,
+    )
     try:
         plan = make_plan(empty, replays)
     except ValueError as problem:  # what no axis of the scan alone shows
@@ -108,7 +123,8 @@ def _complete(suite: Suite, folder: Path, secrets: Secrets) -> Suite:
 
     Variables were filled in; secrets among them are not needed any more.
     """
-    monitors = tuple(each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
+    named = (each.model_copy(update={"name": monitor_name(each)}) for each in suite.monitors)
+    monitors = tuple(attach(each, suite, folder) for each in named)
     tests = tuple(instances.in_layers(suite, _aimed(each, suite, folder), folder) for each in suite.tests)
     variables = {name: HIDDEN if name in secrets.variables else value for name, value in suite.variables.items()}
     return suite.model_copy(update={"tests": tests, "monitors": monitors, "variables": variables})

@@ -7,6 +7,7 @@ from pathlib import Path
 from pileup.model import check as checks
 from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
 from pileup.suite import instances
+from pileup.suite.attached import is_attached
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.faults import Faults, near, parts, shown
 from pileup.suite.tree import Mapping, Sequence, where
@@ -81,6 +82,8 @@ class BesideRules:
         if fault.target is not None and name not in self._draft.names("targets"):
             at = where(node, ("target",))
             self._faults.add(at, f"there is no target {shown(name)}", near(name, targets))
+        elif name in targets and fault.do != "command" and self._attached(targets[name].spec):
+            pass  # it falls away: what is named in it cannot be known here
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
             told = f"pileup did not launch target {shown(name)} and cannot {fault.do} it"
             self._faults.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")
@@ -96,6 +99,12 @@ class BesideRules:
                 self._faults.add(at, f"there is no test {shown(name)}", near(name, self._names))
         if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
             self._faults.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
+
+    def _attached(self, spec: TargetSpec) -> bool:
+        try:
+            return is_attached(spec, self._folder)
+        except Exception:  # told where its kind is checked
+            return True
 
     def _daemons(self, spec: TargetSpec) -> list[str]:
         return instances.daemons_of(spec, self._folder)

@@ -10,6 +10,7 @@ from pileup.model.waits import OWN_WAITS
 from pileup.plugin import Monitor, Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
+from pileup.suite.attached import is_attached
 from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.check_scan import ScanRules
 from pileup.suite.check_targets import TargetRules
@@ -139,11 +140,27 @@ class PluginRules:
         if name not in names:
             known = f"one of {', '.join(names)}" if names else "`targets` in the suite"
             faults.add(target.at, f"there is no target {shown(name)}", near(name, names, known))
+        elif cls.of_daemons and self._attached(name):
+            self._check_attached(monitor, cls, target)
         elif monitor.spec.host is not None:
             other = "`match`" if cls.of_daemons else "a `url`"
             faults.add(target.at, "a monitor with `target` and `host`", f"{other} in the place of `target`")
         elif cls.of_daemons and name in self._draft.targets:
             self._check_daemon(target, self._draft.targets[name].spec)
+
+    def _attached(self, name: str) -> bool:
+        """Whether a target was started by somebody else: the names of its daemons are not known then."""
+        try:
+            return name in self._draft.targets and is_attached(self._draft.targets[name].spec, self._plugins.folder)
+        except Exception:  # told where its kind is checked
+            return True
+
+    def _check_attached(self, monitor: Bound[MonitorSpec], cls: type[Monitor], target: Scalar) -> None:
+        """Check that a monitor at another host knows by what it finds processes there."""
+        words = cls.instead_of_target
+        if monitor.spec.host is not None and not any(word in monitor.node.entries for word in words):
+            expected = " or ".join(f"`{word}`" for word in words) or "no `host`"
+            self._plugins.faults.add(target.at, "a monitor with `target` and `host`", expected)
 
     def _check_daemon(self, target: Scalar, spec: TargetSpec) -> None:
         """Check that pileup launches what is watched, and that it has the daemon that is named."""

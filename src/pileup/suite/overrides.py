@@ -23,15 +23,38 @@ LONGEST_PATH = 20
 NAMING = ("name", "id", "use")
 
 
-def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> None:
-    """Change the tree as the values say; what cannot be applied is a fault."""
+def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> list[str]:
+    """Change the tree as the values say; what cannot be applied is a fault.
+
+    Returns the targets whose `launch` gave way to a url.
+    """
     for rank, (name, text) in enumerate(values.items(), 1):
         at = Position(rank, 1, 1, f"--set {name if name.isprintable() else shown(name)}")
         value = _read(text, at, faults)
         if value is not None:
             _set(tree, name, value, at, faults)
     _kinds(tree, values)
+    moved = _move(tree, values)
     _follow(tree, values)
+    return moved
+
+
+def _move(tree: Mapping, values: Values[str, str]) -> list[str]:
+    """Let a url that was set win over whatever says how pileup would start the target; return where it did."""
+    moved = []
+    for path in [name.split(".") for name in values]:
+        node = _target(tree, path[1]) if len(path) == 3 and (path[0], path[2]) == ("targets", "url") else None
+        if node is not None and node.entries.pop("launch", None) is not None:
+            moved.append(path[1])
+        if node is not None:
+            node.entries.pop("disk", None)
+    return moved
+
+
+def _target(tree: Mapping, name: str) -> Mapping | None:
+    targets = tree.entries.get("targets")
+    found = targets.entries.get(name) if isinstance(targets, Mapping) else None
+    return found if isinstance(found, Mapping) else None
 
 
 def _kinds(tree: Mapping, values: Values[str, str]) -> None:
@@ -139,9 +162,6 @@ def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, faults
             return
         node = below
     _put(node, steps[-1], value, at, faults)
-    if steps[0] == "targets" and len(steps) == 3 and steps[2] == "url" and isinstance(node, Mapping):
-        node.entries.pop("launch", None)
-        node.entries.pop("disk", None)
 
 
 def _enter(node: Node, step: str, at: Position, faults: Faults) -> Node | None:

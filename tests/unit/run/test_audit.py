@@ -1,8 +1,10 @@
 """Audits: every claim looked up once the cases are over and after faults, told when it could not be done."""
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
-from pileup.plugin.batch import BatchTarget, Delegation, Job, JobState
+from pileup.plugin.batch import BatchTarget, Claim, Delegation, Fate, Finding, Job, JobState
 from pileup.record import RunFolder
 from pileup.run.audit import Audits, failed_share, lost_share
 from pileup.run.book import Book
@@ -18,6 +20,7 @@ from pileup.run.info import first_info
 from pileup.run.intents import open_intents
 from pileup.run.lookup import Bounds
 from pileup.run.stop import Haste, Stop
+from pileup.stats.audits import audits
 from pileup.suite import load
 from tests.unit.run.batch_bank import Bank
 
@@ -148,6 +151,7 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
         "jobs_going": 1,
         "jobs_lost": 1,
         "jobs_reused": 1,
+        "jobs_purged": 0,
         "jobs_never": 1,
         "jobs_ghosts": 1,
         "lost_share": pytest.approx(100 / 3),
@@ -336,3 +340,64 @@ def test_the_lost_share_is_of_what_was_acknowledged() -> None:
 def test_the_failed_share_is_of_what_ended_by_itself() -> None:
     assert failed_share(Counter({"ran once": 9, "completed": 6, "failed": 2, "cancelled": 1})) == 2 / 8
     assert failed_share(Counter({"cancelled": 3})) is None
+
+
+class Theirs(Bank):
+    """A system where somebody else takes jobs out."""
+
+    def audit(self, claims: Iterable[Claim]) -> list[Finding]:
+        found = super().audit(claims)
+        return [replace(each, fate=Fate.PURGED) if each.claim.name == "theirs" else each for each in found]
+
+
+def test_a3_what_others_have_purged_is_no_loss(make: Make) -> None:
+    stage = make(ce=Theirs(job("once")))
+    stage.claim("once", "theirs", "lost")
+    stage.end()
+    assert stage.fates() == {"once": "ran once", "theirs": "purged by others", "lost": "lost"}
+    found = {metric: value for (_, metric, _), value in stage.numbers.found.items()}
+    assert (found["jobs_purged"], found["jobs_lost"]) == (1, 1)
+    assert found["lost_share"] == pytest.approx(100 / 3)
+    (told,) = audits(stage.folder, stage.book.info)
+    assert told.fates["purged by others"] == 1
+    assert told.acknowledged == 3
+    assert {each.fate for each in told.bad} == {"lost"}
+
+
+class Hung(Bank):
+    """A system that does not answer until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.goes_on = threading.Event(), threading.Event()
+
+    def audit(self, claims: Iterable[Claim]) -> list[Finding]:
+        self.asked.set()
+        self.goes_on.wait(20)
+        return super().audit(claims)
+
+
+def test_a4_an_audit_of_a_system_that_hangs_is_left_behind_and_writes_nothing_later(make: Make) -> None:
+    hung = Hung()
+    stage = make(ce=hung)
+    stage.claim("a", "b")
+    press = threading.Timer(0.2, lambda: [stage.stop.ask("user: Ctrl-C") for _ in range(2)])
+    press.start()
+    begin = time.monotonic()
+    (told,) = stage.end()
+    assert time.monotonic() - begin < 10
+    assert (told["problem"], told["looked"]) == ("it was stopped", 0)
+    hung.goes_on.set()
+    worker = next((each for each in threading.enumerate() if each.name == "audit"), None)
+    if worker is not None:
+        worker.join(5)
+    assert len(stage.book.audits()) == 1
+    assert list(stage.folder.findings()) == []
+
+
+def test_a4_a_limit_leaves_the_audit_its_time_and_a_person_ten_seconds(make: Make) -> None:
+    stage = make()
+    stage.stop.ask("limit: enough", Haste.IN_ORDER)
+    assert not stage.stop.late(0)
+    stage.stop.ask("user: Ctrl-C", None)
+    assert stage.stop.late(0)

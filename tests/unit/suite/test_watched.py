@@ -67,9 +67,8 @@ def test_daemons_of_a_launched_target_can_be_watched(tmp_path: Path, target: str
     [
         ("target: see.xrootd", "6:35: there is no target 'see'; expected 'se'"),
         ("target: se.xrotd", "6:35: the server of target 'se' has no process 'xrotd'; expected 'xrootd'"),
-        ("target: far", "6:35: pileup did not launch target 'far' and does not know its processes; expected `match`"),
         ("target: se, host: 'ssh://root@se01'", "6:35: a monitor with `target` and `host`; expected `match`"),
-        ("target: se, match: x", "processes are chosen by target and by match; expected one of the two"),
+        ("target: far, host: 'ssh://root@se01'", "6:35: a monitor with `target` and `host`; expected `match`"),
         ("every: 1 s", "no process is chosen; expected match, program, pid or target"),
     ],
 )

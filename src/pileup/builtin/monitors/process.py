@@ -22,6 +22,12 @@ class Process(Monitor):
           - {use: process, name: slurmctld, target: ce.slurmctld, every: 5 s}
           - {use: process, name: daemons, target: ce, every: 5 s}
 
+    Of a target with a url pileup knows no daemons: the monitor and the criteria on it are *not covered* there, unless
+    one of the other words stands beside `target` and chooses them, on this machine or with `host` on theirs. With
+    `launch` these words are not used:
+
+          - {use: process, name: slurmctld, target: ce.slurmctld, program: slurmctld, host: "ssh://root@ce01"}
+
     | metric | unit | what |
     |---|---|---|
     | `number` | | processes chosen, with their children |
@@ -44,6 +50,7 @@ class Process(Monitor):
 
     name = "process"
     of_daemons = True
+    instead_of_target = ("match", "program", "pid")
 
     match: str | None = option(None, help="regular expression found in the name or the command line")
     program: str | None = option(None, help="exact name of the program, as `ps -o comm` shows it")
@@ -52,12 +59,9 @@ class Process(Monitor):
     children: bool = option(True, help="count the children too, and their children")
 
     def check(self) -> None:
-        """Refuse no choice at all, two ways to choose, or an expression that is none."""
-        own = [word for word in ("match", "program", "pid") if getattr(self, word) is not None]
-        if not own and self.target is None:
+        """Refuse no choice at all, or an expression that is none."""
+        if all(getattr(self, word) is None for word in (*self.instead_of_target, "target")):
             raise ValueError("no process is chosen; expected match, program, pid or target")
-        if own and self.target is not None:
-            raise ValueError(f"processes are chosen by target and by {own[0]}; expected one of the two")
         try:
             self._pattern = re.compile(self.match) if self.match is not None else None
         except re.error as problem:

@@ -51,7 +51,8 @@ class SlurmMonitor(Monitor):
           - {id: C2, says: The scheduler keeps up, check: "max(slurm.cycle[of=last]) < 1 s"}
 
     `target` is a target of kind slurm, or a private ARC CE, which has one behind it; `config` the slurm.conf of another
-    one, whose commands work here.
+    one, whose commands work here. Of a site's ARC CE, whose batch system pileup cannot reach, only `jobs` are known:
+    those of pileup's users, by REST. Criteria on the other metrics are *not covered* there.
 
     | metric | unit | what |
     |---|---|---|
@@ -77,7 +78,7 @@ class SlurmMonitor(Monitor):
 
     name = "slurm"
 
-    target: str | None = option(None, help="name of a target of the suite, of kind slurm or arc (with `launch`)")
+    target: str | None = option(None, help="name of a target of the suite, of kind slurm or arc")
     config: str | None = option(None, help="slurm.conf of another Slurm")
     each: bool = option(False, help="also every kind of request apart")
     squeue: Duration = option(10 * 10**9, ge=10**9, help="least time between two calls of squeue, where one is needed")
@@ -97,6 +98,8 @@ class SlurmMonitor(Monitor):
         """Ask once. Raises PluginError, TargetError, Failed, Refused, Ambiguous."""
         slurm = self._reached()
         yield from self._jobs(slurm)
+        if isinstance(slurm, ArcTarget):
+            return
         found, moment = slurm.statistics(), time.monotonic()
         before, passed = self._before, moment - self._moment
         self._before, self._moment = found, moment
@@ -115,23 +118,31 @@ class SlurmMonitor(Monitor):
         if self._slurm is not None and self._slurm.url:
             self._slurm.rest.close()
 
-    def _reached(self) -> SlurmTarget:
-        """Return the Slurm that is watched, as it is now. Raises PluginError, TargetError."""
+    def lacks(self) -> str:
+        """Tell of a batch system that is behind somebody's computing element."""
+        if not isinstance(self._reached(), ArcTarget):
+            return ""
+        return "the batch system behind it cannot be reached: only `jobs` are known, those of pileup's users, by REST"
+
+    def _reached(self) -> SlurmTarget | ArcTarget:
+        """Return what is asked, as it is now: a Slurm, or a CE whose own cannot be. Raises PluginError, TargetError."""
         found: Target | None = self._own or self.watched()
         if isinstance(found, ArcTarget):
+            if found.batch_system is None:
+                return found
             found = found.batch_system
         if not isinstance(found, SlurmTarget):
-            raise PluginError("the target is no Slurm", "one of kind slurm, or of kind arc with `launch`")
+            raise PluginError("the target is no Slurm", "one of kind slurm or arc")
         self._slurm = found
         return found
 
-    def _jobs(self, slurm: SlurmTarget) -> Iterator[Sample]:
+    def _jobs(self, slurm: SlurmTarget | ArcTarget) -> Iterator[Sample]:
         """Yield the jobs by state, when it is time to ask."""
-        by_sql = bool(slurm.database_url)
+        by_sql = isinstance(slurm, SlurmTarget) and bool(slurm.database_url)
         if not by_sql and time.monotonic() - self._asked < self.squeue / 1e9:
             return
         self._asked = time.monotonic()
-        counts = slurm.queue_length()
+        counts = slurm.counts() if isinstance(slurm, ArcTarget) else slurm.queue_length()
         for state in QUEUE:
             yield Sample("jobs", counts.get(state, 0), "", f"state={state}")
 

@@ -26,6 +26,7 @@ from pileup.plugin.batch import (
     Changes,
     Claim,
     Delegation,
+    Fate,
     Finding,
     Job,
     JobSpec,
@@ -131,8 +132,8 @@ class ArcTarget(BatchTarget):
 
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
         """Hand jobs over in one request, which is one user's."""
-        user = jobs[0].user
-        if any(job.user != user for job in jobs):
+        user = self.users.who(jobs[0].user)
+        if any(self.users.who(job.user) != user for job in jobs):
             raise Failed("jobs of several users in one request; expected those of one")
         told = self.users.rest(user).submit(describe_all([describe(job, self.queue, self.xrsl) for job in jobs]))
         answers = [_submission(job.name, one) for job, one in zip(jobs, told, strict=False)]
@@ -150,10 +151,28 @@ class ArcTarget(BatchTarget):
         wanted = dict.fromkeys([*(each for name in names for each in book.ids(name)), *ids])
         return self.jobs.explained(self.jobs.look_up(wanted))
 
+    @property
+    def introduces(self) -> bool:
+        """Whether it is pileup's own."""
+        return self.users.private is not None
+
+    @property
+    def one_user(self) -> bool:
+        """Whether there are no `identities`."""
+        return self.users.one
+
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
-        """Look every claim up, after asking for the names of all jobs that pileup's users have there."""
+        """Look every claim up, after asking for the names of all jobs that pileup's users have there.
+
+        Of a CE without accounting a job was purged by others that it has told the state of, and has nothing of any
+        more: it keeps the files of a job until somebody takes it out. One that it never told of, or has but no state
+        of, is lost.
+        """
         self.jobs.learn(now=True)
-        return super().audit(claims)
+        found = super().audit(claims)
+        missing = [each.claim.id for each in found if each.fate is Fate.LOST] if self.accounting is None else []
+        gone = self.jobs.gone(missing)
+        return [replace(each, fate=Fate.PURGED) if each.claim.id in gone else each for each in found]
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
         """Return what has ended, by the accounting; without one, what has begun or ended of the jobs still open."""
@@ -165,9 +184,11 @@ class ArcTarget(BatchTarget):
             return Changes(tuple(jobs), str(ended[-1].number) if ended else cursor, more)
         book = self.jobs.book
         names = still_open()
-        now = self.jobs.look_up(each for name in names for each in book.ids(name))
+        ids = [each for name in names for each in book.ids(name)]
+        now = self.jobs.look_up(ids)
         begun = self.jobs.timed(self.jobs.explained(job for job in now if job.state is not JobState.QUEUED))
-        found = [*begun, *book.ended(names)]
+        seen = {job.id for job in now}
+        found = [*begun, *book.ended(names), *self.jobs.purged_by_others(each for each in ids if each not in seen)]
         return Changes(tuple({job.id: job for job in found}.values()), cursor)
 
     def cancel(self, ids: Sequence[str]) -> list[str]:

@@ -28,6 +28,7 @@ class Book:
         self._entries: dict[str, Entry] = {}
         self._ids: defaultdict[str, list[str]] = defaultdict(list)
         self._ended: dict[str, Job] = {}
+        self._seen: set[str] = set()
 
     def note(self, entries: Iterable[Entry]) -> None:
         """Remember jobs; who is known stays as it was, but for one whose name the service did not know yet."""
@@ -41,6 +42,16 @@ class Book:
         """Remember how jobs ended that the service will soon know nothing of."""
         with self._lock:
             self._ended |= {job.id: job for job in jobs}
+
+    def note_seen(self, ids: Iterable[str]) -> None:
+        """Remember that the service knew jobs when it was asked."""
+        with self._lock:
+            self._seen.update(ids)
+
+    def seen(self, job: str) -> bool:
+        """Whether the service has ever known a job here."""
+        with self._lock:
+            return job in self._seen
 
     def entry(self, job: str) -> Entry:
         """Return what is known of an id; whose it is, is a guess (ours) for one that is not known."""

@@ -15,7 +15,7 @@ from pileup.builtin.targets.arc_accounting import Accounting
 from pileup.builtin.targets.arc_book import Book, Entry
 from pileup.builtin.targets.arc_control import Control
 from pileup.builtin.targets.arc_users import Users
-from pileup.builtin.targets.arc_words import ASKED, CANCELLED, HANDED_OVER, WAITS
+from pileup.builtin.targets.arc_words import ASKED, CANCELLED, HANDED_OVER, WAITS, WIPED
 from pileup.plugin.batch import Job, JobState
 
 SECOND = 10**9
@@ -24,6 +24,7 @@ FRESH = 2.0
 AGAIN = 0.2
 """A job whose state is being written is for a moment in no list: who must not be missed is looked for again after so
 long, s."""
+PURGED = "purged by others before its end was seen"
 TRIES = (0.0, AGAIN, 5 * AGAIN)
 """Pauses before further looks, s."""
 
@@ -142,6 +143,7 @@ class Jobs:
         inside = [each for each in ids if words.get(each) == HANDED_OVER]
         words |= {each: word for each, word in self._told(user, inside).items() if word in WAITS}
         known = [each for each in ids if words.get(each) in ASKED]
+        self.book.note_seen(known)
         return self._dated([self._job(each, ASKED[words[each]], user) for each in known])
 
     def _told(self, user: str, ids: Sequence[str]) -> dict[str, str]:
@@ -165,6 +167,21 @@ class Jobs:
             if not missing or (pause and not any(self._told(user, missing).values())):
                 break
         return found
+
+    def gone(self, ids: Iterable[str]) -> set[str]:
+        """Return which of these jobs, of which there is no state, the service knew once and has nothing of any more."""
+        return {
+            each
+            for user, some in self._by_user(filter(self.book.seen, ids)).items()
+            for each, word in self._told(user, some).items()
+            if word in ("", WIPED)
+        }
+
+    def purged_by_others(self, ids: Iterable[str]) -> list[Job]:
+        """Return jobs that somebody has taken out before their end was seen here: how they ended nobody knows."""
+        mine = [each for each in ids if self.book.purged(each) is None]
+        entries = [self.book.entry(each) for each in self.gone(mine)]
+        return [Job(each.name, each.id, JobState.CANCELLED, reason=PURGED, user=each.user) for each in entries]
 
     def _job(self, job: str, state: JobState, user: str) -> Job:
         return Job(self.book.entry(job).name, job, state, user=user)

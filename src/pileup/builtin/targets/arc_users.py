@@ -69,12 +69,22 @@ class Users:
 
     def rest(self, user: str) -> Rest:
         """Return what a user asks by. Raises Failed when there is no identity of that name, or none of use."""
+        user = self.who(user)
         with self._lock:
             found = self._rest.pop(user, None) or self._make(user)
             self._rest[user] = found
             while len(self._rest) > MOST:
                 self._rest.popitem(last=False)
             return found
+
+    @property
+    def one(self) -> bool:
+        """Whether there are no identities but the one of the credentials."""
+        return self._folder is None
+
+    def who(self, user: str) -> str:
+        """Return whose identity a user acts by; "": who we are for the target, and everybody where that is all."""
+        return "" if self.one else user
 
     def names(self) -> set[str]:
         """Return everybody who has an identity; "": who we are for the target."""
@@ -85,6 +95,7 @@ class Users:
 
     def identity(self, user: str) -> Identity:
         """Return the identity of a user. Raises Failed when there is none, TargetError for one that is of no use."""
+        user = self.who(user)
         if not user:
             return self.own
         path = self._path(user)

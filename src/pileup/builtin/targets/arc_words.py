@@ -25,6 +25,8 @@ ASKED = {
     "KILLED": JobState.CANCELLED,
 }
 """State of the REST interface to state here; a job that is WIPED is gone."""
+WIPED = "WIPED"
+"""State of a job whose files are gone."""
 HANDED_OVER = "RUNNING"
 """What a list of jobs calls each that is in the batch system, waiting there or running."""
 WAITS = frozenset(name for name, state in ASKED.items() if state is JobState.QUEUED)

@@ -31,6 +31,15 @@ from pileup.builtin.targets.slurm_records import (
 )
 from pileup.builtin.targets.slurm_rest import Answer, Endpoint, Rest, endpoint_of
 from pileup.builtin.targets.slurm_statistics import Statistics, from_rest, from_sdiag
+from pileup.builtin.targets.slurm_versions import (
+    Version,
+    any_up,
+    job_id,
+    negotiate,
+    release_of,
+    state_word,
+    verdict_of,
+)
 from pileup.builtin.targets.slurm_words import QUEUE_FORMAT, SECOND, judged, problem_of, queue_job, state_of
 from pileup.plugin import Ambiguous, ClientSpec, Duration, Failed, Launcher, PluginError, Refused, TargetError, option
 from pileup.plugin.batch import (
@@ -45,7 +54,6 @@ from pileup.plugin.batch import (
     shell_line,
 )
 
-VERSION = "/slurm/v0.0.38"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 OK = 200
 FEW = 50
@@ -55,7 +63,7 @@ GONE = frozenset({2017, 2021})
 
 
 class SlurmTarget(BatchTarget):
-    """The batch system Slurm (22.05 and later), through its REST daemon or its command sbatch.
+    """The batch system Slurm (22.05 and later), through its REST daemon (v0.0.38 and later) or its command sbatch.
 
     With `launch` pileup starts one on this machine and ends it after the run, for example `launch: {slots: 500,
     max_jobs: 10000, accounting: true}`; every setting can be an axis of a scan. Faults and monitors may name its
@@ -209,8 +217,7 @@ class SlurmTarget(BatchTarget):
         answer = self._ask("GET", "/ping")
         self.rest.close()
         told = json.loads(answer.body)
-        release = told.get("meta", {}).get("Slurm", {}).get("release", "")
-        return f"slurm {release}", any(each.get("ping") == "UP" for each in told.get("pings", ()))
+        return f"slurm {release_of(told)}, REST {self.version}", any_up(told)
 
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
         """Hand jobs over, each by a request of its own; after one that was refused the others are not sent."""
@@ -229,23 +236,19 @@ class SlurmTarget(BatchTarget):
         """Submit one job by REST; return its id."""
         described: dict[str, Any] = {
             "name": job.name,
-            "environment": {"PATH": PATH},
             "current_working_directory": "/tmp",  # noqa: S108  there on every node; nothing is written
             "standard_output": "/dev/null",
             "standard_error": "/dev/null",
         }
         described |= {word: value for word, value in self._queueing.items() if value}
-        wanted = json.dumps({"job": described, "script": _script(job)}).encode()
         delegation = self._delegation_of(job)
+        wanted = self.version.submission(described, _script(job), {"PATH": PATH})
         try:
             answer = self._ask("POST", "/job/submit", wanted, delegation)
         except Ambiguous as problem:
             self._refuse_expired(delegation, problem)
             raise
-        number = json.loads(answer.body).get("job_id")
-        if not number:
-            raise Failed("POST /job/submit: the answer tells no id")
-        return str(number)
+        return job_id(answer.body)
 
     def _sbatch(self, job: JobSpec) -> str:
         """Submit one job by sbatch; return its id."""
@@ -284,15 +287,26 @@ class SlurmTarget(BatchTarget):
         """Ask the REST daemon. Raises Refused, Ambiguous or Failed unless it answers 200."""
         answer = self._answer(method, path, body, delegation)
         if answer.status != OK:
-            raise _verdict(answer, f"{method} {path}")
+            raise verdict_of(answer, f"{method} {path}")
         return answer
 
+    @cached_property
+    def version(self) -> Version:
+        """The version of the REST interface that is spoken: the newest that both know, asked for once."""
+        try:
+            return negotiate(lambda path: self._send("GET", path))
+        except Ambiguous as problem:  # nothing was submitted by that
+            raise Failed(problem.what) from problem
+
     def _answer(self, method: str, path: str, body: bytes = b"", delegation: Delegation | None = None) -> Answer:
+        return self._send(method, self.version.path(path), body, delegation)
+
+    def _send(self, method: str, path: str, body: bytes = b"", delegation: Delegation | None = None) -> Answer:
         token = self._secrets[delegation.id] if delegation else self._token()
         if not token:
-            return self.rest.ask(method, VERSION + path, body)
+            return self.rest.ask(method, path, body)
         headers = {"X-SLURM-USER-NAME": self._named(delegation), "X-SLURM-USER-TOKEN": token}
-        return self._gate.ask(method, VERSION + path, body, headers)
+        return self._gate.ask(method, path, body, headers)
 
     def _named(self, delegation: Delegation | None) -> str:
         return (delegation.user if delegation else "") or self._me
@@ -334,7 +348,7 @@ class SlurmTarget(BatchTarget):
         """Ask for the state of one job by REST; None for one that is unknown."""
         answer = self._about(id_, "GET")
         found = json.loads(answer.body).get("jobs") if answer.status == OK else None
-        return state_of(found[0]["job_state"]) if found else None
+        return state_of(state_word(found[0]["job_state"])) if found else None
 
     def _deleted(self, id_: str) -> bool:
         return self._about(id_, "DELETE").status == OK
@@ -343,7 +357,7 @@ class SlurmTarget(BatchTarget):
         """Ask for something about one job. Raises as `_ask`, but not for one that is unknown or over."""
         answer = self._answer(method, f"/job/{id_}")
         if answer.status != OK and problem_of(answer.body)[0] not in GONE:
-            raise _verdict(answer, f"{method} /job")
+            raise verdict_of(answer, f"{method} /job")
         return answer
 
     def _scancel(self, ids: Sequence[str]) -> None:
@@ -419,12 +433,3 @@ class SlurmTarget(BatchTarget):
 
 def _script(job: JobSpec) -> str:
     return f"#!/bin/sh\n{shell_line(job)}\n"
-
-
-def _verdict(answer: Answer, what: str) -> Ambiguous | Failed | Refused:
-    """Return what an answer of slurmrestd other than 200 means."""
-    number, text = problem_of(answer.body)
-    if answer.status in {401, 403}:
-        return Refused(f"{what}: {answer.status} {text}".rstrip())
-    told = f"{text} (error {number})" if number > 0 else text or f"HTTP {answer.status}"
-    return judged(told, what)

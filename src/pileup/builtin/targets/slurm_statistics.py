@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pileup.builtin.targets.slurm_versions import number_of
 from pileup.plugin import Failed
 
 LINES = {
@@ -72,9 +73,12 @@ def from_rest(body: bytes) -> Statistics:
     """Read an answer to GET diag. Raises Failed for one that is none."""
     try:
         told: dict[str, Any] = json.loads(body)["statistics"]
-        figures = {name: int(value) for name, value in told.items() if isinstance(value, int)}
+        figures = {name: number for name, value in told.items() if (number := number_of(value)) is not None}
         kinds = told.get("rpcs_by_message_type", ())
-        requests = {str(each["message_type"]): Requests(int(each["count"]), int(each["total_time"])) for each in kinds}
+        requests = {
+            str(each["message_type"]): Requests(number_of(each["count"]) or 0, number_of(each["total_time"]) or 0)
+            for each in kinds
+        }
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise Failed("GET /diag: the answer holds no statistics") from problem
     return Statistics(figures, requests)

@@ -50,6 +50,15 @@ def check_users(users: Users | None, user: str) -> None:
         raise ValueError(f"user {user!r} and users {list(users)} are both given; expected one of them")
 
 
+def lack_of_users(target: BatchTarget, users: Users | None, user: str) -> str:
+    """Return what is told of users who are all one to a system; empty where they are not."""
+    named = users or ((user,) if user else ())
+    if not named or not target.one_user:
+        return ""
+    who = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]}"
+    return f"{who} had no identity of their own there: who the credentials say acted for them"
+
+
 def key_of(delegation: Delegation) -> str:
     """Return how a delegation is called in the record: "ID USER"."""
     return f"{delegation.id} {delegation.user}".strip()

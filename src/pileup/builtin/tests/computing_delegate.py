@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pileup.builtin.tests.computing import Users, check_users, handed_over, one_of
+from pileup.builtin.tests.computing import Users, check_users, handed_over, lack_of_users, one_of
 from pileup.plugin import Duration, Op, Test, option
 
 
 class ComputingDelegate(Test):
     """Hand somebody's credentials over, as the operation `delegate`.
 
-    With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`), where
-    pileup can make users of the system. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
+    With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`). Where
+    pileup cannot make users of the system that is left out: who the credentials say delegates each time, and the run
+    says so. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
     `load: {every: 2 min}`.
     Each delegation is one of those that `computing.renew` renews, and is left to expire after its `lifetime`; with
     `revoke` it is taken back at once (operation `revoke`).
@@ -38,9 +39,16 @@ class ComputingDelegate(Test):
                 "expected one of them: newcomers get names of their own"
             )
 
+    def lacks(self) -> str:
+        """Tell of newcomers who cannot be made known, and of users who are one."""
+        if self.newcomers and not self.target.introduces:
+            return "nobody new can be made known to this system: who the credentials say delegated each time"
+        return lack_of_users(self.target, self.users, self.user)
+
     def run(self, op: Op) -> None:
         """Delegate once."""
-        user = self._introduced(op) if self.newcomers else one_of(self.users, self.user, self.context.client)
+        new = self.newcomers and self.target.introduces
+        user = self._introduced(op) if new else one_of(self.users, self.user, self.context.client)
         with op("delegate", user) as delegate:
             delegate.calls = 1
             made = self.target.delegate(self.lifetime, user)

@@ -40,6 +40,10 @@ class ComputingPoll(Test):
     keep: bool = option(False, help="remember jobs that have ended for those who purge")
     page: Count = option(5000, ge=1, le=100_000, help="most jobs in one answer")
 
+    def check(self) -> None:
+        """Say that nobody waits for a drain once the run is stopped."""
+        self.waits = self.drain
+
     def setup(self) -> None:
         """Begin with what has happened since ever."""
         self._cursor = ""

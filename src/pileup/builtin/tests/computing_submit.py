@@ -6,7 +6,7 @@ import random
 from typing import Literal
 
 from pileup.builtin.commands import split_command
-from pileup.builtin.tests.computing import Users, check_users, handed_over, one_of
+from pileup.builtin.tests.computing import Users, check_users, handed_over, lack_of_users, one_of
 from pileup.model.law import TimeLaw
 from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, option
 from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
@@ -62,6 +62,10 @@ class ComputingSubmit(Test):
         if self.delegation == "shared":
             self._shared = self._delegated()
             handed_over(self.target)[self._shared.id] = self._shared
+
+    def lacks(self) -> str:
+        """Tell of users who are one."""
+        return lack_of_users(self.target, self.users, self.user)
 
     def run(self, op: Op) -> None:
         """Submit once."""

@@ -370,7 +370,6 @@ def test_without_a_suite_there_are_no_daemons(proc: Proc) -> None:
         ({}, "no process is chosen; expected match, program, pid or target"),
         ({"match": "("}, "no regular expression"),
         ({"pid": 0}, "pid"),
-        ({"pid": 7, "target": "ce"}, "chosen by target and by pid; expected one of the two"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -74,8 +74,10 @@ def test_users_are_files_of_a_folder(identities: Path) -> None:
         users.rest("joe")
     with pytest.raises(Failed, match="is no name of a user"):
         users.rest("../jane")
-    with pytest.raises(Failed, match="has no identity; expected a folder of them as `identities`"):
-        target(folder=identities).users.rest("jane")
+    assert (users.one, users.who("jane")) == (False, "jane")
+    alone = target(folder=identities).users
+    assert (alone.one, alone.who("jane")) == (True, "")
+    assert alone.rest("jane") is alone.rest("joe") is alone.rest("")
     (identities / "joe.pem").write_text("nothing")
     with pytest.raises(Failed, match="cannot be used"):
         users.rest("joe")

@@ -1,0 +1,47 @@
+"""What a run cannot measure or do on a system that pileup did not start: told before, recorded, and judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+What = Literal["launch", "monitor", "fault", "test", "cooldown"]
+PLURAL: dict[str, str] = {"monitor": "monitors", "fault": "faults", "test": "tests"}
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """One part of a suite that is not covered."""
+
+    what: What
+    name: str
+    """Of the monitor or test; of a fault its name, or its place in the list, from 1; of a launch its target."""
+    reason: str
+    whole: bool = True
+    """Whether nothing of it is covered; else what is there still counts, as partial coverage."""
+
+    def told(self) -> dict[str, Any]:
+        """Return it as run.json keeps it."""
+        return {"what": self.what, "name": self.name, "reason": self.reason, "whole": self.whole}
+
+
+def read(told: Iterable[dict[str, Any]]) -> list[Uncovered]:
+    """Return what run.json tells."""
+    return [Uncovered(each["what"], each["name"], each["reason"], bool(each["whole"])) for each in told]
+
+
+def words(found: Iterable[Uncovered]) -> list[str]:
+    """Return it as lines, those of one kind and one reason together."""
+    grouped: dict[tuple[str, str, bool], list[str]] = {}
+    for each in found:
+        grouped.setdefault((each.what, each.reason, each.whole), []).append(each.name)
+    return [_line(what, names, reason, whole) for (what, reason, whole), names in grouped.items()]
+
+
+def _line(what: str, names: list[str], reason: str, whole: bool) -> str:
+    if what == "launch":
+        return f"Not used: `launch` of {', '.join(names)}: {reason}"
+    called = what if len(names) == 1 else PLURAL.get(what, what)
+    one = what if what == "cooldown" else f"{called} {', '.join(names)}"
+    return f"{'Not covered' if whole else 'Covered in part'}: {one}: {reason}"

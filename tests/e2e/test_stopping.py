@@ -1,0 +1,146 @@
+"""One Ctrl-C ends what only waits, a drain or a cool-down, at once; what was submitted is audited all the same."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pileup.model.errors import RecordError
+from pileup.record import RunFolder
+
+DRAIN = """
+pileup: 1
+title: drain
+targets: {ce: {kind: practice-batch, url: URL}}
+tests:
+  - {name: submit, use: computing.submit, target: ce, options: {duration: 1 h}, load: {times: 20}}
+  - {name: drain, use: computing.poll, target: ce, after: [submit], options: {drain: true}, timeout: 30 min}
+"""
+REST = """
+pileup: 1
+title: rest
+tests: [{name: load, use: noop, load: {times: 5}}]
+monitors: [{use: node, every: 100 ms}]
+cooldown: {until: "last(node.load1) < 0", at_most: 30 min}
+"""
+QUICKLY = 6.0
+"""Seconds in which a run is over that nothing holds any more, on a busy machine."""
+
+
+@pytest.fixture
+def system() -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A batch system that pileup did not start: its process and its url."""
+    words = [sys.executable, "-m", "pileup", "practice", "batch", "--slots", "5"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
+    """Begins to run a suite in the folder of the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def begin(text: str) -> "subprocess.Popen[str]":
+        (tmp_path / "s.yaml").write_text(text)
+        words = [sys.executable, "-m", "pileup", "run", "s.yaml", "--quiet", "--out", "runs"]
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        running.append(process)
+        return process
+
+    yield begin
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def await_event(runs: Path, found: Callable[[dict[str, Any]], bool]) -> Path:
+    """Wait until the only run below a folder tells an event; return its folder."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for folder in runs.glob("20*"):
+            with suppress(RecordError, OSError):
+                if any(map(found, RunFolder.open(folder).events())):
+                    return folder
+        time.sleep(0.05)
+    raise AssertionError("the event did not come")
+
+
+def begins(case: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event.get("text") == f"{case} begins"
+
+
+def ended(case: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: str(event.get("text")).startswith(f"{case}: ")
+
+
+def stopped(process: "subprocess.Popen[str]", folder: Path, times: int = 1) -> float:
+    """Press Ctrl-C so many times, a second apart; return how long (s) the run went on from then, by its record."""
+    begin = time.time_ns()
+    for press in range(times):
+        time.sleep(press)
+        os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 6, told
+    return float(info(folder)["ended"] - begin) / 1e9
+
+
+def info(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "run.json").read_text())
+    return found
+
+
+def test_a4_one_interrupt_ends_a_drain_at_once_and_its_jobs_are_audited(
+    tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    process = begin(DRAIN.replace("URL", system[1]))
+    folder = await_event(tmp_path / "runs", begins("drain"))
+    time.sleep(0.5)
+    assert stopped(process, folder) < QUICKLY
+    (audit,) = info(folder)["audits"]
+    assert audit["problem"] == ""
+    assert audit["looked"] == 20
+
+
+def test_a4_a_system_that_hangs_holds_an_interrupted_run_for_the_time_of_its_audit_alone(
+    tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    process = begin(DRAIN.replace("URL", system[1]))
+    folder = await_event(tmp_path / "runs", begins("drain"))
+    time.sleep(0.5)
+    system[0].send_signal(signal.SIGSTOP)
+    assert 9 < stopped(process, folder) < 10 + QUICKLY
+    (audit,) = info(folder)["audits"]
+    assert audit["problem"] == "it was stopped"
+    assert audit["looked"] == 0
+
+
+def test_a4_a_second_interrupt_ends_the_audit_at_once(
+    tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    process = begin(DRAIN.replace("URL", system[1]))
+    folder = await_event(tmp_path / "runs", begins("drain"))
+    system[0].send_signal(signal.SIGSTOP)
+    assert stopped(process, folder, times=2) < 2 + QUICKLY
+    assert info(folder)["audits"][0]["problem"] == "it was stopped"
+
+
+def test_a4_one_interrupt_ends_a_cooldown_at_once(
+    tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    process = begin(REST)
+    folder = await_event(tmp_path / "runs", ended("load"))
+    time.sleep(0.5)
+    assert stopped(process, folder) < QUICKLY

@@ -1,0 +1,58 @@
+"""Systems that pileup did not start, as far as it knows: what a launched one tells of itself is taken away."""
+
+import contextlib
+import os
+import pwd
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.slurm import RunningSlurm, slurm
+from tests.support import ROOT
+
+
+@dataclass(frozen=True)
+class Site:
+    """A Slurm of a site: where it is, and the variables that make its commands work on this machine."""
+
+    url: str
+    environment: dict[str, str]
+    user: str
+    """Who may submit to it."""
+
+
+@contextlib.contextmanager
+def slurm_site(folder: Path, **settings: Any) -> Iterator[Site]:
+    """Yield a Slurm with these settings (of a suite's `launch`) of which nothing is known but where it is."""
+    with slurm(folder, **settings) as made:
+        yield site_of(made)
+
+
+def site_of(made: RunningSlurm) -> Site:
+    """Return a running Slurm as somebody else's: the file that tells of it is removed."""
+    target = made.target()
+    found = Site(target.url, target.environment(), target.run_as or pwd.getpwuid(os.geteuid()).pw_name)
+    (made.home / "etc" / "pileup.json").unlink()
+    return found
+
+
+def python_of(user: str) -> str:
+    """Return a Python that an ordinary user can run pileup by; the test is skipped without one."""
+    for each in (sys.executable, "/usr/bin/python3"):
+        words = [each, "-c", "import pileup.builtin.targets.slurm"]
+        with contextlib.suppress(OSError):
+            if not subprocess.run(words, env=environment_of(), capture_output=True, user=user, check=False).returncode:
+                return each
+    pytest.skip(f"no Python here that user {user} can run pileup by")
+
+
+def environment_of() -> dict[str, str]:
+    """Return variables by which any Python of this version finds pileup and what it needs."""
+    path = os.pathsep.join((str(ROOT / "src"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin", "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
