@@ -1,7 +1,7 @@
 //! When an answer passes.
 
+use http::StatusCode;
 use http::header::{CONTENT_RANGE, CONTENT_TYPE};
-use http::{HeaderMap, StatusCode};
 use pileup_engine::client::{Act, Call, Fault, Incomplete, NOT_OURS};
 use pileup_engine::program::{Checksum, Step, Verb};
 

@@ -105,13 +105,13 @@ def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) 
     """Return the word that a slip stands for: nearly the same, not there yet, and of that shape; empty for none."""
     if len(node.entries) > 2 * len(fields):
         return ""  # no mapping with slips, and comparing takes time
-    shapes: dict[Any, type[Node]] = {dict: Mapping, tuple: Sequence}
+    shapes: dict[Any, type] = {dict: Mapping, tuple: Sequence}
     absent = [
         name
         for name, each in fields.items()
         if name not in node.entries
         and not _reserved(each)
-        and isinstance(value, shapes.get(get_origin(each.annotation) or object, object))
+        and isinstance(value, shapes.get(get_origin(each.annotation), object))
     ]
     found = get_close_matches(word[:100], absent, 1, SIMILAR)
     if not found or fields[found[0]].is_required():

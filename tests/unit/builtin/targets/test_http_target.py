@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pileup.builtin.targets.certificates import INSECURE
 from pileup.builtin.targets.http import HttpTarget
 from pileup.builtin.targets.location import locate
 from pileup.builtin.targets.noop import NoopTarget
@@ -163,3 +164,15 @@ def test_a_client_certificate_that_is_none(tmp_path: Path) -> None:
     credentials = Credentials(certificate=str(tmp_path / "cert.pem"))
     with pytest.raises(TargetError, match=r"the client certificate .* cannot be used"):
         HttpTarget("https://127.0.0.1:1/", credentials).probe()
+
+
+def test_a5_what_is_not_verified_is_said_and_needs_tls() -> None:
+    digits = "AB:" * 31 + "ab"
+    assert HttpTarget("https://h/", insecure=True).remarks() == [INSECURE]
+    pinned = HttpTarget("https://h/", certificate_sha256=digits)
+    assert pinned.client().settings["certificate_sha256"] == "ab" * 32
+    assert pinned.remarks() == []
+    with pytest.raises(TargetError, match="the url is without TLS; expected a url that begins with https://"):
+        HttpTarget("http://h/", insecure=True).client()
+    with pytest.raises(ValueError, match="is no fingerprint; expected 64 hexadecimal digits"):
+        HttpTarget("https://h/", certificate_sha256="ab")

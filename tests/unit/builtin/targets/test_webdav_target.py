@@ -284,3 +284,9 @@ def test_curl_is_chosen_and_what_it_cannot_do_is_told() -> None:
         assert expected in target.problem_of(step)
     for refused in (Step("read", "read", pieces=3), Step("read", "read", read_ahead=5), Step("connect", "connect")):
         assert "; expected " in curl.problem_of(refused)
+
+
+def test_a6_an_empty_file_may_have_no_stated_size(target: WebDavTarget, dav: DavServer) -> None:
+    dav.propfind = False
+    dav.answers["HEAD", "/data/empty"] = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    assert target.stat("empty") == Entry("empty", 0, False)
