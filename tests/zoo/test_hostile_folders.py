@@ -147,6 +147,7 @@ def test_s6_hostile_folders_in_the_registry_hinder_nobody(
     begin = time.process_time()
     code = main(["run", str(tmp_path / "quiet.yaml"), "--out", str(tmp_path / "runs"), "--quiet"])
     said = capfd.readouterr()
+    monkeypatch.undo()
     introduce(os.environ, os.geteuid())
     assert code == 0, said.err
     assert "Traceback" not in said.err
