@@ -109,8 +109,8 @@ def test_a_relative_path_is_made_absolute(root: Path, monkeypatch: pytest.Monkey
     ("url", "message"),
     [
         ("", "the target has no url; expected a path"),
-        ("/nonsuch/folder", r"there is no folder /nonsuch/folder; expected .* \(mkdir -p /nonsuch/folder\)"),
-        ("/etc/passwd", "/etc/passwd is no folder"),
+        ("/nonsuch/folder", r"/nonsuch/folder: no such folder; expected .* \(make it, or correct the url\)"),
+        ("/etc/passwd", "/etc/passwd is a file; expected the path of a folder"),
         ("file://host/x", "is no path of this machine"),
         ("http://host/x", "is no path of this machine"),
     ],

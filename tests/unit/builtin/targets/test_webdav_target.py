@@ -17,7 +17,7 @@ from pileup.builtin.targets.multistatus import parse_entries
 from pileup.builtin.targets.webdav import WebDavTarget
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
-from pileup.plugin import Ambiguous, Entry, Failed, FileTarget, Refused, TargetError
+from pileup.plugin import Ambiguous, Entry, Failed, FileTarget, Refused, TargetError, ThereAlready
 
 if TYPE_CHECKING:
     from dav_server import DavServer
@@ -249,7 +249,20 @@ def test_headers_and_identity_are_sent(dav: DavServer) -> None:
     assert dav.headers_seen[0]["Authorization"] == "Bearer abc"
     assert dav.headers_seen[0]["X-Site"] == "DESY"
     WebDavTarget(dav.url, Credentials(user="me", password="secret")).probe()
-    assert dav.headers_seen[1]["Authorization"] == "Basic bWU6c2VjcmV0"
+    assert dav.headers_seen[-1]["Authorization"] == "Basic bWU6c2VjcmV0"
+
+
+def test_a7_a_missing_folder_is_told_by_the_probe(dav: DavServer) -> None:
+    with pytest.raises(TargetError, match=r"/nonsuch: no such folder; expected .* \(make it, or correct the url\)"):
+        WebDavTarget(f"{dav.url.rstrip('/')}/nonsuch").probe()
+
+
+def test_s1_a_file_is_created_only_where_nothing_is(dav: DavServer) -> None:
+    target = WebDavTarget(dav.url)
+    target.create("new", b"ours")
+    with pytest.raises(ThereAlready):
+        target.create("new", b"other")
+    assert b"".join(target.read("new")) == b"ours"
 
 
 def test_the_engine_gets_the_same(dav: DavServer) -> None:
@@ -260,6 +273,7 @@ def test_the_engine_gets_the_same(dav: DavServer) -> None:
         "resume": False,
         "redirects": 5,
         "trust": [],
+        "redirect_writes": False,
         "expect": "auto",
         "reconnect_pause": 10**9,
         "headers": [["A", "b"]],
