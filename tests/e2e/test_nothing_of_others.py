@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.servers.storages import KINDS, Storage
-from tests.support import EXAMPLES, pileup, run_folder
+from tests.support import pileup, run_folder
 
 
 @pytest.fixture(params=list(KINDS))
@@ -49,7 +48,7 @@ def small(storage: Storage, *, folder: str = "pileup") -> list[dict[str, Any]]:
     copied = {"folder": f"{folder}/copied", "files": 4, "direction": "in", "checksum": "none"}
     load = {"clients": 2, "for": "100 ms"}
     at = {"folder": folder, "files": 4}
-    tests = [
+    return [
         spec("fill", "storage.write", **at, size="10 KiB"),
         spec("look", "storage.stat", **at, size="10 KiB") | {"after": ["fill"]},
         spec("list", "storage.list", folder=folder, entries=4) | {"after": ["fill"]},
@@ -60,18 +59,13 @@ def small(storage: Storage, *, folder: str = "pileup") -> list[dict[str, Any]]:
         spec("mkdir", "storage.mkdir", load, **{**at, "folder": f"{folder}/made"}),
         spec("create", "storage.contend", load, **{**at, "folder": f"{folder}/create"}, folders=2),
     ]
-    return [test for test in tests if storage.renames or test["name"] != "rename"]
 
 
 def test_s1_s3_storage_check_leaves_all_as_it_was_twice_in_a_row(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
-    text = (EXAMPLES / "storage-check.yaml").read_text().replace("use: storage.copy", "use: storage.read")
-    text = re.sub(r"  - \{name: copy-in.*\n", "", text).replace("count(copy.checksum", "count(copy")
-    target = f"  se: {{kind: {storage.kind}, url: {storage.url}}}"
-    (tmp_path / "s.yaml").write_text(text.replace("  se: {kind: xrootd, launch: {}}", target))
     for _ in range(2):
-        done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+        done = pileup("run", "suite:storage-check", "--quiet", "--set", f"targets.se.url={storage.url}", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert storage.snapshot() == theirs
 
@@ -184,7 +178,8 @@ def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict
     done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     kept = storage.snapshot()
-    assert len(kept) == len(theirs) + 6, "the folder, four files and what they are"
+    # nginx lists no name that begins with a dot
+    assert len(kept) - len(theirs) in (5, 6), "the folder, four files and what they are"
     again = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "nothing was written" in outcomes(again)["fill"][1]

@@ -10,8 +10,10 @@ from pileup.builtin.targets.posix import PosixTarget
 from pileup.builtin.targets.webdav import WebDavTarget
 from pileup.builtin.targets.xrootd import XrootdTarget
 from pileup.plugin import FileTarget
+from tests.servers.apache import apache
 from tests.servers.nginx import nginx
 from tests.servers.practice import practice_storage
+from tests.servers.rclone import rclone
 from tests.servers.xrootd import xrootd
 
 FOLDERS = ("pileup", "pileup/in", "pileup/far", "pileup/empty", "pileup/made", "pileup/create", "pileup-check")
@@ -27,7 +29,6 @@ class Storage:
     kind: str
     url: str
     target: FileTarget
-    renames: bool = True
 
     def snapshot(self) -> dict[str, str]:
         """Return all that is there: path -> digest of its content, "" for a folder."""
@@ -66,15 +67,20 @@ def _posix(folder: Path) -> Iterator[Storage]:
 
 
 @contextlib.contextmanager
-def _nginx(folder: Path) -> Iterator[Storage]:
-    with nginx(folder) as url:
-        yield Storage("webdav", url, WebDavTarget(url))
+def closing(target: WebDavTarget) -> Iterator[WebDavTarget]:
+    """Close its connection in the end."""
+    try:
+        yield target
+    finally:
+        target.connections.close()
 
 
-@contextlib.contextmanager
-def _practice(_: Path) -> Iterator[Storage]:
-    with practice_storage() as url:
-        yield Storage("webdav", url, WebDavTarget(url), renames=False)
+def _dav(server: Callable[[Path], contextlib.AbstractContextManager[str]]) -> Callable[[Path], Iterator[Storage]]:
+    def start(folder: Path) -> Iterator[Storage]:
+        with server(folder) as url, closing(WebDavTarget(url)) as target:
+            yield Storage("webdav", url, target)
+
+    return start
 
 
 @contextlib.contextmanager
@@ -85,14 +91,16 @@ def _root(folder: Path) -> Iterator[Storage]:
 
 @contextlib.contextmanager
 def _http(folder: Path) -> Iterator[Storage]:
-    with xrootd(folder) as server:
-        yield Storage("webdav", server.http, WebDavTarget(server.http))
+    with xrootd(folder) as server, closing(WebDavTarget(server.http)) as target:
+        yield Storage("webdav", server.http, target)
 
 
 KINDS: dict[str, Callable[[Path], contextlib.AbstractContextManager[Storage]]] = {
     "posix": _posix,
-    "nginx": _nginx,
-    "practice": _practice,
+    "nginx": contextlib.contextmanager(_dav(nginx)),
+    "apache": contextlib.contextmanager(_dav(apache)),
+    "rclone": contextlib.contextmanager(_dav(rclone)),
+    "practice": contextlib.contextmanager(_dav(lambda _: practice_storage())),
     "root": _root,
     "http": _http,
 }

@@ -84,7 +84,7 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
     with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()
     if open_intents(runner.folder):
-        click.echo(f"not all could be put right or removed: pileup clean {runner.folder.path}", err=True)
+        echo(f"not all could be put right or removed: pileup clean {runner.folder.path}", err=True)
     if as_json:
         echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
     else:

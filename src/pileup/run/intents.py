@@ -18,6 +18,7 @@ NEEDED: dict[str, dict[str, tuple[type, ...]]] = {
     "disk": {"target": (str,), "path": (str,)},
     "setting": {"target": (str,), "setting": (str,), "before": (str, type(None))},
     "objects": {"target": (str,), "case": (str,), "cleanup": (str,), "remove": (dict,)},
+    **{key: {"target": (str,), "folder": (str,), "marker": (str,)} for key in ("own", "ground")},
     "jobs": {"target": (str,), "case": (str,), "cleanup": (str,), "stamp": (str,)},
     "delegations": {"target": (str,), "case": (str,), "cleanup": (str,)},
 }

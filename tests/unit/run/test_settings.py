@@ -247,5 +247,5 @@ def test_a_server_that_died_is_started_again_with_its_settings(make: Make, super
 
 def test_an_unavailable_target_says_why(make: Make) -> None:
     settings = make("se: {kind: posix, url: HERE/nowhere, settings: {level: {set: 'true {value}', default: 1}}}")
-    with pytest.raises(PileupError, match="there is no folder"):
+    with pytest.raises(PileupError, match="no such folder"):
         settings.change("se", {"level": 4})

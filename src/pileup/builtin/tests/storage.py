@@ -186,6 +186,11 @@ def numbered(
     return Keys(f"{folder}/{name}" if folder else name, count, DIGITS, order=order)
 
 
+def apart(keys: Keys) -> Keys:
+    """Return names of which each client takes a share of its own, in turn: none is in the hands of two."""
+    return keys if keys.order == "client" else replace(keys, order="shared")
+
+
 def make_folders(folder: str, own: str = "") -> Program | None:
     """Return steps that make a folder and those above it, up to the run's own; None for that and the target's own."""
     parts = folder.split("/") if folder else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pileup.builtin.tests.storage import ContentSet, make_folders, removal
+from pileup.builtin.tests.storage import ContentSet, apart, make_folders, removal
 from pileup.model.sizes import Sizes
 from pileup.plugin import Count, Keys, Program, Step, option
 
@@ -27,8 +27,7 @@ class StorageContend(ContentSet):
 
     def keys(self) -> Keys:
         """Return the names of the files, each in its folder; none is taken by two clients."""
-        keys = replace(super().keys(), folders=self.folders)
-        return keys if self.order == "client" else replace(keys, order="shared")
+        return apart(replace(super().keys(), folders=self.folders))
 
     def steps(self) -> tuple[Step, ...]:
         """Return the creating and the removing of a file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pileup.builtin.tests.storage import FileSet, make_folders, numbered, removal
+from pileup.builtin.tests.storage import FileSet, apart, make_folders, numbered, removal
 from pileup.plugin import Count, Keys, Program, Step, option
 
 
@@ -12,7 +12,8 @@ class StorageMkdir(FileSet):
     """Make folders, `folder`/d000000, d000001, ..., and remove them again.
 
     The operations are `mkdir` and `delete`, an iteration is both; it leaves nothing behind, so that it can be pressed
-    for any time. Needs more names (`files`) than clients: two at one name disturb one another.
+    for any time. Each client takes names of a share of its own in turn, so that no two act on the same. Needs as many
+    names (`files`) as clients: two at one name disturb one another.
     """
 
     name = "storage.mkdir"
@@ -20,8 +21,8 @@ class StorageMkdir(FileSet):
     files: Count = option(1000, ge=1, le=10**9, help="number of names, taken again from the first when used up")
 
     def keys(self) -> Keys:
-        """Return the names of the folders."""
-        return numbered(self.place, "d", self.files, self.order)
+        """Return the names of the folders; none is taken by two clients."""
+        return apart(numbered(self.place, "d", self.files, self.order))
 
     def steps(self) -> tuple[Step, ...]:
         """Return the making and the removing of a folder; a slash says that it is one."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pileup.builtin.tests.storage import FileSet, removal
-from pileup.plugin import Program, Step
+from pileup.builtin.tests.storage import FileSet, apart, removal
+from pileup.plugin import Keys, Program, Step
 
 SUFFIX = ".renamed"
 
@@ -14,11 +14,15 @@ class StorageRename(FileSet):
     """Give the files of a set another name, f000000.renamed, and their own again.
 
     The set must have been written by a test of the same run (`storage.write`). Both ways are an operation `rename`,
-    and together an iteration; it ends as it began, so that it can be pressed for any time. Clients that take the same
-    file at once disturb one another: have more files than clients, or `order: client` with as many.
+    and together an iteration; it ends as it began, so that it can be pressed for any time. Each client takes files of a
+    share of its own in turn. Needs as many files as clients: two at one file disturb one another.
     """
 
     name = "storage.rename"
+
+    def keys(self) -> Keys:
+        """Return the names of the set; none is taken by two clients."""
+        return apart(super().keys())
 
     def steps(self) -> tuple[Step, ...]:
         """Return the way there and back."""
