@@ -127,7 +127,7 @@ class Targets:
                 told["remarks"] = remarks
             for remark in remarks:
                 self._folder.event("target", f"target {name}: {remark}")
-        except PileupError as problem:
+        except (PileupError, OSError) as problem:
             self._problems[name] = str(problem)
             told["about"] = f"unavailable: {problem}"
             self._folder.event("target", f"target {name} is unavailable: {problem}")

@@ -18,13 +18,19 @@ def trusting(ca: str | None) -> ssl.SSLContext:
     A folder holds PEM files of any names, such as /etc/grid-security/certificates; what is none is passed over.
     Raises TargetError when nothing usable is there.
     """
-    if ca is None or not Path(ca).is_dir():
+    if ca is None or not is_folder(ca):
         try:
             return ssl.create_default_context(cafile=ca)
         except (ssl.SSLError, OSError) as problem:
             raise TargetError(f"ca {ca} cannot be used: {problem}", "a file with CA certificates in PEM") from problem
+    try:
+        found = _certificates(Path(ca))
+    except OSError as problem:
+        raise TargetError(
+            f"the folder {ca} cannot be read: {problem.strerror}", "a folder of CA certificates"
+        ) from None
     context = None
-    for certificate in _certificates(Path(ca)):
+    for certificate in found:
         with suppress(ssl.SSLError):  # one that OpenSSL does not take does not keep the others out
             if context is None:
                 context = ssl.create_default_context(cadata=certificate)
@@ -33,6 +39,14 @@ def trusting(ca: str | None) -> ssl.SSLContext:
     if context is None:
         raise TargetError(f"the folder {ca} has no CA certificate", "files with CA certificates in PEM")
     return context
+
+
+def is_folder(path: str) -> bool:
+    """Return whether a path is that of a folder; False where one may not look."""
+    try:
+        return Path(path).is_dir()
+    except OSError:
+        return False
 
 
 def _certificates(folder: Path) -> list[str]:

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
-from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 from pileup.builtin.commands import started
 from pileup.builtin.piped import close, send
+from pileup.builtin.targets.authorities import is_folder
 from pileup.builtin.targets.curl_answer import ANSWER, Answer, fault
 from pileup.builtin.targets.location import locate
 from pileup.builtin.targets.multistatus import PROPFIND, parse_entries
@@ -294,7 +294,7 @@ def _who(settings: dict[str, Any]) -> Iterator[str]:
     if settings.get("user") is not None:
         yield _line("user", f"{settings['user']}:{settings.get('password') or ''}")
     if ca := settings.get("ca"):
-        yield _line("capath" if Path(ca).is_dir() else "cacert", ca)
+        yield _line("capath" if is_folder(ca) else "cacert", ca)
     if settings.get("insecure"):
         yield "insecure"
     for word, option in (("certificate", "cert"), ("key", "key")):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pileup.builtin.targets.authorities import trusting
+from pileup.builtin.targets.authorities import is_folder, trusting
 from pileup.builtin.targets.certificates import unverified
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.model.suite import Credentials
@@ -87,7 +87,7 @@ def identity_of(credentials: Credentials, host: str, *, secret: bool, tls: bool)
     ca = _discovered(credentials.ca, "ca")
     for word, path in {"certificate": certificate, "key": key}.items():
         _readable(word if not proxy else "proxy", path)
-    if ca is not None and not Path(ca).is_dir():
+    if ca is not None and not is_folder(ca):
         _readable("ca", ca)
     password = credentials.password.get_secret_value() if credentials.password else None
     return Identity(token, token_file, credentials.user, password, ca, certificate, key)

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from pileup.builtin.targets.authorities import is_folder
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.builtin.targets.xrootd_words import BROKEN, EXPIRED, QUICK, IsFolder, fault
 from pileup.model.units import format_time
@@ -275,6 +275,6 @@ def _trust(ca: str) -> None:
             "a folder may hold both",
         )
     TRUSTED.add(ca)
-    name, other = ("X509_CERT_DIR", "X509_CERT_FILE") if Path(ca).is_dir() else ("X509_CERT_FILE", "X509_CERT_DIR")
+    name, other = ("X509_CERT_DIR", "X509_CERT_FILE") if is_folder(ca) else ("X509_CERT_FILE", "X509_CERT_DIR")
     os.environ.pop(other, None)
     os.environ[name] = ca

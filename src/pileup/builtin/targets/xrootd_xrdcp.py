@@ -6,12 +6,12 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pileup.builtin.commands import started
 from pileup.builtin.piped import Process, ended, received, send
+from pileup.builtin.targets.authorities import is_folder
 from pileup.builtin.targets.token_source import TokenSource
 from pileup.builtin.targets.xrootd_words import QUICK, fault, server_fault
 from pileup.plugin import Call, Failed, ProgramClient, Step
@@ -60,7 +60,7 @@ class XrdCopy(ProgramClient):
         if proxy := settings.get("proxy"):
             self._variables["X509_USER_PROXY"] = proxy
         if ca := settings.get("ca"):
-            self._variables["X509_CERT_DIR" if Path(ca).is_dir() else "X509_CERT_FILE"] = ca
+            self._variables["X509_CERT_DIR" if is_folder(ca) else "X509_CERT_FILE"] = ca
 
     @classmethod
     def problem(cls, step: Step) -> str:
