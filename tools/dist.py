@@ -20,6 +20,7 @@ DIST = ROOT / "dist"
 COMPATIBILITY = "manylinux2014"  # glibc 2.17: the oldest that Rust links against
 TOOLS = ("maturin==1.16.0", "ziglang==0.17.0", "auditwheel==6.8.2")
 NEVER = {".git", ".venv", "target", "dist", "runs", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+ORDINARY = "nobody"
 COMPILERS = ("cargo", "rustc")
 
 
@@ -58,7 +59,7 @@ def wheel_faults(names: Iterable[str], suites: Iterable[str]) -> list[str]:
     return [f"{name} is not in the wheel" for name in wanted if name not in inside]
 
 
-def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+def run(*command: str | Path, cwd: Path = ROOT, user: str | None = None, **environment: str) -> str:
     """Run a command and return what it printed; on failure show that and end."""
     done = subprocess.run(
         [str(each) for each in command],
@@ -68,6 +69,8 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
+        user=user,
+        extra_groups=[] if user else None,
     )
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\nmake dist: `{' '.join(map(str, command))}` ended with {done.returncode}")
@@ -133,6 +136,28 @@ def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:
     run(program, "run", "own.yaml", "--quiet", "--set", "length=1 s", cwd=scratch, **here)
 
 
+def check_account(wheel: Path) -> None:
+    """As root: install the wheel as a user who has nothing but a folder, and run the first suites there."""
+    if os.geteuid() != 0:
+        print("not root: that another account can install and use the wheel is not tried")
+        return
+    with tempfile.TemporaryDirectory(prefix="pileup-account-") as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        shutil.copy2(wheel, home)
+        shutil.chown(home, ORDINARY)
+        path = without_compilers(os.environ["PATH"])
+        here = {"HOME": folder, "PATH": path, "PYTHONPATH": "", "PILEUP_RUNS": ""}
+        run("python3", "-m", "venv", home / "env", cwd=home, user=ORDINARY, **here)
+        pip = (home / "env/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir")
+        run(*pip, home / wheel.name, cwd=home, user=ORDINARY, **here)
+        suites = ["first-run"] + ["storage-check"] * bool(shutil.which("xrootd"))
+        for suite in suites:
+            told = run(home / "env/bin/pileup", "run", f"suite:{suite}", "--quiet", cwd=home, user=ORDINARY, **here)
+            verdict = next(line for line in told.splitlines() if line.startswith("Verdict"))
+            print(f"as user {ORDINARY}, suite:{suite}: {verdict}")
+
+
 def main() -> int:
     """Make both packages, check the wheel, put them into dist/."""
     tools = make_tools()
@@ -142,6 +167,7 @@ def main() -> int:
         sdist, wheel = make_packages(tools, scratch)
         print("checking the wheel in a clean venv without Rust ...", flush=True)
         check_wheel(tools, wheel, scratch)
+        check_account(wheel)
         DIST.mkdir(exist_ok=True)
         for package in (sdist, wheel):
             shutil.copy2(package, DIST)

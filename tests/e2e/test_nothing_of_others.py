@@ -145,6 +145,7 @@ def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.parametrize("storage", ["posix", "root"], indirect=True)
 def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     suite(storage, tmp_path, *small(storage))
     command = [sys.executable, "-m", "pileup", "run", "s.yaml", "--quiet"]
@@ -155,6 +156,7 @@ def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, 
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.parametrize("storage", ["posix", "nginx", "root"], indirect=True)
 def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
@@ -170,6 +172,7 @@ def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("storage", ["posix", "apache", "root"], indirect=True)
 def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     fill = spec("fill", "storage.write", folder="/kept", files=4, size="10 KiB") | {"cleanup": "never"}
     read = spec("read", "storage.read", folder="/kept", files=4, size="10 KiB") | {"after": ["fill"]}
