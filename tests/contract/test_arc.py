@@ -227,7 +227,7 @@ def test_who_is_not_known_is_told_so(element: RunningArc, tmp_path: Path) -> Non
     with pytest.raises(TargetError, match="nothing says who we are"):
         nobody.probe()
     given = {word: getattr(target.credentials, word) for word in ("certificate", "key")}
-    with pytest.raises(TargetError, match=r"cannot be used: no connection to .*: .*certificate"):
+    with pytest.raises(TargetError, match=r"cannot be used: .*certificate"):
         ArcTarget(target.url, Credentials.model_validate(given)).probe()  # the system's CAs do not vouch for it
     known, path = target.users, tmp_path / "stranger.pem"
     assert known.private is not None

@@ -153,7 +153,10 @@ class CaseRun:
 
     def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
         """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
-        self._live.grounds.enter(self.case, self._target, self._program, preparation)
+        try:
+            self._live.grounds.enter(self.case, self._target, self._program, preparation)
+        except VerdictException as refusal:  # a storage that says no has failed
+            return str(refusal)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal, footing, preparation)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""

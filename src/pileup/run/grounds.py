@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pileup.model.errors import PileupError, TargetError, VerdictException
+from pileup.model.errors import PileupError, TargetError
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import Load, TargetSpec
@@ -128,7 +128,8 @@ class Grounds:
     def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
         """Make ready where a case will work: see that nothing of others is there, and say who works here.
 
-        Raises TargetError for names that exist, a folder that another run works in, one that cannot be made.
+        Raises TargetError for names that exist and a folder that another run works in, VerdictException where the
+        storage says no.
         """
         name = case.test.target or ""
         if not isinstance(target, FileTarget) or name not in self.plan.own:
@@ -137,14 +138,11 @@ class Grounds:
         steps = [step for program in programs if program is not None for step in program.steps]
         writes = [step for program in programs if program is not None for step in changing(program)]
         with self._lock:
-            try:
-                if any(in_own(own, step.keys) for step in writes):
-                    self._begin(name, target, own, OWN)
-                elif any(in_own(own, step.keys) for step in steps if step.verb not in PLACELESS):
-                    self._check_written(name, target, own)
-                self._enter_others(name, target, [made for made in made_by(writes) if not in_own(own, made.keys)])
-            except VerdictException as problem:
-                raise TargetError(str(problem), "a folder that can be looked at and written") from problem
+            if any(in_own(own, step.keys) for step in writes):
+                self._begin(name, target, own, OWN)
+            elif any(in_own(own, step.keys) for step in steps if step.verb not in PLACELESS):
+                self._check_written(name, target, own)
+            self._enter_others(name, target, [made for made in made_by(writes) if not in_own(own, made.keys)])
 
     def missing(self, target: Target | None, footing: Footing) -> Program | None:
         """Return what of the first program is left to be made: names that this run has made before are there."""

@@ -90,7 +90,9 @@ def _let_go(held: Held) -> None:
 
 def _to_be_resumed(folder: RunFolder) -> bool:
     info = folder.info()
-    return info.get("state") != "ended" or any(case.get("outcome") in AGAIN for case in info.get("cases", []))
+    return info.get("state") != "ended" or any(
+        case.get("cut") or case.get("outcome") in AGAIN for case in info.get("cases", [])
+    )
 
 
 def newest_owner(folder: RunFolder) -> dict[str, Any] | None:

@@ -69,8 +69,9 @@ def take_up(
 
 
 def _over(info: dict[str, Any]) -> bool:
-    """Whether a run has ended with an outcome of every case."""
-    return info.get("state") == "ended" and all(case.get("outcome") not in (None, *AGAIN) for case in info["cases"])
+    """Return whether a run has ended with an outcome of every case, none of them broken off."""
+    left = (case.get("cut") or case.get("outcome") in (None, *AGAIN) for case in info["cases"])
+    return info.get("state") == "ended" and not any(left)
 
 
 def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]) -> Earlier:
