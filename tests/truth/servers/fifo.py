@@ -92,8 +92,10 @@ async def main() -> None:
         return next(asked) < given.first or chance.random() < given.refuse
 
     async def answer(request: Request) -> bool:
-        if not request.id:  # somebody looks whether we are there
-            await request.connection.send(head(200, 0))
+        if not request.id:  # somebody looks whether we are there, or makes ready: no folder is there but the first
+            missing = request.method == "PROPFIND" and request.path != "/"
+            status = 403 if request.method in given.forbid.split(",") else 404 if missing else 200
+            await request.connection.send(head(status, 0))
             return True
         size = 0 if request.method == "HEAD" else given.size
         words = parse_qs(urlsplit(request.path).query)
