@@ -26,10 +26,11 @@ def test_t2_no_level_is_borne_at_which_more_than_one_in_a_hundred_did_not_pass(l
     lines = run.servers[name].lines("ended")
     late = conditions.FINDS[name][2] * SECOND or math.inf
     for trial in found(run, name).trials:
-        came = [line for line in lines if trial.begin <= line["arrived"] < trial.end]
+        measured = trial.end - trial.due / trial.level * SECOND  # what an overload before has left is settled by then
+        came = [line for line in lines if measured <= line["arrived"] < trial.end]
         good = sum(line["status"] == 200 and line["time"] - line["arrived"] < late for line in came)
         if trial.passed and came:
-            assert good >= 0.985 * len(came), (trial, good, len(came))  # its settling is in it too
+            assert len(came) - good <= 0.01 * len(came) + 2, (trial, good, len(came))  # two at the edges
     due = [each for each in rows(run, name).values() if each["phase"] == "measure"]
     assert sum(each["outcome"] == "passed" for each in due) >= 0.95 * len(due)
 
