@@ -5,8 +5,9 @@
 
 A server written apart from pileup (one worker, first come first served, service times of a fixed median with log-normal
 noise) answers four paths: two alike, one 5 % slower, one 10 % slower. A comparison is one run of a scan over them, each
-repeated as often as there are pairs. Each run is looked at in two ways: as a scan (`stats/points.py`, in pairs), and as
-if each point were runs of its own (`stats/compare.py`, two groups). Nothing keeps the machine calm: that is the point.
+repeated as often as there are pairs. Each run is looked at in two ways: as a scan (`stats/compare/points.py`, in
+pairs), and as if each point were runs of its own (`stats/compare/runs.py`, two groups). Nothing keeps the machine calm:
+that is the point.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ tests:
 @contextlib.contextmanager
 def slurm(folder: Path) -> Iterator[Any]:
     """Yield the target of a new, empty Slurm on the server's core."""
-    from pileup.builtin.launchers.slurm import slurm_launcher  # noqa: PLC0415  the other benchmarks do without
-    from pileup.builtin.targets.slurm import SlurmTarget  # noqa: PLC0415
-    from pileup.run.servers import Supervisor  # noqa: PLC0415
+    from pileup.builtin.slurm.launcher import slurm_launcher  # noqa: PLC0415  the other benchmarks do without
+    from pileup.builtin.slurm.target import SlurmTarget  # noqa: PLC0415
+    from pileup.run.servers.supervisor import Supervisor  # noqa: PLC0415
 
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {meter.SERVER_CORE})  # its daemons inherit it

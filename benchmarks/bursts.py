@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.results import Interval
-from pileup.stats import correlated, shares
-from pileup.stats.correlated import Blocks
+from pileup.stats.intervals import correlated, shares
+from pileup.stats.intervals.correlated import Blocks
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator

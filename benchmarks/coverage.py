@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.results import Interval
-from pileup.stats import correlated, effects
-from pileup.stats.correlated import Blocks, Dependence
+from pileup.stats.intervals import correlated, effects
+from pileup.stats.intervals.correlated import Blocks, Dependence
 
 Floats = NDArray[np.float64]
 LOAD = 0.6

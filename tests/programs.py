@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from pileup.fleet import Fleet, Order, Work
-from pileup.fleet.capture import routed
 from pileup.fleet.place import LocalPlace
-from pileup.fleet.program_test import ProgramTest, operations_of
+from pileup.fleet.program_runner import ProgramTest, operations_of
+from pileup.fleet.python.capture import routed
 from pileup.model.program import ClientSpec, Program
 from pileup.model.suite import Load
 from pileup.plugin import Context, ProgramClient

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from pileup.cli.describe import rendered
-from pileup.cli.pages.book import all_pages
+from pileup.cli.pages.contents import all_pages
 from pileup.cli.pages.page import file_name
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/reference"

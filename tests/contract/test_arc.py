@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from pileup.builtin.launchers.arc_identities import Authority, Pair
-from pileup.builtin.monitors.slurm import SlurmMonitor
-from pileup.builtin.targets.arc import ArcTarget
-from pileup.builtin.targets.arc_proxy import Signer, sign
+from pileup.builtin.arc.identities import Authority, Pair
+from pileup.builtin.arc.proxy import Signer, sign
+from pileup.builtin.arc.target import ArcTarget
+from pileup.builtin.slurm.monitor import SlurmMonitor
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
 from pileup.plugin.batch import Claim, Delegation, Fate, Finding, Job, JobSpec, JobState, Submission

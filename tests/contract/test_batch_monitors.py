@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pileup.builtin.monitors.arc import ArcMonitor
+from pileup.builtin.arc.monitor import ArcMonitor
+from pileup.builtin.database.query_monitor import SqlMonitor
 from pileup.builtin.monitors.process import Process
-from pileup.builtin.monitors.slurm import SlurmMonitor
-from pileup.builtin.monitors.sql import SqlMonitor
-from pileup.builtin.targets.slurm import SlurmTarget
+from pileup.builtin.slurm.monitor import SlurmMonitor
+from pileup.builtin.slurm.target import SlurmTarget
 from pileup.model.record import Sample
 from pileup.plugin import Monitor
 from pileup.plugin.batch import JobSpec

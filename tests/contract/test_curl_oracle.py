@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pileup.builtin.targets.curl import Curl
+from pileup.builtin.http.curl import Curl
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.suite import Load
 from tests.programs import SECOND, Row, by_engine, by_python

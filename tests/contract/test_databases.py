@@ -11,9 +11,9 @@ import psutil
 import pytest
 from sqlalchemy import create_engine, make_url
 
-from pileup.builtin.database_source import DRIVERS
-from pileup.builtin.databases import Database
-from pileup.builtin.monitors.sql import SqlMonitor
+from pileup.builtin.database.query_monitor import SqlMonitor
+from pileup.builtin.database.read_only import Database
+from pileup.builtin.database.source import DRIVERS
 from pileup.model.record import Sample
 from pileup.plugin import PluginError
 from tests.servers.certificates import make_certificate

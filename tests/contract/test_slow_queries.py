@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pileup.builtin.database_source import Login
-from pileup.builtin.databases import Database
-from pileup.builtin.monitors.slow_queries import SlowQueries
-from pileup.builtin.sql_text import parse
-from pileup.builtin.targets.database import DatabaseTarget
+from pileup.builtin.database.read_only import Database
+from pileup.builtin.database.slow_queries import SlowQueries
+from pileup.builtin.database.source import Login
+from pileup.builtin.database.sql_text import parse
+from pileup.builtin.database.target import DatabaseTarget
 from pileup.cli import main
 from pileup.plugin import PluginError
 from pileup.record import RunFolder

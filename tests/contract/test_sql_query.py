@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.database_session import Session
-from pileup.builtin.sql_text import parse
-from pileup.builtin.targets.database import DatabaseTarget
-from pileup.builtin.tests.sql_query import SqlQuery
+from pileup.builtin.database.query_test import SqlQuery
+from pileup.builtin.database.session import Session
+from pileup.builtin.database.sql_text import parse
+from pileup.builtin.database.target import DatabaseTarget
 from pileup.model.record import Outcome
 from pileup.plugin import Context, Refused
 from pileup.plugin.testing import Iteration, TestOp, run_once
-from pileup.run.servers import Supervisor
+from pileup.run.servers.supervisor import Supervisor
 from tests.servers.launched import NAME, supervised
 from tests.support import give_up
 

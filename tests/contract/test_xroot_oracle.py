@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pileup._core._native import XrootSession
-from pileup.builtin.targets.xrootd_bindings import XrootdBindings, library
-from pileup.builtin.targets.xrootd_words import fault
+from pileup.builtin.xrootd.bindings import XrootdBindings, library
+from pileup.builtin.xrootd.words import fault
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.suite import Load
 from pileup.plugin import Failed, NotThere, Refused, ThereAlready

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pileup.builtin.monitors.xrootd import XrootdMonitor
-from pileup.builtin.targets.webdav import WebDavTarget
-from pileup.builtin.targets.xrootd import XrootdTarget
+from pileup.builtin.http.webdav_target import WebDavTarget
+from pileup.builtin.xrootd.monitor import XrootdMonitor
+from pileup.builtin.xrootd.target import XrootdTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Failed, FileTarget, Refused, TargetError
 from tests.servers.certificates import make_certificate

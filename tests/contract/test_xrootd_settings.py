@@ -17,8 +17,8 @@ from urllib.request import urlopen
 import psutil
 import pytest
 
-from pileup.builtin.monitors.xrootd_figures import read_statistics
-from pileup.builtin.targets.xrootd import XrootdTarget
+from pileup.builtin.xrootd.figures import read_statistics
+from pileup.builtin.xrootd.target import XrootdTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Failed, Refused, TargetError
 from tests.servers.xrootd import Xrootd, xrootd

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from pileup.builtin.database_source import Login
-from pileup.builtin.databases import Database
+from pileup.builtin.database.read_only import Database
+from pileup.builtin.database.source import Login
 from tests.servers import arc, databases, slurm
 from tests.servers.outside import Site, environment_of, python_of, slurm_site
 from tests.servers.practice_batch import practice_batch

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
-from pileup.run.processes import Identity
+from pileup.run.servers.processes import Identity
 from tests.support import pileup
 
 SUITE = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.model.suite import Credentials
 from pileup.plugin import Refused
 from tests.servers.proxies import SUBJECT, Grid, make_grid

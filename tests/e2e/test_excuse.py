@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.record import RunFolder
 from tests.support import pileup, run_folder
 
@@ -150,7 +150,7 @@ def test_t09_a_stop_excuses_no_more_than_itself(tmp_path: Path, slow: bool) -> N
     (told,) = [
         event
         for event in found["events"]
-        if event["kind"] == own.EVENT and event["begin"] < ended[0] - 2 * 10**8 < event["end"]
+        if event["kind"] == self_metrics.EVENT and event["begin"] < ended[0] - 2 * 10**8 < event["end"]
     ]
     assert "did not run" in told["text"]
     assert 0.03 < (told["end"] - told["begin"]) / 1e10 <= 0.1, told

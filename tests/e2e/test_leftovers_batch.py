@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
-from pileup.run import processes
+from pileup.run.servers import processes
 from tests.servers.arc import PROGRAMS as ARC
 from tests.servers.slurm import PROGRAMS as SLURM
 from tests.support import pileup, require_programs

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from pileup.cli import main
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.record import RunFolder
-from pileup.run import info
+from pileup.run import manifest_start
 from tests.support import pileup, run_folder
 
 TESTS = '''
@@ -64,7 +64,7 @@ def results(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
 
 
 def held_back(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [event for event in found["events"] if event["kind"] == own.EVENT]
+    return [event for event in found["events"] if event["kind"] == self_metrics.EVENT]
 
 
 BURNING = """
@@ -94,9 +94,11 @@ def test_a_generator_without_cpu_is_told_with_the_time_and_excuses_the_figure(tm
     assert "pileup was the bottleneck" in pileup("show", str(folder), cwd=tmp_path).stdout
     pressing = 0 if fleet == "local" else 1
     sampled = {
-        row.sample.metric for row in RunFolder.open(folder).samples() if row.sample.labels == own.label(pressing)
+        row.sample.metric
+        for row in RunFolder.open(folder).samples()
+        if row.sample.labels == self_metrics.label(pressing)
     }
-    assert {own.CPU, own.LAG} <= sampled
+    assert {self_metrics.CPU, self_metrics.LAG} <= sampled
 
 
 def test_an_event_loop_that_is_kept_is_told(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_a_generator_that_keeps_up_is_not_blamed(tmp_path: Path) -> None:
 def test_a_debug_build_warns_at_the_start_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(info._native, "DEBUG", True)
+    monkeypatch.setattr(manifest_start._native, "DEBUG", True)
     monkeypatch.setenv("PILEUP_RUNS", str(tmp_path / "runs"))
     path = suite(tmp_path, "tests:\n  - {name: nothing, use: noop}\n")
     assert main(["run", str(path)]) == 0

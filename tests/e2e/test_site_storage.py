@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pileup._core._native import PracticeStorage
+from pileup.builtin.credentials.server_certificates import INSECURE
 from pileup.builtin.practice.storage import READY
-from pileup.builtin.targets.certificates import INSECURE
 from pileup.plugin import Launcher
 from tests.servers.certificates import make_certificate
 from tests.servers.launched import NAME, supervised

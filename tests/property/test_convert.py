@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, example, given, settings
 
 from pileup.model.suite import Suite
 from pileup.suite.bind import bind, plain, tree_of
-from pileup.suite.convert import convert, same
-from pileup.suite.faults import START, Faults
-from pileup.suite.reading import read_tree
-from pileup.suite.tree import Mapping, Node, Scalar
+from pileup.suite.formats.convert import convert, same
+from pileup.suite.formats.reading import read_tree
+from pileup.suite.formats.tree import Mapping, Node, Scalar
+from pileup.suite.formats.xml_writer import write_xml
+from pileup.suite.formats.yaml_writer import write_yaml
+from pileup.suite.problems import START, Faults
 from pileup.suite.variables import Variables
-from pileup.suite.xml_writer import write_xml
-from pileup.suite.yaml_writer import write_yaml
 from tests.property.suites import suites
 from tests.property.trees import mapping_of, trees
 from tests.support import examples

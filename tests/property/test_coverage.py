@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pileup.model.check import parse, resolve
-from pileup.stats.intervals import batch_means, poisson, quantile_ranks, wilson
+from pileup.stats.intervals.confidence import batch_means, poisson, quantile_ranks, wilson
 
 TRIES = 2000
 

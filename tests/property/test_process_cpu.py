@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pileup.builtin.monitors.process_cpu import Spending
-from pileup.builtin.process_table import TICKS, Seen, Table
+from pileup.builtin.monitors.process_table import TICKS, Seen, Table
 
 ROOT = 10
 

@@ -12,12 +12,12 @@ from pileup.model.errors import SuiteError
 from pileup.model.plan import Plan
 from pileup.suite import load
 from pileup.suite.bind import tree_of
-from pileup.suite.convert import convert
-from pileup.suite.faults import Faults
+from pileup.suite.formats.convert import convert
+from pileup.suite.formats.tree import Mapping
+from pileup.suite.formats.xml_writer import write_xml
+from pileup.suite.formats.yaml_writer import write_yaml
 from pileup.suite.order import circles, order
-from pileup.suite.tree import Mapping
-from pileup.suite.xml_writer import write_xml
-from pileup.suite.yaml_writer import write_yaml
+from pileup.suite.problems import Faults
 from tests.fakes import fake_plugins
 from tests.property.suites import suites
 from tests.property.trees import trees

@@ -2,10 +2,10 @@
 
 from hypothesis import strategies as st
 
-from pileup.suite.faults import START
-from pileup.suite.messages import fields_of
-from pileup.suite.shapes import ANY, SINGULARS, SUITE, Shape
-from pileup.suite.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.formats.shapes import ANY, SINGULARS, SUITE, Shape
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.problem_texts import fields_of
+from pileup.suite.problems import START
 
 WORDS = ["is", "name", "value", "entry", "item", "suite", "xml:space", "xmlns", "a b", "", "~", "<<", "1", "é", "a.b"]
 WORDS += [*SINGULARS, *SINGULARS.values(), "use", "load", "after", "with", "service", "x" * 200]

@@ -39,7 +39,7 @@ def copy(tmp_path: Path) -> Path:
     [
         ("record/bad.py", "import pileup.cli", "pileup.record.bad -> pileup.cli"),
         ("model/bad.py", "import pileup.plugin", "pileup.model.bad -> pileup.plugin"),
-        ("builtin/tests/bad.py", "import pileup.run.machine", "pileup.builtin"),
+        ("builtin/storage/bad.py", "import pileup.run.machine", "pileup.builtin"),
         ("stats/bad.py", "import pileup.builtin.tests", "pileup.builtin"),
         ("newlayer/__init__.py", "", "newlayer"),
     ],

@@ -8,10 +8,10 @@ from typing import Any
 
 import psutil
 
-from pileup.builtin.launchers.arc import arc_launcher
-from pileup.builtin.targets.arc import ArcTarget
+from pileup.builtin.arc.launcher import arc_launcher
+from pileup.builtin.arc.target import ArcTarget
 from pileup.model.suite import Credentials
-from pileup.run.servers import Supervisor
+from pileup.run.servers.supervisor import Supervisor
 from tests.servers.launched import NAME, supervised
 from tests.servers.slurm import PROGRAMS as BATCH_SYSTEM
 from tests.support import require_programs

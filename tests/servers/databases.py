@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pileup.plugin import Daemon, File, Launcher, Line, Task
-from pileup.run.servers import Supervisor
+from pileup.run.servers.supervisor import Supervisor
 from tests.servers.certificates import make_certificate
 from tests.servers.launched import NAME, supervised
 from tests.support import require_program

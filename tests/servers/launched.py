@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pileup.plugin import Launcher
-from pileup.run.servers import Supervisor
+from pileup.run.servers.supervisor import Supervisor
 
 NAME = "target"
 

@@ -45,7 +45,7 @@ def site_of(made: RunningSlurm) -> Site:
 def python_of(user: str) -> str:
     """Return a Python that an ordinary user can run pileup by; the test is skipped without one."""
     for each in (sys.executable, "/usr/bin/python3"):
-        words = [each, "-c", "import pileup.builtin.targets.slurm"]
+        words = [each, "-c", "import pileup.builtin.slurm.target"]
         with contextlib.suppress(OSError):
             if not subprocess.run(words, env=environment_of(), capture_output=True, user=user, check=False).returncode:
                 return each

@@ -8,10 +8,10 @@ from typing import Any
 
 import psutil
 
-from pileup.builtin.launchers.slurm import slurm_launcher
-from pileup.builtin.targets.slurm import SlurmTarget
-from pileup.run.processes import marked
-from pileup.run.servers import Supervisor
+from pileup.builtin.slurm.launcher import slurm_launcher
+from pileup.builtin.slurm.target import SlurmTarget
+from pileup.run.servers.processes import marked
+from pileup.run.servers.supervisor import Supervisor
 from tests.servers.launched import NAME, supervised
 from tests.support import require_program, require_programs
 

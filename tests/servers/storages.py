@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pileup.builtin.targets.posix import PosixTarget
-from pileup.builtin.targets.webdav import WebDavTarget
-from pileup.builtin.targets.xrootd import XrootdTarget
+from pileup.builtin.http.webdav_target import WebDavTarget
+from pileup.builtin.posix.target import PosixTarget
+from pileup.builtin.xrootd.target import XrootdTarget
 from pileup.plugin import FileTarget
 from tests.servers.apache import apache
 from tests.servers.nginx import nginx

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pileup.builtin.launchers.xrootd import xrootd_launcher
-from pileup.run.servers import Supervisor
+from pileup.builtin.xrootd.launcher import xrootd_launcher
+from pileup.run.servers.supervisor import Supervisor
 from tests.servers.launched import NAME, supervised
 from tests.support import require_program
 

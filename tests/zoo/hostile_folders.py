@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pileup.run.processes import Identity
+from pileup.run.servers.processes import Identity
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "0.1"
 SPARSE = 1 << 42

@@ -49,10 +49,10 @@ def command(
     from pileup.cli.messages import print_note, print_problem
     from pileup.cli.reading import reading
     from pileup.record import RunFolder
-    from pileup.run.leftovers import put_right, sweep
-    from pileup.run.menders import Reach
-    from pileup.run.trust import Trust
-    from pileup.run.undo import would_mend
+    from pileup.run.recovery.leftovers import put_right, sweep
+    from pileup.run.recovery.ownership import Trust
+    from pileup.run.recovery.undo import would_mend
+    from pileup.run.recovery.undo_kinds import Reach
 
     folder = RunFolder.open(run)
     given = parse_settings(settings)
@@ -78,7 +78,7 @@ def command(
 
 def _refuse_alive(folder: RunFolder, force: bool) -> None:
     """Raise UsageError when the run goes on."""
-    from pileup.run.leftovers import alive, newest_owner, seen_from_here
+    from pileup.run.recovery.leftovers import alive, newest_owner, seen_from_here
 
     owner = newest_owner(folder)
     if owner is None or not alive(folder):

@@ -66,9 +66,9 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
 def parse_mapping(text: str, option: str) -> dict[str, Any]:
     """Return a YAML mapping given on the command line as plain data whose scalars are text. Raises UsageError."""
     from pileup.suite.bind import plain
-    from pileup.suite.faults import Faults
-    from pileup.suite.tree import Mapping
-    from pileup.suite.yaml_reader import read_yaml
+    from pileup.suite.formats.tree import Mapping
+    from pileup.suite.formats.yaml_reader import read_yaml
+    from pileup.suite.problems import Faults
 
     faults = Faults(option)
     tree = read_yaml(text.encode("utf-8", "replace"), faults, option, 1)
@@ -86,8 +86,8 @@ def validated(model: type[Model], data: dict[str, Any]) -> Model:
     from pydantic import ValidationError
 
     from pileup.suite.bind import tree_of
-    from pileup.suite.faults import Faults
-    from pileup.suite.messages import report
+    from pileup.suite.problem_texts import report
+    from pileup.suite.problems import Faults
 
     try:
         return model.model_validate(data)

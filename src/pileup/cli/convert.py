@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
-    from pileup.suite.convert import Format
+    from pileup.suite.formats.convert import Format
 
 HERE = "-"
 FORMATS: dict[str, Format] = {".xml": "xml", ".yaml": "yaml", ".yml": "yaml"}
@@ -33,7 +33,7 @@ def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool
     beside it: keep OUT in the same folder.
     """
     from pileup.cli.messages import print_note
-    from pileup.suite.convert import convert, other_format
+    from pileup.suite.formats.convert import convert, other_format
 
     data, name, suffix = _read(suite)
     wanted: Format = to or FORMATS.get(Path(out).suffix.lower()) or other_format(data, suffix)
@@ -46,8 +46,8 @@ def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool
 def _read(suite: str) -> tuple[bytes, str, str]:
     """Return the bytes of a suite, its name in messages, and how its name ends."""
     from pileup.cli.common import suite_path
-    from pileup.suite.faults import Faults
-    from pileup.suite.reading import read_file
+    from pileup.suite.formats.reading import read_file
+    from pileup.suite.problems import Faults
 
     path = Path("/dev/stdin") if suite == HERE else suite_path(suite)
     name = "stdin" if suite == HERE else str(path)

@@ -34,7 +34,7 @@ def command(name: str | None, kind: str | None, form: str | None, out: Path | No
     NAME is a plug-in as in `pileup list`, or ./file.py:Class, or one of suite, checks, metrics, units, verdicts,
     commands, or a word of the suite that holds others, like load, limits, criteria.
     """
-    from pileup.cli.pages.book import all_pages
+    from pileup.cli.pages.contents import all_pages
 
     if name is None and out is None:
         raise UsageError(
@@ -52,7 +52,7 @@ def command(name: str | None, kind: str | None, form: str | None, out: Path | No
 
 def find(name: str, kind: str | None) -> list[Page]:
     """Return the pages of that name. Raises UsageError, or PluginError with the reason why it cannot be loaded."""
-    from pileup.cli.pages.book import topic
+    from pileup.cli.pages.contents import topic
     from pileup.cli.pages.plugins import plugin_page
     from pileup.plugin import registry
 
@@ -88,7 +88,7 @@ def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:
 def _near(name: str, kinds: list[str]) -> str:
     import difflib
 
-    from pileup.cli.pages.book import TOPICS
+    from pileup.cli.pages.contents import TOPICS
     from pileup.plugin import registry
 
     known = sorted({*TOPICS, *(each for kind in kinds for each in registry.names(KINDS[kind]))})

@@ -12,7 +12,7 @@ from pileup.model.law import Law
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.model.words import law_words
 from pileup.plugin.options import REQUIRED, Option, declared
-from pileup.suite.messages import dimension_of, fields_of
+from pileup.suite.problem_texts import dimension_of, fields_of
 
 PLAIN = {
     str: "text",

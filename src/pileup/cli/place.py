@@ -14,7 +14,7 @@ def command(shift: int, again: bool) -> None:
     import os
     import sys
 
-    from pileup.run.agent import serve
+    from pileup.run.places.agent import serve
 
     source, sink = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

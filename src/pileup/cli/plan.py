@@ -118,7 +118,7 @@ def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
 
 def _remarks(plan: Plan) -> list[str]:
     """Say what falls away on systems of others, and what may end this plan early: guard rails, precise figures."""
-    from pileup.model.uncovered import words
+    from pileup.model.not_covered import words
     from pileup.model.units import format_fraction, format_time
 
     limit, until, told = plan.suite.limits.duration, plan.suite.until, words(plan.uncovered)

@@ -39,7 +39,7 @@ def command(
     from pileup.cli.reading import reading
     from pileup.cli.run import conduct
     from pileup.run import Runner
-    from pileup.run.resume import take_up
+    from pileup.run.recovery.resume import take_up
     from pileup.run.stop import Stop
 
     with reading(run):

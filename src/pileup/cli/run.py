@@ -60,7 +60,7 @@ def command(
     """
     from pileup.cli.common import parse_settings, suite_path, with_ssh
     from pileup.run import Runner
-    from pileup.run.leftovers import sweep
+    from pileup.run.recovery.leftovers import sweep
     from pileup.run.stop import Stop
     from pileup.suite import load
 
@@ -75,9 +75,9 @@ def command(
 def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
     """Run to the end with the run on the screen, print how it went, and exit with its code."""
     from pileup.cli.console import SafeConsole
-    from pileup.cli.live import watch
-    from pileup.cli.show import print_results
-    from pileup.run.intents import open_intents
+    from pileup.cli.live.view import watch
+    from pileup.cli.show.command import print_results
+    from pileup.run.recovery.intents import open_intents
     from pileup.stats import to_json
 
     progress = SafeConsole(stderr=True)

@@ -20,7 +20,7 @@ def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
     those files is imported.
     """
     from pileup.cli.common import parse_settings, suite_path
-    from pileup.model.uncovered import words
+    from pileup.model.not_covered import words
     from pileup.suite import load
 
     plan = load(suite_path(suite), parse_settings(settings), imports=not static)

@@ -45,7 +45,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     import duckdb
 
     from pileup.record.damage import damage
-    from pileup.run.intents import open_intents
+    from pileup.run.recovery.intents import open_intents
     from pileup.stats import results
     from pileup.stats.verify import disagreements
 

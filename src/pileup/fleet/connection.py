@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from pileup._core._native import VERSION, now
-from pileup.fleet import foreign
+from pileup.fleet import child_cpu
 from pileup.fleet.clock import Offset
 from pileup.fleet.launch import Start
 from pileup.fleet.wire import HELLO, LONGEST_BANNER, PROTOCOL, Message, WireError, encode, receive
@@ -197,13 +197,13 @@ class Connection:
                 return
             self.lost = reason
         if not self._closing:
-            foreign.kill_group(self._process)
+            child_cpu.kill_group(self._process)
         with contextlib.suppress(OSError, ValueError):
             self._pipe("stdin").close()
         try:
-            foreign.wait(self._process, 2)
+            child_cpu.wait(self._process, 2)
         except subprocess.TimeoutExpired:
-            foreign.kill_group(self._process)
+            child_cpu.kill_group(self._process)
             self._process.wait()
         with self._answered:
             self._answered.notify_all()
@@ -258,10 +258,10 @@ class Connection:
     def _why(self) -> str:
         """Return how the process ended, with the last of what it wrote to its stderr."""
         try:
-            foreign.await_end(self._process, 2)
+            child_cpu.await_end(self._process, 2)
             if not self._closing:
-                foreign.kill_group(self._process)  # what it has left, while the group is surely its own
-            code = foreign.wait(self._process, 2)
+                child_cpu.kill_group(self._process)  # what it has left, while the group is surely its own
+            code = child_cpu.wait(self._process, 2)
         except subprocess.TimeoutExpired:
             return "it closed its pipe"
         self._threads[0].join(1)

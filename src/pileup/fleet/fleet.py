@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pileup._core._native import now
-from pileup.fleet.client import Sink
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
+from pileup.fleet.python.client import Sink
 from pileup.model.errors import TargetError
 from pileup.model.record import Frame
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pileup._core._native import Histogram, now, schedule
-from pileup.fleet.board import Underway
+from pileup.fleet.inflight_file import Underway
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
 from pileup.model.record import ITERATION, Frame, FrameRow, Outcome, Phase

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pileup.fleet.fleet import Fleet, Place
-from pileup.fleet.heart import Heart
+from pileup.fleet.heartbeat import Heart
 from pileup.fleet.launch import Start, by_ssh, process
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.remote import RemotePlace
 from pileup.fleet.self_watch import Keep, SelfWatch
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample, SampleRow
@@ -56,7 +56,7 @@ def _keeper(folder: RunFolder) -> Keep:
 
     def keep(moment: int, samples: list[Sample]) -> None:
         with suppress(RecordError, OSError):  # a full disk is noticed where it ends the run
-            folder.append_samples([SampleRow(moment, own.MONITOR, host, sample) for sample in samples])
+            folder.append_samples([SampleRow(moment, self_metrics.MONITOR, host, sample) for sample in samples])
 
     return keep
 

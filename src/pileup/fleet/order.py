@@ -9,10 +9,10 @@ from hashlib import blake2b
 from typing import Any
 
 from pileup.fleet.starts import StartsFile
+from pileup.model.hold import Hold
 from pileup.model.plan import Case
 from pileup.model.program import ClientSpec, Program
 from pileup.model.record import Phase
-from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.plugin import Test
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pileup._core._native import Press, Recorder, now
-from pileup.fleet.board import Board
-from pileup.fleet.client import Desk, PythonExecutor, Sink
-from pileup.fleet.coroutines import CoroutineExecutor
+from pileup.fleet.inflight_file import Board
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import MOST_THREADS, Order, Work
-from pileup.fleet.threads import ThreadExecutor
+from pileup.fleet.python.client import Desk, PythonExecutor, Sink
+from pileup.fleet.python.coroutines import CoroutineExecutor
+from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.record import Frame, FrameRow
 
 Reports = list[tuple[int, str, float, str]]

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pileup._core._native import now
-from pileup.fleet.board import BoardFile
-from pileup.fleet.client import Sink
 from pileup.fleet.connection import ANSWER_WITHIN, Connection
+from pileup.fleet.inflight_file import BoardFile
 from pileup.fleet.launch import Start
 from pileup.fleet.loss import COUNTERS, Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
+from pileup.fleet.python.client import Sink
 from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_frames
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
@@ -361,9 +361,9 @@ class RemotePlace:
             rows = [
                 SampleRow(
                     int(time),
-                    own.MONITOR,
+                    self_metrics.MONITOR,
                     self._connection.host,
-                    Sample(str(metric)[:100], float(value), str(unit)[:100], own.label(self.number)),
+                    Sample(str(metric)[:100], float(value), str(unit)[:100], self_metrics.label(self.number)),
                 )
                 for time, metric, value, unit, _ in message["rows"]
             ]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pileup._core._native import now
-from pileup.fleet import foreign, loop_lag
-from pileup.model import own
+from pileup.fleet import child_cpu, loop_lag
+from pileup.model import self_metrics
 from pileup.model.record import Sample
 
 BEAT = 10**9
@@ -48,33 +48,33 @@ class Reading:
 
 def read(proc: Path = PROC) -> Reading:
     """Return the counters of this process and its machine; what the system does not tell is left out."""
-    moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), foreign.children()
+    moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
     return Reading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
 
 
 def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
     """Return what happened between two readings; times of waiting in % of that interval."""
     length = max(1, after.time - before.time)
-    found = {own.CPU: (after.cpu - before.cpu) / length}
+    found = {self_metrics.CPU: (after.cpu - before.cpu) / length}
     ended = max(0, after.children - before.children)
     if after.children:
-        found[own.CHILDREN] = ended / length
-    found[own.TOTAL] = (after.cpu - before.cpu + ended) / length
+        found[self_metrics.CHILDREN] = ended / length
+    found[self_metrics.TOTAL] = (after.cpu - before.cpu + ended) / length
     spent = [
         (on - before.threads.get(number, (0, 0))[0], ready - before.threads.get(number, (0, 0))[1])
         for number, (on, ready) in after.threads.items()
     ]
     if spent:
-        found[own.THREAD] = max(on for on, _ in spent) / length
-        found[own.RUN_QUEUE] = sum(ready for _, ready in spent) / length
+        found[self_metrics.THREAD] = max(on for on, _ in spent) / length
+        found[self_metrics.RUN_QUEUE] = sum(ready for _, ready in spent) / length
     if before.machine and after.machine:
         stolen, ticks = (now - then for now, then in zip(after.machine, before.machine, strict=True))
-        found[own.STEAL] = stolen / ticks if ticks > 0 else 0.0
+        found[self_metrics.STEAL] = stolen / ticks if ticks > 0 else 0.0
     if before.waited is not None and after.waited is not None:
-        found[own.PRESSURE] = (after.waited - before.waited) / length
-    where = own.label(place)
-    shares = [Sample(name, 100 * max(0.0, share), own.PERCENT, where) for name, share in found.items()]
-    return shares if after.rss is None else [*shares, Sample(own.RSS, after.rss, own.BYTES, where)]
+        found[self_metrics.PRESSURE] = (after.waited - before.waited) / length
+    where = self_metrics.label(place)
+    shares = [Sample(name, 100 * max(0.0, share), self_metrics.PERCENT, where) for name, share in found.items()]
+    return shares if after.rss is None else [*shares, Sample(self_metrics.RSS, after.rss, self_metrics.BYTES, where)]
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Stops:
         `spent` is the CPU time of the process at its end. Before the stop it may have gone on as in the wait before.
         """
         used, self.spent = spent - self.spent, spent
-        if late >= own.SHORTEST_STOP:
+        if late >= self_metrics.SHORTEST_STOP:
             return used < IDLE * late + self.share * wait
         self.share = used / max(1, wait + late)
         return False
@@ -127,7 +127,10 @@ class SelfWatch:
             late, moment = time.monotonic_ns() - begin - wait, now()
             self._lag = max(self._lag, late)
             if stops.was_one(late, wait, time.process_time_ns()):
-                self._keep(moment, [Sample(own.STOPPED, late / 1e9, own.SECONDS, own.label(self._place))])
+                self._keep(
+                    moment,
+                    [Sample(self_metrics.STOPPED, late / 1e9, self_metrics.SECONDS, self_metrics.label(self._place))],
+                )
             if moment >= due:
                 self._sample(moment)
                 due = _following(moment, BEAT)
@@ -136,11 +139,11 @@ class SelfWatch:
     def _sample(self, moment: int) -> None:
         reading = read()
         found = samples(self._last, reading, self._place)
-        where = own.label(self._place)
-        found.append(Sample(own.LAG, self._lag / 1e9, own.SECONDS, where))
+        where = self_metrics.label(self._place)
+        found.append(Sample(self_metrics.LAG, self._lag / 1e9, self_metrics.SECONDS, where))
         late = loop_lag.take()
         if late is not None:
-            found.append(Sample(own.LOOP_LAG, late / 1e9, own.SECONDS, where))
+            found.append(Sample(self_metrics.LOOP_LAG, late / 1e9, self_metrics.SECONDS, where))
         self._last, self._lag = reading, 0
         self._keep(moment, found)
 

@@ -20,7 +20,7 @@ import psutil
 
 from pileup._core import _native
 from pileup._core._native import VERSION, now
-from pileup.fleet.board import Board
+from pileup.fleet.inflight_file import Board
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPart, LocalPlace
 from pileup.fleet.self_watch import SelfWatch

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from pileup.model.part import Name, Part, Text
+from pileup.model.suite_part import Name, Part, Text
 
 Confidence = Literal["estimate", "shown"]
 

@@ -25,7 +25,7 @@ class Outage:
     lasted: int = 0
     """From the fault to the end of the last iteration that did not pass."""
     recovery: int | None = None
-    """For how long the load saw the system away (`stats/outages.py` defines it); None when it did not come back."""
+    """For how long the load saw the system away (see `stats/faults/outages.py`); None when it did not come back."""
     jobs_again: int | None = None
     """From the fault to the first job that began to run once it was mended; None where there was none."""
 

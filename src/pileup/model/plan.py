@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pileup.model.not_covered import Uncovered
 from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
-from pileup.model.uncovered import Uncovered
 
 WHOLE = -1
 """Visit of what is done once for all points."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from pileup.model.law import Law, TimeLaw
-from pileup.model.part import Part
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
+from pileup.model.suite_part import Part
 
 SETTINGS = "PILEUP_PRACTICE_SETTINGS"
 """Variable with all settings as one mapping: a token among them is not for the list of processes."""

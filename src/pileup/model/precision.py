@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from pileup.model import check as checks
 from pileup.model.check import Check
-from pileup.model.part import Part
+from pileup.model.hold import Written
 from pileup.model.quantities import Count, Fraction
-from pileup.model.steering import Written
+from pileup.model.suite_part import Part
 
 LEAST_WITHIN, MOST_WITHIN = 0.0001, 1.0
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from pileup.model.part import Part
+from pileup.model.suite_part import Part
 
 Place = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 Named = Annotated[str, StringConstraints(min_length=1, max_length=1000)]

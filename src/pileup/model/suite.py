@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 
 from pileup.model.criterion import Confidence, CriterionSpec
-from pileup.model.finding import MOST_MEASURED, Find
+from pileup.model.find import MOST_MEASURED, Find
+from pileup.model.hold import Hold
 from pileup.model.law import TimeLaw
-from pileup.model.part import Name, Part, Text
 from pileup.model.precision import Until
 from pileup.model.quantities import Count, Duration, Rate, Size
 from pileup.model.replay import ReplayWord
-from pileup.model.steering import Hold
+from pileup.model.suite_part import Name, Part, Text
 
 NOT_YET = "not_yet"
 NEVER = "never"

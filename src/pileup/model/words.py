@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from pileup.model.finding import Find
+from pileup.model.find import Find
+from pileup.model.hold import Hold
 from pileup.model.law import Law
 from pileup.model.replay import Replay
-from pileup.model.steering import Hold
 from pileup.model.suite import Load, Stage
 from pileup.model.units import format_count, format_rate, format_time
 

@@ -12,28 +12,28 @@ from typing import Any, TypeVar
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
-from pileup.fleet.program_test import operations_of
+from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
-from pileup.model.finding import Find
+from pileup.model.find import Find
+from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
-from pileup.model.uncovered import Uncovered
 from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
+from pileup.run.control.find import Finding, Sought
+from pileup.run.control.hold import Steering
 from pileup.run.delay import draw
-from pileup.run.finding import Finding, Sought
-from pileup.run.grounds import Footing, footing_of, in_own
-from pileup.run.interpreted import client_for, interpreted
-from pileup.run.kept import counting, deleting, describe, found_again, left_alone
-from pileup.run.live import Live
-from pileup.run.replay import UNREADABLE, replayed
-from pileup.run.steering import Steering
+from pileup.run.places.program_fallback import client_for, interpreted
+from pileup.run.places.replay_starts import UNREADABLE, replayed
+from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
+from pileup.run.safety.own_folders import Footing, footing_of, in_own
+from pileup.run.safety.set_contents import from_journal, made_by, ours, remove_folders, to_journal
+from pileup.run.session import Live
 from pileup.run.stop import Haste
-from pileup.run.there import from_journal, made_by, ours, remove_folders, to_journal
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]

@@ -9,28 +9,21 @@ from functools import partial
 from pathlib import Path
 
 from pileup._core._native import now
-from pileup.fleet.capture import routed
+from pileup.fleet.python.capture import routed
 from pileup.model.errors import PileupError, RecordError
+from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, NOT_RUN, CaseOutcome
 from pileup.model.results import RunResults
-from pileup.model.uncovered import Uncovered
 from pileup.plugin import Monitor
 from pileup.plugin.options import declared
 from pileup.record import RunFolder
-from pileup.run import leftovers
-from pileup.run.audit import Audits
-from pileup.run.book import Book
-from pileup.run.calibration import calibrate
+from pileup.run.audit.submissions import Audits
 from pileup.run.case import CaseRun
-from pileup.run.cooldown import cool_down
-from pileup.run.faults import Faults
+from pileup.run.control.cooldown import cool_down
+from pileup.run.control.until import PrecisionWatch
+from pileup.run.faults.schedule import Faults
 from pileup.run.finish import finish
-from pileup.run.fleets import Fleets
-from pileup.run.grounds import Grounds, with_own
-from pileup.run.guard import Guard, Rails
-from pileup.run.info import first_info
-from pileup.run.live import Live
 from pileup.run.machine import (
     Begin,
     CaseEnded,
@@ -45,16 +38,23 @@ from pileup.run.machine import (
     SuiteMachine,
     VisitFailed,
 )
-from pileup.run.monitors import MonitorClock, Watch
-from pileup.run.precision import PrecisionWatch
-from pileup.run.resume import Earlier
+from pileup.run.manifest import Book
+from pileup.run.manifest_start import first_info
+from pileup.run.monitoring.clock import MonitorClock, Watch
+from pileup.run.places.calibration import calibrate
+from pileup.run.places.fleets import Fleets
+from pileup.run.recovery import leftovers
+from pileup.run.recovery.resume import Earlier
 from pileup.run.roles import Role
-from pileup.run.servers import Supervisor
-from pileup.run.settings import Settings
+from pileup.run.safety.limits import Guard, Rails
+from pileup.run.safety.own_folders import Grounds, with_own
+from pileup.run.servers.supervisor import Supervisor
+from pileup.run.session import Live
 from pileup.run.stop import Stop
-from pileup.run.targets import Targets
+from pileup.run.targets.opening import Targets
+from pileup.run.targets.settings import Settings
 from pileup.suite import instances
-from pileup.suite.attached import is_attached
+from pileup.suite.rules.attached import is_attached
 
 DEBUG_BUILD = (
     "the engine is a DEBUG BUILD, many times slower than a release: the figures of this run are not to be trusted"

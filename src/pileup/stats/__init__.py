@@ -3,19 +3,19 @@
 May import `record`, `model`, `_core`.
 """
 
-from pileup.stats.compare import compare_runs
-from pileup.stats.distribution import quantiles_of
+from pileup.stats.as_json import plain, to_json
+from pileup.stats.compare.runs import compare_runs
 from pileup.stats.errors import errors, first_error
-from pileup.stats.evaluate import amount, unanswered, words
-from pileup.stats.excuse import of_case as excused
-from pileup.stats.gauge import Count, Gauge
-from pileup.stats.idle import Idle
-from pileup.stats.judge import judge_case
-from pileup.stats.knee import Evidence, Knee
-from pileup.stats.plain import plain, to_json
-from pileup.stats.precision import Repeats
+from pileup.stats.frames.distribution import quantiles_of
+from pileup.stats.intervals.precision import Repeats
+from pileup.stats.loads.gauge import Count, Gauge
+from pileup.stats.loads.knee import Evidence, Knee
+from pileup.stats.loads.rest import Idle
+from pileup.stats.loads.trial import Condition, Looked, Trial, Trials
 from pileup.stats.run import exit_code, results
-from pileup.stats.trial import Condition, Looked, Trial, Trials
+from pileup.stats.verdicts.case_failure import judge_case
+from pileup.stats.verdicts.excuse import of_case as excused
+from pileup.stats.verdicts.resolve import amount, unanswered, words
 
 __all__ = [
     "Condition",

@@ -12,7 +12,7 @@ from pileup.model.results import Figure
 from pileup.model.submissions import AuditResult, BadSubmission
 from pileup.model.units import format_count
 from pileup.record import RunFolder
-from pileup.stats.intervals import wilson
+from pileup.stats.intervals.confidence import wilson
 
 ONCE, TWICE, CANCELLED, GOING = "ran once", "ran twice", "cancelled", "still there"
 LOST, NEVER, REUSED, PURGED = "lost", "never", "id used again", "purged by others"

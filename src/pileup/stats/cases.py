@@ -8,20 +8,20 @@ from typing import Any
 
 from pileup.model.record import UNKNOWN, CaseOutcome, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
-from pileup.stats import shares
-from pileup.stats.correlated import Dependence
-from pileup.stats.detached import is_ledger, so_far
-from pileup.stats.distribution import distribution, quantiles
-from pileup.stats.evaluate import Part, words
-from pileup.stats.found import found, found_words
-from pileup.stats.held import held_words
-from pileup.stats.judge import CHECKS, not_passed
-from pileup.stats.measured import PRESSED, Measured, Tally, measure
-from pileup.stats.own_waits import own_words
-from pileup.stats.rates import takes_longer
-from pileup.stats.settled import settled_words
-from pileup.stats.timeline import timeline
-from pileup.stats.window import Window
+from pileup.stats.frames.detached import is_ledger, so_far
+from pileup.stats.frames.distribution import distribution, quantiles
+from pileup.stats.frames.timeline import timeline
+from pileup.stats.frames.totals import PRESSED, Measured, Tally, measure
+from pileup.stats.frames.window import Window
+from pileup.stats.generator.own_waits import own_words
+from pileup.stats.intervals import shares
+from pileup.stats.intervals.correlated import Dependence
+from pileup.stats.intervals.rates import takes_longer
+from pileup.stats.loads.find import found, found_words
+from pileup.stats.loads.hold import held_words
+from pileup.stats.loads.settling import settled_words
+from pileup.stats.verdicts.case_failure import CHECKS, not_passed
+from pileup.stats.verdicts.resolve import Part, words
 
 
 @dataclass(slots=True)

@@ -5,43 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.model.event import FAULT, Event
 from pileup.model.exits import ExitCode, combine
+from pileup.model.not_covered import read, words
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
-from pileup.model.uncovered import read, words
 from pileup.model.units import format_fraction
 from pileup.model.verdict import SHOWN, Verdict
 from pileup.record import RunFolder
-from pileup.stats import (
-    audits,
-    coverage,
-    criteria,
-    detached,
-    equivalent,
-    faults,
-    jobs,
-    limit,
-    outages,
-    points,
-    stalls,
-    unconfirmed,
-)
-from pileup.stats.blocks import add_dependence
+from pileup.stats import audits, jobs
 from pileup.stats.cases import CaseData, case_result
+from pileup.stats.compare import equivalent, points
+from pileup.stats.compare.monitor_points import observed
 from pileup.stats.errors import errors
 from pileup.stats.events import events
-from pileup.stats.held import held
+from pileup.stats.faults import outages, repeats
+from pileup.stats.frames import detached
+from pileup.stats.frames.blocks import add_dependence
+from pileup.stats.frames.window import windows
+from pileup.stats.generator import bottleneck
+from pileup.stats.generator.overhead import overhead
+from pileup.stats.loads import stalls, unconfirmed
+from pileup.stats.loads.hold import held
+from pileup.stats.loads.settling import event as settled_event
+from pileup.stats.loads.settling import settled
 from pileup.stats.monitors import Whole, whole_series
-from pileup.stats.observed import observed
-from pileup.stats.overhead import overhead
 from pileup.stats.served import served
-from pileup.stats.settled import event as settled_event
-from pileup.stats.settled import settled
-from pileup.stats.window import windows
+from pileup.stats.verdicts import coverage, criteria
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -79,7 +72,7 @@ def results(folder: RunFolder) -> RunResults:
         unconfirmed.set_aside(connection, info.get("cases", ()))
         felt = outages.outages(connection, happened, info)
         told = audits.audits(folder, info)
-        struck = faults.strikes(happened, felt, told, info)
+        struck = repeats.strikes(happened, felt, told, info)
         happened = outages.with_outages(happened, felt)
         found_errors = errors(connection, info)
         by_servers = served(connection)
@@ -89,11 +82,11 @@ def results(folder: RunFolder) -> RunResults:
             each.remark = remarks.get(each.info["id"], "")
             each.held = held(each.info, each.window, series)
             each.settled = settled(each.info, each.frames, each.window, happened)
-        found_limits = limit.limits(data, series, found_errors)
+        found_limits = bottleneck.limits(data, series, found_errors)
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
-        seen = series + faults.series(struck)
+        seen = series + repeats.series(struck)
         covered = coverage.of(info)
         judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
         ended = jobs.jobs(connection, info)
@@ -113,13 +106,13 @@ def results(folder: RunFolder) -> RunResults:
         equivalences=equal,
         exit_code=code,
         verdict=VERDICTS.get(code, "unknown"),
-        limit=limit.one_line(found_limits),
+        limit=bottleneck.one_line(found_limits),
         limited=tuple(sorted(limited)),
         overhead=overhead(info, data, series),
         notes=tuple(_notes(info, cases)),
-        events=_in_time(happened + limit.events(found_limits) + _steady(data)),
+        events=_in_time(happened + bottleneck.events(found_limits) + _steady(data)),
         points=found_points,
-        faults=faults.results(struck),
+        faults=repeats.results(struck),
         audits=told,
         jobs=ended,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
@@ -137,7 +130,7 @@ def _in_time(found: tuple[Event, ...]) -> tuple[Event, ...]:
 
 def _of_system(series: Sequence[Whole]) -> list[Whole]:
     """Return the samples that are not of the generator: its own load is not what a scan compares."""
-    return [each for each in series if each.monitor != own.MONITOR]
+    return [each for each in series if each.monitor != self_metrics.MONITOR]
 
 
 def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:

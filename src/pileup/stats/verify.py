@@ -13,7 +13,7 @@ from pileup.model.record import Outcome, Phase
 from pileup.model.results import RunResults
 from pileup.record import RunFolder
 from pileup.record.operations import word_of_phase
-from pileup.stats.measured import OUTCOMES, measure
+from pileup.stats.frames.totals import OUTCOMES, measure
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

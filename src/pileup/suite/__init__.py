@@ -14,18 +14,18 @@ from pathlib import Path
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, kinds, overrides
-from pileup.suite.attached import attach, blind, uncovered
 from pileup.suite.bind import bind
-from pileup.suite.check import check, monitor_name
-from pileup.suite.faults import Faults, TooManyFaultsError, parts, shown
+from pileup.suite.formats.reading import read_file, read_tree
+from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.plan import check_limits, make_plan
-from pileup.suite.reading import read_file, read_tree
+from pileup.suite.problems import Faults, TooManyFaultsError, parts, shown
 from pileup.suite.replays import Replays
+from pileup.suite.rules.attached import attach, blind, uncovered
+from pileup.suite.rules.references import check, monitor_name
 from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets, secret_options
-from pileup.suite.tree import Mapping, where
-from pileup.suite.unread import without_import
+from pileup.suite.static_plugins import without_import
 from pileup.suite.variables import Variables
 
 __all__ = ["digest_of", "load", "suite_schema"]

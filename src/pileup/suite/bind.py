@@ -13,9 +13,9 @@ from pydantic.fields import FieldInfo
 from pileup.model.criterion import CriterionSpec
 from pileup.model.law import Law
 from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
-from pileup.suite.faults import START, Faults, Position, near, shown
-from pileup.suite.messages import fields_of, model_in, report
-from pileup.suite.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.problem_texts import fields_of, model_in, report
+from pileup.suite.problems import START, Faults, Position, near, shown
 
 Spec = TypeVar("Spec", bound=BaseModel)
 SIMILAR, ALIKE = 0.6, 0.75

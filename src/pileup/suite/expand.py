@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from pileup.model.plan import WHOLE, Case
 from pileup.model.suite import Suite, TestSpec
-from pileup.suite.messages import first_words
 from pileup.suite.order import order
+from pileup.suite.problem_texts import first_words
 from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
 
 OptionsOf = Callable[[TestSpec], set[str]]

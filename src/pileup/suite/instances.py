@@ -12,7 +12,7 @@ from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Target, Test
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
-from pileup.suite.unread import stand_in
+from pileup.suite.static_plugins import stand_in
 
 LAYERS = "layers"
 """Word of a suite, and option of tests."""

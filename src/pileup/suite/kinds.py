@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from pileup.suite.faults import Faults, shown
-from pileup.suite.tree import Mapping, Scalar
+from pileup.suite.formats.tree import Mapping, Scalar
+from pileup.suite.problems import Faults, shown
 
 WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
 SCHEMES = {

@@ -13,10 +13,10 @@ from copy import deepcopy
 
 from pileup.model.suite import Suite
 from pileup.suite import kinds
-from pileup.suite.faults import Faults, Position, near, shown
-from pileup.suite.limits import UNPRINTABLE
-from pileup.suite.tree import Mapping, Node, Scalar, Sequence, kind_of
-from pileup.suite.yaml_reader import read_yaml
+from pileup.suite.formats.size_limits import UNPRINTABLE
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence, kind_of
+from pileup.suite.formats.yaml_reader import read_yaml
+from pileup.suite.problems import Faults, Position, near, shown
 
 LONGEST_PATH = 20
 """Words of a path; the schema is less deep."""

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pileup.model.errors import RecordError
-from pileup.model.finding import MOST_MEASURED
+from pileup.model.find import MOST_MEASURED
 from pileup.model.plan import Case, Plan
 from pileup.model.replay import Starts
 from pileup.model.suite import Load, Suite, TestSpec
@@ -19,10 +19,10 @@ from pileup.plugin import Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.expand import Expansion
-from pileup.suite.faults import Faults
-from pileup.suite.messages import first_words
+from pileup.suite.formats.tree import Mapping, where
+from pileup.suite.problem_texts import first_words
+from pileup.suite.problems import Faults
 from pileup.suite.replays import Replays
-from pileup.suite.tree import Mapping, where
 
 SIGMAS = 6
 """Poisson arrivals: a number of iterations that is practically never exceeded is mean + 6 sqrt(mean)."""

@@ -10,8 +10,8 @@ from pileup.model.suite import Load
 from pileup.record import starts
 from pileup.record.starts import Wanted
 from pileup.suite.bind import Draft
-from pileup.suite.faults import Faults
-from pileup.suite.tree import where
+from pileup.suite.formats.tree import where
+from pileup.suite.problems import Faults
 
 
 class Replays:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, SecretStr
 from pileup.model.surroundings import DISCOVER
 from pileup.plugin.options import declared
 from pileup.suite import instances
-from pileup.suite.tree import Mapping, Node, Path, Scalar, Sequence, child, walk
+from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, walk
 
 HIDDEN = "(secret)"
 SUFFIXES = (

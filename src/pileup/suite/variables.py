@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pileup.suite.arithmetic import SIGN, compute
-from pileup.suite.faults import Faults, near, parts, shown
-from pileup.suite.tree import Mapping, Node, Scalar, walk
+from pileup.suite.formats.tree import Mapping, Node, Scalar, walk
+from pileup.suite.problems import Faults, near, parts, shown
 
 LONGEST = 100_000
 """Characters of one text with its variables filled in."""

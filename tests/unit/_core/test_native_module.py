@@ -11,8 +11,7 @@ from types import ModuleType
 import pytest
 
 from pileup._core import _native
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.support import ROOT
 
 
 def tool() -> ModuleType:

@@ -12,9 +12,10 @@ import pytest
 from pileup.cli import main
 from pileup.model.errors import SuiteError
 from pileup.suite import load
-from pileup.suite.limits import LARGEST
+from pileup.suite.formats.size_limits import LARGEST
+from tests.support import ROOT
 
-CORPUS = sorted((Path(__file__).resolve().parents[2] / "data/bad_suites").glob("*.*ml"))
+CORPUS = sorted((ROOT / "tests" / "data/bad_suites").glob("*.*ml"))
 SHORT = re.compile(r" \((?:see examples|the first stands in line|first in line).*\)$")
 """What a fault says of lines, which differ between formats."""
 EXPECT = re.compile(rb"^(?:# |<!-- )expect: (\d+:\d+) (.*?)(?: -->)?$", re.MULTILINE)

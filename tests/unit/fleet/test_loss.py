@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram, now
-from pileup.fleet.board import Underway
+from pileup.fleet.inflight_file import Underway
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order
 from pileup.fleet.starts import StartsFile

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import pytest
 
 from pileup.fleet import Fleet, Order, Pressing, Work
-from pileup.fleet.capture import routed
 from pileup.fleet.place import LocalPlace
+from pileup.fleet.python.capture import routed
 from pileup.model.record import Frame
 from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test

@@ -12,9 +12,9 @@ import pytest
 
 from pileup.fleet import loop_lag
 from pileup.fleet.self_watch import Reading, SelfWatch, Stops, read, samples
-from pileup.model import own
+from pileup.model import self_metrics
 from pileup.plugin import Daemon, Launcher, Line
-from pileup.run.servers import Supervisor
+from pileup.run.servers.supervisor import Supervisor
 
 SECOND = 10**9
 
@@ -43,7 +43,7 @@ def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
     found = read(tmp_path)
     assert (found.threads, found.machine, found.waited) == ({}, None, None)
     found.children = 0  # other tests have started processes
-    assert [each.metric for each in samples(found, found, 0)] == [own.CPU, own.TOTAL]
+    assert [each.metric for each in samples(found, found, 0)] == [self_metrics.CPU, self_metrics.TOTAL]
 
 
 def test_shares_are_of_the_interval(proc: Path) -> None:
@@ -52,8 +52,15 @@ def test_shares_are_of_the_interval(proc: Path) -> None:
     before = Reading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
     found = {each.metric: each for each in samples(before, after, 3)}
     assert {each.labels for each in found.values()} == {"place=3"}
-    wanted = {own.CPU: 50, own.CHILDREN: 25, own.TOTAL: 75, own.THREAD: 40, own.RUN_QUEUE: 17.5, own.STEAL: 25}
-    wanted |= {own.PRESSURE: 10, own.RSS: 300 * os.sysconf("SC_PAGE_SIZE")}
+    wanted = {
+        self_metrics.CPU: 50,
+        self_metrics.CHILDREN: 25,
+        self_metrics.TOTAL: 75,
+        self_metrics.THREAD: 40,
+        self_metrics.RUN_QUEUE: 17.5,
+        self_metrics.STEAL: 25,
+    }
+    wanted |= {self_metrics.PRESSURE: 10, self_metrics.RSS: 300 * os.sysconf("SC_PAGE_SIZE")}
     assert {name: each.value for name, each in found.items()} == pytest.approx(wanted)
 
 
@@ -62,13 +69,20 @@ def test_a_watch_samples_this_process() -> None:
     watch = SelfWatch(2, lambda moment, found: told.put((moment, {each.metric: each.value for each in found})))
     try:
         begin, (moment, found) = time.time_ns(), told.get(timeout=20)
-        while set(found) == {own.STOPPED}:  # a busy machine: that is told at once
+        while set(found) == {self_metrics.STOPPED}:  # a busy machine: that is told at once
             moment, found = told.get(timeout=20)
     finally:
         watch.close()
     assert abs(moment - begin) < 20 * SECOND
-    assert {own.CPU, own.TOTAL, own.RSS, own.LAG, own.THREAD, own.RUN_QUEUE} <= set(found)
-    assert 0 <= found[own.LAG] < 20
+    assert {
+        self_metrics.CPU,
+        self_metrics.TOTAL,
+        self_metrics.RSS,
+        self_metrics.LAG,
+        self_metrics.THREAD,
+        self_metrics.RUN_QUEUE,
+    } <= set(found)
+    assert 0 <= found[self_metrics.LAG] < 20
 
 
 WATCHED = """
@@ -124,9 +138,9 @@ def test_the_worst_tick_of_any_loop_is_taken_once() -> None:
 
 
 def test_places_are_read_out_of_labels() -> None:
-    assert own.place_of(own.label(12)) == 12
-    assert own.place_of("kind=x,place=3") == 3
-    assert own.place_of("") is None
+    assert self_metrics.place_of(self_metrics.label(12)) == 12
+    assert self_metrics.place_of("kind=x,place=3") == 3
+    assert self_metrics.place_of("") is None
 
 
 def test_what_processes_have_used_that_were_started_here_counts_apart() -> None:

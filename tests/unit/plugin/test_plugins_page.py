@@ -14,14 +14,15 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
-from pileup.builtin.targets.posix import PosixTarget
+from pileup.builtin.posix.target import PosixTarget
 from pileup.model.exits import ExitCode
 from pileup.model.results import RunResults
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from tests.servers.launched import launched
+from tests.support import ROOT
 
-PAGE = Path(__file__).parents[3] / "docs" / "plugins.md"
+PAGE = ROOT / "docs" / "plugins.md"
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from pileup.model.errors import PluginError
 from pileup.plugin import registry
+from tests.support import ROOT
 
-PROJECT = Path(__file__).parents[3] / "pyproject.toml"
+PROJECT = ROOT / "pyproject.toml"
 OURS = {
     kind: tomllib.loads(PROJECT.read_text())["project"]["entry-points"][f"pileup.{kind}"] for kind in registry.KINDS
 }
@@ -65,7 +66,7 @@ def registry_options(cls: type) -> dict[str, str]:
 
 
 def test_a_registered_class_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, noop="pileup.builtin.tests.noop:Noop")
+    register(monkeypatch, noop="pileup.builtin.noop.test:Noop")
     assert registry.load("tests", "noop").__name__ == "Noop"
     assert registry.names("tests") == ["noop"]
     (found,) = registry.find_all("tests")
@@ -88,7 +89,7 @@ def test_an_unknown_name_gets_near_ones(monkeypatch: pytest.MonkeyPatch) -> None
     ("value", "reason"),
     [
         ("no_such_package_73:Mine", "ModuleNotFoundError: No module named 'no_such_package_73'"),
-        ("pileup.builtin.tests.noop:Nop", "AttributeError"),
+        ("pileup.builtin.noop.test:Nop", "AttributeError"),
         ("broken_plugin_of_the_test:Mine", "SyntaxError"),
         ("exiting_plugin_of_the_test:Mine", "SystemExit: 4"),
     ],

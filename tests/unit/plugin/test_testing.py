@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pileup.builtin.tests.noop import Noop
+from pileup.builtin.noop.test import Noop
 from pileup.model.record import Outcome, Sample
 from pileup.plugin import Ambiguous, Context, Failed, Op, Refused, Test, option
 from pileup.plugin.testing import run_async, run_once

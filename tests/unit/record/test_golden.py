@@ -3,13 +3,13 @@
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
 from pileup.record import RunFolder
+from tests.support import ROOT
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+GOLDEN = ROOT / "tests" / "golden"
 RELEASES = sorted(path.name for path in GOLDEN.iterdir() if (path / "content.json").exists())
 
 

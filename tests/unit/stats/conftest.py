@@ -1,14 +1,14 @@
 """Frames and run folders with known content."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 from pileup._core._native import Histogram
 from pileup.model.record import UNRECORDED, Frame, FrameRow
+from tests.support import ROOT
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+GOLDEN = ROOT / "tests" / "golden"
 SECOND = 10**9
 START = 1_795_000_000 * SECOND
 

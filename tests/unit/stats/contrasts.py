@@ -12,7 +12,7 @@ from pileup.model.results import (
     OperationResult,
     RunResults,
 )
-from pileup.stats.intervals import wilson
+from pileup.stats.intervals.confidence import wilson
 
 MS = 10**6
 

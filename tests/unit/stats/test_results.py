@@ -170,7 +170,7 @@ def test_numbers_that_a_test_reports_are_samples_under_its_name(golden, tmp_path
 
 
 def test_a_criterion_is_unknown_where_pileup_was_the_bottleneck(golden, tmp_path, monkeypatch):
-    monkeypatch.setattr("pileup.stats.generator.BUSY_CPU", 0.04)
+    monkeypatch.setattr("pileup.stats.generator.holdups.BUSY_CPU", 0.04)
     folder = golden.make(tmp_path, "ended")
     slow = {"id": "S", "says": "x", "check": "p90(copy) < 1 ms", "coverage": "full"}
     found = {each.id: each for each in change(folder, criteria=[*folder.info()["criteria"], slow]).criteria}

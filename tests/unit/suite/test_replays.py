@@ -11,7 +11,7 @@ from pileup.model.record import Phase
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
 from pileup.suite import load
-from pileup.suite.convert import convert
+from pileup.suite.formats.convert import convert
 from tests.unit.suite.conftest import HEAD
 
 S = 10**9

@@ -10,9 +10,10 @@ import yaml
 
 from pileup.model.suite import Suite
 from pileup.suite import suite_schema
+from tests.support import ROOT
 from tests.unit.suite.conftest import HEAD, ONE
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.yaml"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 
 def valid(text: str) -> bool:

@@ -8,9 +8,10 @@ import pytest
 
 from pileup.model.suite import NOT_YET, Cooldown, FaultSpec, Limits, Load, Places, SettingSpec, Suite, TestSpec
 from pileup.suite import load
-from pileup.suite.messages import fields_of
+from pileup.suite.problem_texts import fields_of
+from tests.support import ROOT
 
-PAGE = (Path(__file__).parents[3] / "docs/suite-file.md").read_text()
+PAGE = (ROOT / "docs/suite-file.md").read_text()
 BLOCKS = re.findall(r"^```(yaml|xml)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 YAML = [text for kind, text in BLOCKS if kind == "yaml"]
 HEAD = "pileup: 1\ntitle: An example\n"

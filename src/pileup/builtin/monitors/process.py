@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pileup.builtin.monitors.process_cpu import Share, Spending
-from pileup.builtin.process_table import PROCESSES, Processes, Seen, Table
+from pileup.builtin.monitors.process_table import PROCESSES, Processes, Seen, Table
 from pileup.plugin import Monitor, Sample, option
 
 

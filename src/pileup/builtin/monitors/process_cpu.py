@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pileup.builtin.process_table import TICKS, Identity, Seen, Table
+from pileup.builtin.monitors.process_table import TICKS, Identity, Seen, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
-from pileup.builtin.labels import checkable_labels, checkable_name
+from pileup.builtin.http.location import is_loopback
+from pileup.builtin.monitors.labels import checkable_labels, checkable_name
 from pileup.builtin.monitors.scrape import Endpoint, Number, numbers_of
-from pileup.builtin.targets.location import is_loopback
 from pileup.plugin import Duration, Monitor, PluginError, Sample, option
 
 UNITS = {"seconds": "s", "bytes": "B", "percent": "%", "celsius": "degC", "volts": "V", "amperes": "A", "joules": "J"}

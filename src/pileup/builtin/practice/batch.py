@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from pileup.builtin.targets.connection import judge
-from pileup.builtin.targets.http import HttpTarget
+from pileup.builtin.http.connection import judge
+from pileup.builtin.http.target import HttpTarget
 from pileup.model.practice import SETTINGS, BatchSettings
 from pileup.plugin import Failed, Launcher, Refused
 from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission

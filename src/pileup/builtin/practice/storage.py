@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pileup.builtin.targets.webdav import WebDavTarget
+from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.model.practice import SETTINGS, StorageSettings
 from pileup.plugin import Launcher
 

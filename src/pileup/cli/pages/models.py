@@ -14,7 +14,7 @@ from pileup.cli.options import LAW_WORDS, field_rows
 from pileup.cli.pages.page import HEAD, Block, Heading, Words, anchor, without_empty_columns
 from pileup.model.law import Law
 from pileup.model.suite import NOT_YET
-from pileup.suite.messages import fields_of
+from pileup.suite.problem_texts import fields_of
 
 SEQUENCES = (tuple, list, set, frozenset)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pileup.model.finding import MOST_MEASURED
-from pileup.stats.knee import Evidence, Knee
+from pileup.model.find import MOST_MEASURED
+from pileup.stats.loads.knee import Evidence, Knee
 
 FACTOR = 2.0
 """From one level to the next while all of them pass, or none."""

@@ -25,7 +25,7 @@ from pileup.model.results import (
     Timeline,
 )
 from pileup.model.verdict import Verdict
-from pileup.stats.points import comparisons, points
+from pileup.stats.compare.points import comparisons, points
 
 BEGIN = 1_795_256_103_000_000_000
 SECOND = 10**9

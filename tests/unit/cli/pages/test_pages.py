@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pileup.cli.pages import language
-from pileup.cli.pages.book import all_pages, topic
+from pileup.cli.pages.contents import all_pages, topic
 from pileup.cli.pages.html import html
 from pileup.cli.pages.markdown import markdown
 from pileup.cli.pages.page import Code, Heading, Page, Table, Words, anchor, file_name

@@ -11,7 +11,7 @@ import pytest
 
 from pileup.run.control.bank import Bank
 from pileup.run.control.controller import Bounds, Controller
-from pileup.run.steering import COUNTED
+from pileup.run.control.hold import COUNTED
 from tests.unit.run.control.plants import Informed, Lag, Queue, Server, controller, held
 
 SETTLE, SECONDS = 300, 600

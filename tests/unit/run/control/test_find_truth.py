@@ -18,7 +18,7 @@ from pileup.model import check as checks
 from pileup.model import conditions
 from pileup.model.record import Phase
 from pileup.run.control.search import Confirm, Search
-from pileup.stats.trial import Condition, Looked, Trials
+from pileup.stats.loads.trial import Condition, Looked, Trials
 from tests.unit.run.control.queues import SECOND, Seen, Server, frames, loads
 
 SEEDS = 20

@@ -28,7 +28,7 @@ class HtmlReport(Report):
 
     def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
         """Yield each chart of the page as a picture."""
-        from pileup.builtin.reports.html.pictures import pictures  # noqa: PLC0415  as above
+        from pileup.builtin.reports.html.charts.pictures import pictures  # noqa: PLC0415  as above
 
         return pictures(results, form)
 

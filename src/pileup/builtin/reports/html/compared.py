@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pileup.builtin.reports.html.text import Shown, show
 from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Contrast, RunComparison
 from pileup.model.units import format_fraction
-from pileup.stats.effect_words import change_words, verdict_words
+from pileup.stats.compare.wording import change_words, verdict_words
 
 WIDTH = 200.0
 """Width of a drawn interval, in its own units."""

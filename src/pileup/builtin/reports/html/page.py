@@ -11,12 +11,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pileup.builtin.reports.html import cases, marks, points, submissions, tables, text
+from pileup.builtin.reports.html import cases, points, submissions, text
 from pileup.builtin.reports.html.bundle import bundle
-from pileup.builtin.reports.html.charts import Charts, charts
-from pileup.builtin.reports.html.series import Columns
-from pileup.builtin.reports.html.shapes import CONFIG
-from pileup.builtin.reports.html.struck import struck
+from pileup.builtin.reports.html.charts import marks, tables
+from pileup.builtin.reports.html.charts.assemble import Charts, charts
+from pileup.builtin.reports.html.charts.series import Columns
+from pileup.builtin.reports.html.charts.style import CONFIG
+from pileup.builtin.reports.html.fault_table import struck
 from pileup.model.results import RunResults
 from pileup.model.units import format_count, format_size, format_time
 from pileup.stats.jobs import states_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pileup.builtin.reports.html import point_charts
-from pileup.builtin.reports.html.series import Columns
-from pileup.builtin.reports.html.shapes import Chart
+from pileup.builtin.reports.html.charts import points as point_charts
+from pileup.builtin.reports.html.charts.series import Columns
+from pileup.builtin.reports.html.charts.style import Chart
 from pileup.builtin.reports.html.text import ABSENT, Shown
 from pileup.model.results import Comparison, Difference, Figure, RunResults
 from pileup.stats import amount

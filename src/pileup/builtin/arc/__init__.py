@@ -1,0 +1,1 @@
+"""The computing element ARC CE: target, launcher, settings, monitor."""

@@ -1,0 +1,104 @@
+"""Watches a computing element, ARC CE."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from pileup.builtin.arc.accounting import Accounting
+from pileup.builtin.arc.target import ArcTarget
+from pileup.plugin import Monitor, PluginError, Sample, option
+from pileup.plugin.batch import JobState
+
+STATES = ("accepted", "preparing", "submit", "inlrms", "finishing", "canceling")
+"""States of A-REX in which a job is not over, in their order; each is an event of its accounting."""
+FINISHED = "finished"
+GONE = ("finished", "deleted")
+AT_ONCE = 20_000
+
+
+class ArcMonitor(Monitor):
+    """Count the jobs of an ARC CE by the states in which A-REX sees them, and how fast they go on.
+
+        monitors: [{use: arc, target: ce, every: 5 s}]
+        criteria:
+          - {id: C1, says: A-REX hands on what it takes in, check: "max(arc.jobs[state=preparing]) < 500"}
+
+    Of a CE that pileup launched, by its accounting, all users together:
+
+    | metric | unit | what |
+    |---|---|---|
+    | `jobs[state=accepted]` `preparing` `submit` `inlrms` `finishing` `canceling` | | jobs there are |
+    | `rate[state=accepted]` `preparing` … `finished` | /s | jobs that came into a state since the sample before |
+    | `total[of=accepted]` `finished` `failed` | | jobs since the first sample: taken in, over, and failed of these |
+
+    `submit` is being handed to the batch system, `inlrms` is there, waiting or running: monitor `slurm` with the same
+    target tells these two apart. Only what is new in the accounting is read: a sample costs less than a millisecond,
+    and what a change costs A-REX is the same.
+
+    Of a site's CE there are `jobs[state=queued]`, `running`, `completed`, `failed` and `cancelled` of pileup's own
+    users, by REST: some requests a sample, so every 30 s will do.
+    """
+
+    name = "arc"
+
+    target: str = option(help="name of a target of the suite, of kind arc")
+
+    def check(self) -> None:
+        """Begin with nothing known."""
+        self._states: dict[int, str] = {}
+        """Job (by its number in the accounting) that is not over: its state."""
+        self._number = 0
+        self._path = ""
+        self._moment: float | None = None
+        self._sums: Counter[str] = Counter(accepted=0, finished=0, failed=0)
+
+    def sample(self) -> Iterator[Sample]:
+        """Ask once. Raises PluginError, TargetError, Failed, Ambiguous."""
+        target = self.watched()
+        if not isinstance(target, ArcTarget):
+            raise PluginError(f"a target of kind {target.kind} is no ARC CE", "a target of kind arc")
+        if target.accounting is not None:
+            yield from self._by_accounting(target.accounting)
+            return
+        counts = target.counts()
+        for state in JobState:
+            yield Sample("jobs", counts.get(state, 0), "", f"state={state}")
+
+    def _by_accounting(self, accounting: Accounting) -> Iterator[Sample]:
+        if accounting.url != self._path:
+            self._path, self._number, self._states = accounting.url, 0, {}
+        first, before = self._moment is None, self._moment or 0.0
+        grown = self._read(accounting)
+        self._moment = time.monotonic()
+        counts = Counter(self._states.values())
+        for state in STATES:
+            yield Sample("jobs", counts[state], "", f"state={state}")
+        if first:
+            return
+        for name in self._sums:
+            self._sums[name] += grown[name]
+            yield Sample("total", self._sums[name], "", f"of={name}")
+        if (passed := self._moment - before) > 0:
+            for state in (*STATES, FINISHED):
+                yield Sample("rate", grown[state] / passed, "/s", f"state={state}")
+
+    def _read(self, accounting: Accounting) -> Counter[str]:
+        """Take in what is new; return how many jobs came into each state, and how many have failed."""
+        grown: Counter[str] = Counter()
+        while True:
+            events = accounting.events_since(self._number, AT_ONCE)
+            for event in events:
+                self._number = event.number
+                self._take(event.record, event.state, grown)
+                grown["failed"] += event.state == FINISHED and event.status == "failed"
+            if len(events) < AT_ONCE:
+                return grown
+
+    def _take(self, record: int, state: str, grown: Counter[str]) -> None:
+        if state in GONE:
+            self._states.pop(record, None)
+        elif state in STATES:
+            self._states[record] = state
+        grown[state] += 1

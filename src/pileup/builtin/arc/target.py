@@ -1,0 +1,246 @@
+"""Computing elements that are ARC CEs, by their REST interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pileup.builtin.arc.accounting import Accounting
+from pileup.builtin.arc.delegations import Delegations
+from pileup.builtin.arc.jobs import Jobs
+from pileup.builtin.arc.known_jobs import Entry
+from pileup.builtin.arc.launcher import arc_launcher
+from pileup.builtin.arc.settings import ArcSettings
+from pileup.builtin.arc.users import Users
+from pileup.builtin.arc.words import describe, describe_all
+from pileup.builtin.http.location import Location, locate
+from pileup.builtin.slurm.location import SOCKET_NAME
+from pileup.builtin.slurm.target import SlurmTarget
+from pileup.model.program import ClientSpec
+from pileup.plugin import Ambiguous, Duration, Failed, Launcher, Refused, TargetError, option
+from pileup.plugin.batch import (
+    BatchTarget,
+    Changes,
+    Claim,
+    Delegation,
+    Fate,
+    Finding,
+    Job,
+    JobSpec,
+    JobState,
+    Purged,
+    Submission,
+)
+
+MOUNT = "/arex"
+"""Where the service is at a host, if the url does not say."""
+VERSION = "1.0"
+
+
+class ArcTarget(BatchTarget):
+    """ARC CE, a computing element, by its REST interface 1.0: submission in xRSL, X.509 delegation, purge of each job.
+
+    The url is https://HOST:PORT/arex; credentials are `certificate` and `key` or a `proxy`, and `ca` (`discover` finds
+    both as the grid's own tools do). A job's `user` is an identity in the folder `identities`. Who delegates needs the
+    package cryptography: pip install 'pileup[servers]'.
+
+    With `launch` pileup starts an A-REX and its REST service over a Slurm of its own on this machine, all as one
+    ordinary user, at 127.0.0.1, for example `launch: {slots: 50, users: 5}`, with a CA of its own; `user1` … are its
+    users and `introduce` makes more. Its accounting tells times (whole seconds) and knows purged jobs. Of a site's CE
+    the times of each job that has ended are asked for by two small requests, and only jobs that this process has purged
+    are known afterwards.
+
+    A job is queued until the batch system behind has started it, as far as the CE tells. A purge is
+    accepted at once and done within seconds. One request submits for one user.
+    """
+
+    kind = "arc"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
+    launch_settings = ArcSettings
+
+    identities: str = option("", help="folder with an identity NAME.pem for each user: certificate and key, or a proxy")
+    queue: str = option("", help="queue (partition) of the batch system; default: the CE's own choice")
+    xrsl: str = option("", help='added to the description of each job, e.g. (runTimeEnvironment="ENV/PROXY")')
+    patience: Duration = option(60 * 10**9, gt=0, help="how long an answer may take")
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
+        return arc_launcher(settings, folder)
+
+    @property
+    def location(self) -> Location:
+        """The url, taken apart. Raises TargetError for one that is none."""
+        found = locate(self.url)
+        if found.scheme != "https":
+            raise TargetError(f"{self.url!r} has no TLS, by which a computing element knows its users", "https://…")
+        return replace(found, path=found.path.rstrip("/") or MOUNT)
+
+    @cached_property
+    def users(self) -> Users:
+        """Whom pileup can be. Raises TargetError for credentials that cannot be used."""
+        folder = Path(self.identities) if self.identities else None
+        return Users(self.location, self.credentials, folder, self.patience / 1e9)
+
+    @cached_property
+    def accounting(self) -> Accounting | None:
+        """The accounting, where it can be read: of a private CE."""
+        private = self.users.private
+        return Accounting(private.accounting) if private else None
+
+    @property
+    def database_url(self) -> str:
+        """The accounting as monitors take it, "" where it cannot be read."""
+        return self.accounting.url if self.accounting else ""
+
+    @cached_property
+    def batch_system(self) -> SlurmTarget | None:
+        """The Slurm behind a private CE, for monitors; None for another CE."""
+        private = self.users.private
+        return SlurmTarget(f"unix:{private.subjects.parent / SOCKET_NAME}") if private else None
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """What is known of jobs there."""
+        return Jobs(self.users, self.accounting)
+
+    @cached_property
+    def delegations(self) -> Delegations:
+        """Credentials that are handed over."""
+        return Delegations(self.users)
+
+    def client(self) -> ClientSpec:
+        """Raise TargetError: the native engine has no client for it."""
+        raise TargetError("a target of kind 'arc' takes no native tests", "a test of jobs, such as computing.submit")
+
+    def probe(self) -> str:
+        """Ask for the versions of its interface, and whether we are let in."""
+        rest = self.users.rest("")
+        try:
+            versions = rest.versions()
+            rest.delegations()
+        except (Failed, Ambiguous, Refused) as problem:
+            raise TargetError(
+                f"{self.url} cannot be used: {problem.what}", "an answer", "is it up, and does it know who we are?"
+            ) from problem
+        if VERSION not in versions:
+            raise TargetError(f"{self.url} has REST of versions {versions}", f"version {VERSION}")
+        return f"ARC CE, REST {', '.join(versions)}"
+
+    def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
+        """Hand jobs over in one request, which is one user's."""
+        user = self.users.who(jobs[0].user)
+        if any(self.users.who(job.user) != user for job in jobs):
+            raise Failed("jobs of several users in one request; expected those of one")
+        told = self.users.rest(user).submit(describe_all([describe(job, self.queue, self.xrsl) for job in jobs]))
+        answers = [_submission(job.name, one) for job, one in zip(jobs, told, strict=False)]
+        self.jobs.book.note(Entry(answer.id, answer.name, user) for answer in answers if answer.id)
+        if len(told) != len(jobs):
+            raise Ambiguous(f"{len(told)} answers for {len(jobs)} jobs")
+        return answers
+
+    def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
+        """Return what the service knows of these jobs; of names unknown here it is asked for everything it has."""
+        book = self.jobs.book
+        if any(not book.ids(name) for name in names):
+            self.jobs.learn()
+        self.jobs.name("", ids)
+        wanted = dict.fromkeys([*(each for name in names for each in book.ids(name)), *ids])
+        return self.jobs.explained(self.jobs.look_up(wanted))
+
+    @property
+    def introduces(self) -> bool:
+        """Whether it is pileup's own."""
+        return self.users.private is not None
+
+    @property
+    def one_user(self) -> bool:
+        """Whether there are no `identities`."""
+        return self.users.one
+
+    def audit(self, claims: Iterable[Claim]) -> list[Finding]:
+        """Look every claim up, after asking for the names of all jobs that pileup's users have there.
+
+        Of a CE without accounting a job was purged by others that it has told the state of, and has nothing of any
+        more: it keeps the files of a job until somebody takes it out. One that it never told of, or has but no state
+        of, is lost.
+        """
+        self.jobs.learn(now=True)
+        found = super().audit(claims)
+        missing = [each.claim.id for each in found if each.fate is Fate.LOST] if self.accounting is None else []
+        gone = self.jobs.gone(missing)
+        return [replace(each, fate=Fate.PURGED) if each.claim.id in gone else each for each in found]
+
+    def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
+        """Return what has ended, by the accounting; without one, what has begun or ended of the jobs still open."""
+        if self.accounting is not None:
+            ended = self.accounting.ended_since(int(cursor or 0), most)
+            more = len(ended) == most
+            others = [] if more else self.jobs.unaccounted(still_open())[: most - len(ended)]
+            jobs = self.jobs.explained([*(each.job for each in ended), *others])
+            return Changes(tuple(jobs), str(ended[-1].number) if ended else cursor, more)
+        book = self.jobs.book
+        names = still_open()
+        ids = [each for name in names for each in book.ids(name)]
+        now = self.jobs.look_up(ids)
+        begun = self.jobs.timed(self.jobs.explained(job for job in now if job.state is not JobState.QUEUED))
+        seen = {job.id for job in now}
+        found = [*begun, *book.ended(names), *self.jobs.purged_by_others(each for each in ids if each not in seen)]
+        return Changes(tuple({job.id: job for job in found}.values()), cursor)
+
+    def cancel(self, ids: Sequence[str]) -> list[str]:
+        """End jobs; return the ids of those that could not be ended."""
+        going = [job.id for job in self.jobs.look_up(ids) if not job.state.final]
+        done = set(self.jobs.act("kill", going))
+        return [each for each in ids if each not in done]
+
+    def purge(self, ids: Sequence[str] = (), oldest: int = 0) -> Purged:
+        """Take jobs that have ended out; the service does it within the next seconds."""
+        known = {job.id: job for job in self.jobs.look_up(ids)}
+        over = {job.id: job for job in known.values() if job.state.final}
+        if oldest:
+            others = sorted((job for job in self.jobs.ended() if job.id not in over), key=lambda job: job.submitted)
+            over |= {job.id: job for job in others[:oldest]}
+        self.jobs.book.note_ended(self.jobs.explained(over.values()))
+        gone = self.jobs.act("clean", over)
+        busy = tuple(job.id for job in known.values() if not job.state.final)
+        return Purged(len(gone), busy, tuple(each for each in ids if each not in known))
+
+    def counts(self) -> dict[JobState, int]:
+        """Return how many jobs of pileup's users there are in each state."""
+        return self.jobs.counts()
+
+    def history(self, names: Sequence[str]) -> list[Job]:
+        """Return what the accounting knows of jobs that have ended; without one, of those that were purged here."""
+        purged = self.jobs.book.ended(names)
+        if self.accounting is None:
+            return purged
+        told = self.accounting.ended(names)
+        known = {job.id for job in told}
+        return self.jobs.explained([*told, *(job for job in purged if job.id not in known)])
+
+    def delegate(self, lifetime: int, user: str = "") -> Delegation:
+        """Hand over a proxy of somebody's credentials for so many ns: the service makes the key, pileup signs."""
+        return self.delegations.make(lifetime, user)
+
+    def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
+        """Replace a proxy that was handed over by one that lasts for so many ns from now on."""
+        return self.delegations.renew(delegation, lifetime)
+
+    def revoke(self, delegation: Delegation) -> None:
+        """Take a delegation back."""
+        self.delegations.take_back(delegation)
+
+    def introduce(self, user: str) -> None:
+        """Give somebody new a certificate, and let them in: at a private CE."""
+        self.users.introduce(user)
+
+
+def _submission(name: str, one: dict[str, Any]) -> Submission:
+    """Return what became of one job: each has a status of its own within an answer of 201."""
+    if job := str(one.get("id") or ""):
+        return Submission(name, job)
+    return Submission(name, refused=str(one.get("reason") or f"status {one.get('status-code')}"))

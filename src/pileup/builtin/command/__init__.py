@@ -1,0 +1,1 @@
+"""Any program as a test or a monitor, and how programs are run."""

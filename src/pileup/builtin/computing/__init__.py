@@ -1,0 +1,1 @@
+"""Tests of batch systems and computing elements."""

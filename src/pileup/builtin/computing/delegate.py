@@ -1,0 +1,73 @@
+"""Hand credentials over to a computing element."""
+
+from __future__ import annotations
+
+from pileup.builtin.computing.jobs import Users, check_users, handed_over, lack_of_users, one_of
+from pileup.plugin import Duration, Op, Test, option
+
+
+class ComputingDelegate(Test):
+    """Hand somebody's credentials over, as the operation `delegate`.
+
+    With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`). Where
+    pileup cannot make users of the system that is left out: who the credentials say delegates each time, and the run
+    says so. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
+    `load: {every: 2 min}`.
+    Each delegation is one of those that `computing.renew` renews, and is left to expire after its `lifetime`; with
+    `revoke` it is taken back at once (operation `revoke`).
+    """
+
+    name = "computing.delegate"
+    needs = "batch"
+    leaves = frozenset({"delegation"})
+
+    lifetime: Duration = option("12 h", gt=0, help="how long the credentials last")
+    newcomers: bool = option(False, help="a new user each time, made known first")
+    prefix: str = option("new", pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$", help="how the names of newcomers begin")
+    revoke: bool = option(False, help="take each delegation back at once")
+    user: str = option("", help="whose they are, where the system lets one say so")
+    users: Users | None = option(
+        None, help="several users, dealt out to the clients: how many (user1, user2, …), or a list of their names"
+    )
+
+    def check(self) -> None:
+        """Refuse users of a name for those who have none yet."""
+        check_users(self.users, self.user)
+        if self.newcomers and (self.users or self.user):
+            raise ValueError(
+                f"users {list(self.users or [self.user])} with `newcomers: true`; "
+                "expected one of them: newcomers get names of their own"
+            )
+
+    def lacks(self) -> str:
+        """Tell of newcomers who cannot be made known, and of users who are one."""
+        if self.newcomers and not self.target.introduces:
+            return "nobody new can be made known to this system: who the credentials say delegated each time"
+        return lack_of_users(self.target, self.users, self.user)
+
+    def run(self, op: Op) -> None:
+        """Delegate once."""
+        new = self.newcomers and self.target.introduces
+        user = self._introduced(op) if new else one_of(self.users, self.user, self.context.client)
+        with op("delegate", user) as delegate:
+            delegate.calls = 1
+            made = self.target.delegate(self.lifetime, user)
+        self.claim(made.user, made.id, "delegation")
+        if not self.revoke:
+            handed_over(self.target)[made.id] = made
+            return
+        with op("revoke", user) as revoke:
+            revoke.calls = 1
+            self.target.revoke(made)
+        self.claim(made.user, made.id, "revoked")
+
+    def _introduced(self, op: Op) -> str:
+        """Make somebody known; return the name."""
+        user = f"{self.prefix}-{self.stamp}-{op.number}"
+        with op("introduce", user):
+            self.target.introduce(user)
+        return user
+
+    def bounds(self, iterations: int) -> tuple[int | None, int | None]:
+        """Two or three operations each."""
+        return iterations * 3, 0

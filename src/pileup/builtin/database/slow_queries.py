@@ -1,0 +1,120 @@
+"""Watches the log of slow queries of MariaDB or MySQL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pileup.builtin.database.of_target import database_of
+from pileup.builtin.database.slow_log import Log, Slow
+from pileup.plugin import Monitor, PluginError, Sample, ServerOperation, Target, option
+
+SECOND = 10**9
+PATIENCE = 10 * SECOND
+MOST_ROWS = 2**32 - 1
+"""What the record has room for."""
+WHERE = "SELECT @@GLOBAL.slow_query_log, @@GLOBAL.log_output, @@GLOBAL.slow_query_log_file, @@GLOBAL.datadir"
+
+
+class SlowQueries(Monitor):
+    """Read the log of slow queries of a MariaDB or MySQL on this machine, as it grows.
+
+        targets: {db: {kind: database, launch: {slow_queries: 100 ms}}}
+        monitors: [{use: slow-queries, target: db}]
+        criteria:
+          - {id: C1, says: No query takes 5 s, check: "max(slow-queries.query_time[of=largest]) < 5 s"}
+
+    `target` is a target that has a database: kind database, or slurm with its accounting; it is asked where its log is.
+    `file` is the log itself. The server must write it: `slow_query_log` on, `log_output` FILE, and `long_query_time`
+    says what is slow. With `host: ssh://…` and `file` it is read there; then there are samples, and no operations.
+
+    | metric | unit | what |
+    |---|---|---|
+    | `number` | | slow queries since the sample before |
+    | `rate` | /s | the same |
+    | `query_time[of=all]` `mean` `largest` | s | how long they took |
+    | `lock_time[of=all]` `mean` `largest` | s | how long of that they waited for locks |
+    | `rows_examined[of=all]` `mean` `largest` | | rows that they looked at |
+
+    Each query is also an operation of the server in the record (`side` is server): its statement without literals,
+    begin and end, rows examined as `calls`, bytes sent, first byte after the locks. Reports list the kinds of
+    statements that took most. The log tells the begin in whole seconds. What was there before the run is left out.
+    """
+
+    name = "slow-queries"
+
+    target: str | None = option(None, help="name of a target of the suite that has a database")
+    file: str | None = option(None, help="path of the log (slow_query_log_file)")
+
+    def check(self) -> None:
+        """Refuse two logs, and none."""
+        if (self.target is None) == (self.file is None):
+            raise ValueError("one log is read; expected `target` or `file`")
+        self._log: Log | None = None
+        self._watched: Target | None = None
+        self._since = time.time_ns()
+        self._moment = time.monotonic()
+        self._found: list[Slow] = []
+
+    def open(self) -> None:
+        """Find the log. Raises PluginError, TargetError when nobody knows where it is."""
+        self._reached()
+
+    def sample(self) -> Iterator[Sample]:
+        """Read what was added. Raises PluginError, TargetError."""
+        found = list(self._reached().entries())
+        self._found += found
+        moment = time.monotonic()
+        passed, self._moment = moment - self._moment, moment
+        yield Sample("number", len(found))
+        if passed > 0:
+            yield Sample("rate", len(found) / passed, "/s")
+        yield from _summary("query_time", [each.took / SECOND for each in found], "s")
+        yield from _summary("lock_time", [each.locked / SECOND for each in found], "s")
+        yield from _summary("rows_examined", [each.examined for each in found], "")
+
+    def operations(self) -> Iterator[ServerOperation]:
+        """Return the queries that were found since the last call."""
+        found, self._found = self._found, []
+        for each in found:
+            yield ServerOperation(
+                each.kind,
+                each.begin,
+                each.begin + each.took,
+                key=f"{each.user}@{each.schema}" if each.schema else each.user,
+                first_byte=each.begin + each.locked,
+                bytes=each.size,
+                calls=min(each.examined, MOST_ROWS),
+            )
+
+    def _reached(self) -> Log:
+        """Return the log, another one after the watched target has become another."""
+        if self.file is not None:
+            self._log = self._log or Log(Path(self.file).expanduser(), self._since)
+        elif (target := self.watched()) is not self._watched or self._log is None:
+            self._log, self._watched = Log(_path(target), self._since), target
+        return self._log
+
+
+def _path(target: Target) -> Path:
+    """Ask a server where its log is. Raises PluginError when it writes none, or has none."""
+    database = database_of(target, PATIENCE)
+    try:
+        _, rows = database.ask(WHERE, 1)
+    finally:
+        database.close()
+    on, output, file, folder = (str(value) for value in rows[0])
+    if on not in {"1", "ON"} or "FILE" not in output:
+        told = "writes no log of slow queries into a file"
+        hint = "SET GLOBAL slow_query_log = 1, log_output = 'FILE'; or `slow_queries: 1 s` under `launch`"
+        raise PluginError(f"the server of target {target.kind} {told}", "one that does", hint)
+    return Path(folder) / file
+
+
+def _summary(metric: str, values: Sequence[float], unit: str) -> Iterator[Sample]:
+    """Yield the sum, the largest (0 of none: a limit is kept then), and the mean where there are any."""
+    yield Sample(metric, sum(values), unit, "of=all")
+    yield Sample(metric, max(values, default=0), unit, "of=largest")
+    if values:
+        yield Sample(metric, sum(values) / len(values), unit, "of=mean")

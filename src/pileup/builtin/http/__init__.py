@@ -1,0 +1,1 @@
+"""HTTP and WebDAV: targets, the test of one request, curl as a client."""

@@ -1,0 +1,173 @@
+"""Anything that speaks HTTP."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
+
+from pydantic import SecretStr
+
+from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint, Untrusted
+from pileup.builtin.http.connection import Connections
+from pileup.builtin.http.curl import Curl
+from pileup.builtin.http.location import Location, locate
+from pileup.plugin import (
+    Ambiguous,
+    ClientSpec,
+    Duration,
+    Failed,
+    ProgramClient,
+    Step,
+    Target,
+    TargetError,
+    option,
+)
+
+
+class HttpTarget(Target):
+    """A server that speaks HTTP/1.1, with or without TLS.
+
+    The url begins with http:// or https://; paths in tests are relative to it. Credentials: `token` or `token_file`
+    (bearer), `user` and `password` (basic), `ca` (who signs the server's certificate, a file or a folder; the system's
+    list when left out), `certificate` and `key` (of the client), or `proxy` (both in one file, as the grid has them).
+    `token`, `proxy` and `ca` may be `discover`: what the grid's own tools would find. A file with a token is read
+    again when it changes. A token or a password is sent over TLS only, or to this machine itself.
+
+    Storage tests follow redirects (301, 302, 307, 308; 303 where something is read), each hop a request of its own
+    that is counted among the calls; `http.request` does not: one request is one. Who we are, `headers` and the client
+    certificate are told to the url's own protocol, host and port alone, and to the hosts of `trust`.
+    """
+
+    kind = "http"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "http"})
+
+    keep_alive: bool = option(True, help="keep connections open between requests; false: a new one for each")
+    resume: bool = option(
+        False, help="resume TLS sessions; false: a new connection makes the whole handshake, as one of a new user does"
+    )
+    redirects: int = option(
+        5, ge=0, le=100, help="how many redirects an operation of a storage test follows; 0: a redirect is its answer"
+    )
+    redirect_writes: Literal["same host", "anywhere"] = option(
+        "same host",
+        help="where a redirect may send what changes something (PUT, DELETE, MKCOL): to the same path of the same host "
+        "(over TLS, at another port), or anywhere, as storage that redirects to its disk servers wants it (dCache, "
+        "DPM, EOS); what is read follows redirects anywhere",
+    )
+    trust: list[str] = option(
+        [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
+    )
+    headers: dict[str, SecretStr] = option({}, help="headers to send with every request")
+    expect: Literal["auto", "never"] = option(
+        "auto",
+        help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait for the word at most 1 s; never: "
+        "send at once. Waits without a word are operations `expect-wait`, and no part of service times",
+    )
+    reconnect_pause: Duration = option(
+        10**9,
+        ge=0,
+        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
+        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
+    )
+    client_: Literal["native", "curl"] = option(
+        "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
+    )
+    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
+    first_answer: Duration = option(
+        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
+    )
+    certificate_sha256: Fingerprint | None = option(
+        None,
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
+        "that alone, whoever has signed it and whatever name is in it",
+    )
+    insecure: bool = option(
+        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
+    )
+
+    @property
+    def location(self) -> Location:
+        """The url, taken apart. Raises TargetError for one that is none."""
+        return locate(self.url)
+
+    @property
+    def identity(self) -> Identity:
+        """Who pileup is for the target. Raises TargetError for credentials that cannot be used."""
+        where = self.location
+        tls = where.scheme == "https"
+        if not tls and (self.insecure or self.certificate_sha256):
+            told = "`insecure` or `certificate_sha256` is given, and the url is without TLS"
+            raise TargetError(told, "a url that begins with https://", "take them out, or correct the url")
+        found = identity_of(self.credentials, where.host, secret=where.secret, tls=tls)
+        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def remarks(self) -> list[str]:
+        """Say loudly that nobody knows who the server is."""
+        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
+
+    def client(self) -> ClientSpec:
+        """Return the engine's HTTP client. The settings hold secrets."""
+        settings: dict[str, Any] = {
+            "url": self.location.url,
+            "keep_alive": self.keep_alive,
+            "resume": self.resume,
+            "redirects": self.redirects,
+            "trust": self.trust,
+            "redirect_writes": self.redirect_writes == "anywhere",
+            "expect": self.expect,
+            "reconnect_pause": self.reconnect_pause,
+            "headers": [[name, value] for name, value in self._headers().items()],
+            **self.identity.to_native(),
+        }
+        return ClientSpec("http", settings)
+
+    def _headers(self) -> dict[str, str]:
+        return {name: value.get_secret_value() for name, value in self.headers.items()}
+
+    def program_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes a client of the kind chosen."""
+        return partial(Curl, self.client().settings) if self.client_ == Curl.name else None
+
+    def problem_of(self, step: Step) -> str:
+        """Return why the client chosen cannot do a step."""
+        if self.client_ != Curl.name:
+            return ""
+        if self.trust or self.resume:
+            return "`client: curl` knows neither `trust` nor `resume`; expected neither, or `client: native`"
+        if self.certificate_sha256:
+            return "`client: curl` knows no `certificate_sha256`; expected `ca`, or `client: native`"
+        if self.headers and self.redirects:
+            return "`client: curl` tells `headers` to hosts it is sent to; expected `redirects: 0` or no headers"
+        return Curl.problem(step)
+
+    @cached_property
+    def connections(self) -> Connections:
+        """Connections for Python tests, one for each thread."""
+        return Connections(self.location, self.identity, self._headers(), self.patience / 1e9)
+
+    def probe(self) -> str:
+        """Ask for the headers of the url; any answer will do, be it an error."""
+        answer = self._look("HEAD")
+        return f"{answer.getheader('Server') or 'a server without a name'}, answers {answer.status}"
+
+    def _look(self, method: str) -> http.client.HTTPResponse:
+        """Send one request without a body and return the answer. Raises TargetError when none comes in time."""
+        first = Connections(self.location, self.identity, self._headers(), self.first_answer / 1e9)
+        try:
+            return first.send(method, "").head
+        except Untrusted as problem:
+            raise TargetError(
+                f"{self.url}: {problem.what}",
+                "a certificate of a known authority",
+                "give `ca` among the credentials, or the option `certificate_sha256` (or `insecure: true`)",
+            ) from problem
+        except (Failed, Ambiguous) as problem:
+            raise TargetError(
+                f"{self.url} cannot be reached: {problem.what}", "an answer", "is it up, is the url right?"
+            ) from problem
+        finally:
+            first.close()

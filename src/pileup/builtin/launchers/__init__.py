@@ -1,1 +1,0 @@
-"""How real servers of the field are started privately: configuration, certificates, tokens."""

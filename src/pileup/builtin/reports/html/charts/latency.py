@@ -1,0 +1,150 @@
+"""Charts of distributions: how many of how long. No time axis; all on logarithmic durations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html.charts import tables
+from pileup.builtin.reports.html.charts.series import Columns, positive
+from pileup.builtin.reports.html.charts.style import (
+    INK,
+    MUTED,
+    QUANTILES,
+    Chart,
+    Mark,
+    color,
+    finish,
+    layer_of,
+    log_time,
+    named,
+)
+from pileup.model.results import CaseResult
+from pileup.model.units import format_count
+
+KINDS = {"response": [1, 0], "service": [3, 3]}
+
+
+def functions(table: Columns, names: list[str]) -> list[Chart]:
+    """Return the distribution functions of response and service time, and their tails on a logarithmic axis."""
+    durations = positive(table, "ms")
+    if not durations:
+        return []
+    lines = (Mark(name, color(number)) for number, name in enumerate(names))
+    legend = (*lines, Mark("response", INK), Mark("service", INK, "dash"))
+    columns = {"case": "case", "kind": "time", "ms": "ms", "share": "share at or below"}
+    share = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="~%", tickCount=5), title=None)
+    lowest = min(positive(table, "above"), default=0.1)
+    ticks = [value for value in (1, 0.5, 0.1, 0.01, 0.001, 0.0001, 0.00001) if value >= lowest * 0.9]
+    scale = alt.Scale(type="log", domain=[min(lowest, 0.5), 1], nice=False, clamp=True)
+    labels = "datum.value >= 0.1 ? format(datum.value, '~%') : '1 in ' + format(1 / datum.value, ',.0f')"
+    above = alt.Y("above:Q", scale=scale, axis=alt.Axis(values=ticks, labelExpr=labels), title=None)
+    body = finish([layer_of(_steps(durations, names, share))], 240)
+    tail = finish([layer_of(_steps(durations, names, above).transform_filter("datum.above > 0"))], 240)
+    about = "Share of iterations that took at most so long. Response from the intended start, service from the start."
+    slow = "The slow ones: share of iterations that took longer."
+    given: dict[str, Any] = {"table": "ecdf", "legend": legend, "timed": False, "columns": columns}
+    return [
+        Chart("ecdf", "Distribution", "share at or below", body, about=about, **given),
+        Chart("tail", "Tail", "share above, log scale", tail, about=slow, **given),
+    ]
+
+
+def _steps(durations: list[float], names: list[str], y: alt.Y) -> Any:
+    scale, axis = log_time(durations)
+    colors = alt.Scale(domain=names, range=[color(number) for number, _ in enumerate(names)])
+    dashes = alt.Scale(domain=list(KINDS), range=list(KINDS.values()))
+    tips = [alt.Tooltip("case:N"), alt.Tooltip("kind:N", title="time"), alt.Tooltip("ms:Q", format=",.3~r")]
+    tips += [alt.Tooltip("share:Q", title="at or below", format=".4~%")]
+    return (
+        named("ecdf")
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("ms:Q", scale=scale, axis=axis, title=None),
+            y=y,
+            stroke=alt.Stroke("case:N", scale=colors, legend=None),
+            strokeDash=alt.StrokeDash("kind:N", scale=dashes, legend=None),
+            detail=["case:N", "kind:N"],
+            tooltip=tips,
+        )
+    )
+
+
+def histograms(chosen: list[CaseResult]) -> list[tuple[Chart, Columns]]:
+    """Return a histogram of response times per case, all on one axis, each with its table."""
+    found = [(case, got) for case in chosen if (got := tables.response(case))]
+    data = [tables.histogram(got) for _, got in found]
+    durations = [value for table in data for value in positive(table, "low", "high")]
+    drawn = []
+    for number, ((case, got), table) in enumerate(zip(found, data, strict=True)):
+        name = f"hist{number}"
+        marks = {q: got.quantiles.get(share) for q, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
+        values = {q: figure.value / 1e6 for q, figure in marks.items() if figure and figure.value is not None}
+        spec = finish(
+            [layer_of(each) for each in (*_bars(name, color(number), durations), *_rules(values, durations))], 110
+        )
+        legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
+        columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
+        unit = f"{format_count(got.n)} iterations"
+        drawn.append((Chart(name, tables.label(case), unit, spec, name, legend, timed=False, columns=columns), table))
+    return drawn
+
+
+def _bars(table: str, fill: str, durations: list[float]) -> list[Any]:
+    scale, axis = log_time(durations)
+    tips = [
+        alt.Tooltip("low:Q", title="from, ms", format=",.3~r"),
+        alt.Tooltip("high:Q", title="to, ms", format=",.3~r"),
+    ]
+    tips += [alt.Tooltip("count:Q", title="iterations", format=","), alt.Tooltip("share:Q", title="%")]
+    y = alt.Y("count:Q", axis=alt.Axis(title=None, format="~s", tickCount=3), scale=alt.Scale(zero=True, nice=True))
+    x = alt.X("low:Q", scale=scale, axis=axis, title=None)
+    bars = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)
+    return [bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tips)]
+
+
+def _rules(values: dict[str, float], durations: list[float]) -> list[Any]:
+    scale, axis = log_time(durations)
+    rows = [{"q": q, "ms": float(f"{value:.5g}")} for q, value in values.items()]
+    if not rows:
+        return []
+    colors = alt.Scale(domain=list(QUANTILES), range=list(QUANTILES.values()))
+    rules = alt.Chart(alt.InlineData(values=rows)).mark_rule(strokeWidth=1.5, clip=True)
+    x = alt.X("ms:Q", scale=scale, axis=axis, title=None)
+    tips = [alt.Tooltip("q:N", title="quantile"), alt.Tooltip("ms:Q", format=",.3~r")]
+    return [rules.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), tooltip=tips)]
+
+
+def box_plots(table: Columns) -> Chart | None:
+    """Return box plots of response times, one row per case and operation; None when there are none."""
+    durations = positive(table, "low", "high")
+    if not durations:
+        return None
+    scale, axis = log_time(durations)
+    y = alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, maxExtent=180, grid=False, domain=False))
+    titles = {"low": "p1", "q1": "p25", "median": "p50", "q3": "p75", "high": "p99", "mean": "mean"}
+    tips = [alt.Tooltip("row:N", title="of"), alt.Tooltip("n:Q", format=",")]
+    tips += [alt.Tooltip(f"{name}:Q", title=f"{title}, ms", format=",.3~r") for name, title in titles.items()]
+
+    def layer(mark: str, low: str, high: str | None, **style: object) -> Any:
+        x = alt.X(f"{low}:Q", scale=scale, axis=axis, title=None)
+        drawn = getattr(named("boxes"), f"mark_{mark}")(clip=True, **style).encode(x=x, y=y, tooltip=tips)
+        return drawn.encode(x2=f"{high}:Q") if high else drawn
+
+    layers = [
+        layer("rule", "low", "high", stroke=MUTED),
+        layer("bar", "q1", "q3", fill="var(--c0)", opacity=0.55, size=11),
+        layer("tick", "median", None, stroke="var(--ink)", thickness=2, size=13),
+        layer("point", "mean", None, stroke="var(--ink)", fill="var(--card)", size=18, strokeWidth=1),
+    ]
+    spec = finish([layer_of(each) for each in layers], max(60, 22 * len(table["row"])))
+    legend = (
+        Mark("p1 to p99", MUTED),
+        Mark("p25 to p75", "var(--c0)", "area"),
+        Mark("p50", INK, "tick"),
+        Mark("mean", INK, "dot"),
+    )
+    columns = {"row": "case", "n": "n"} | {name: f"{title}, ms" for name, title in titles.items()}
+    given: dict[str, Any] = {"legend": legend, "timed": False, "columns": columns}
+    return Chart("boxes", "Cases and operations side by side", "response time, log scale", spec, "boxes", **given)

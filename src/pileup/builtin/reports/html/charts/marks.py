@@ -1,0 +1,150 @@
+"""What happened to the run, on every chart with a time axis: faults, settings, cooldowns, lost places."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html import text
+from pileup.builtin.reports.html.charts import tables
+from pileup.builtin.reports.html.charts.series import Columns
+from pileup.builtin.reports.html.charts.style import Mark, in_window, layer_of, time_axis
+from pileup.model.event import Event
+from pileup.model.results import RunResults
+from pileup.model.units import format_time
+
+MOST = 200
+"""Events that charts show, at most."""
+LISTED = 500
+"""Rows of the table of events, at most."""
+CROWD = 12
+"""Events of one kind, more than which are shaded on charts alone, without lines and numbers, and listed apart."""
+KINDS = {
+    "fault": ("fault", "var(--bad)"),
+    "place": ("place lost", "var(--warn)"),
+    "server": ("server ended", "var(--c3)"),
+    "setting": ("setting changed", "var(--accent)"),
+    "cooldown": ("cooldown", "var(--c6)"),
+    "generator": ("pileup was the bottleneck", "var(--warn)"),
+    "steady": ("steady state", "var(--good)"),
+    "pause": ("not running", "var(--none)"),
+}
+"""Kind -> its name in a legend and its colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One row of the table of events."""
+
+    number: str
+    """As on the charts; empty when it is not drawn."""
+    at: str
+    kind: str
+    color: str
+    text: str
+    took: str
+
+
+def drawn(results: RunResults) -> list[Event]:
+    """Return the events that charts show."""
+    return [event for event in results.events if event.kind in KINDS][:MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Many events of one kind, told apart from the others."""
+
+    summary: str
+    rows: tuple[Told, ...]
+
+
+def crowded(results: RunResults) -> list[str]:
+    """Return the kinds of which there are too many for lines and numbers."""
+    counted = Counter(event.kind for event in drawn(results))
+    return [kind for kind in KINDS if counted[kind] > CROWD]
+
+
+def numbers(results: RunResults) -> list[str]:
+    """Return the number of each event that is drawn, empty for those of a crowd."""
+    apart = crowded(results)
+    count = itertools.count(1)
+    return ["" if event.kind in apart else str(next(count)) for event in drawn(results)]
+
+
+def listed(results: RunResults, begin: int) -> list[Told]:
+    """Return the rows of the table of events, in the order of time, without those of crowds."""
+    apart = crowded(results)
+    named = {id(event): number for event, number in zip(drawn(results), numbers(results), strict=True)}
+    found = [event for event in results.events[:LISTED] if event.kind not in apart]
+    return [_told(event, named.get(id(event), ""), begin) for event in found]
+
+
+def crowds(results: RunResults, begin: int) -> list[Crowd]:
+    """Return the crowds with what they come to."""
+    found = []
+    for kind in crowded(results):
+        mine = [event for event in results.events[:LISTED] if event.kind == kind]
+        lasted = format_time(sum(event.end - event.begin for event in mine))
+        summary = f"{len(mine)} times: {KINDS[kind][0]}, {lasted} added up"
+        found.append(Crowd(summary, tuple(_told(event, "", begin) for event in mine)))
+    return found
+
+
+def _told(event: Event, number: str, begin: int) -> Told:
+    return Told(
+        number,
+        text.offset(event.begin, begin),
+        KINDS[event.kind][0] if event.kind in KINDS else event.kind,
+        KINDS[event.kind][1] if event.kind in KINDS else "var(--none)",
+        event.text,
+        format_time(event.end - event.begin) if event.end > event.begin else "",
+    )
+
+
+def legend(results: RunResults) -> tuple[Mark, ...]:
+    """Return the entries of a legend for the kinds that there are."""
+    seen = {event.kind for event in drawn(results)}
+    return tuple(Mark(word, shade, "tick") for kind, (word, shade) in KINDS.items() if kind in seen)
+
+
+def table(results: RunResults, axis: tables.Clock) -> Columns:
+    """Return the events that are drawn: from, to (ms), number, kind, text."""
+    found = drawn(results)
+    starts, ends = [axis.ms(event.begin) for event in found], [axis.ms(event.end) for event in found]
+    return {
+        "a": starts,
+        "b": ends,
+        "n": numbers(results),
+        "kind": [KINDS[event.kind][0] for event in found],
+        "text": [event.text for event in found],
+        "when": [tables.when(a, b) for a, b in zip(starts, ends, strict=True)],
+    }
+
+
+def layers(results: RunResults) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the layers that go behind a chart, and those that go before it; both draw the table `events`.
+
+    Each kind has layers of its own in a plain colour: a scale of colours would be one with that of the chart.
+    """
+    behind, before = [], []
+    seen = {event.kind for event in drawn(results)}
+    for word, shade in (KINDS[kind] for kind in KINDS if kind in seen):
+        mine = in_window("events").transform_filter(f"datum.kind === '{word}'")
+        bands = mine.transform_filter("datum.b > datum.a").mark_rect(clip=True, opacity=0.16, fill=shade)
+        behind.append(layer_of(bands.encode(x=time_axis("a"), x2="b:Q")))
+        numbered = mine.transform_filter("datum.a >= first && datum.n !== ''")
+        before += [layer_of(each) for each in _rules(numbered, shade)]
+    return behind, before
+
+
+def _rules(events: Any, shade: str) -> list[Any]:
+    tips = [alt.Tooltip("kind:N"), alt.Tooltip("text:N"), alt.Tooltip("when:N", title="time")]
+    number = {"align": "left", "baseline": "top", "dx": 3, "dy": 1, "fontSize": 9, "fontWeight": "bold"}
+    return [
+        events.mark_rule(strokeWidth=1.4, strokeDash=[4, 2], stroke=shade).encode(x=time_axis("a"), tooltip=tips),
+        events.mark_text(fill=shade, **number).encode(x=time_axis("a"), y=alt.value(0), text="n:N", tooltip=tips),
+    ]

@@ -1,0 +1,240 @@
+"""Charts of the monitors: one per group of metrics, on the time axis of the load."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html.charts import stacks, tables
+from pileup.builtin.reports.html.charts.series import Columns, Number, largest, mean, scaled
+from pileup.builtin.reports.html.charts.stacks import Queue
+from pileup.builtin.reports.html.charts.style import Chart, Mark, color, dots, hits, time_axis, timed, within
+from pileup.model.results import Series
+
+POINTS = 360
+"""Points of one series, at most; beyond, means are drawn."""
+SERIES = 8
+"""Series in one chart, at most: those with the largest means."""
+CHARTS = 48
+HEIGHT = 84
+TITLES = {
+    "cpu": "CPU",
+    "rss": "Memory held (RSS)",
+    "load": "Load average",
+    "loopback": "Network within the machine",
+    "number": "Number",
+    "disk_busy": "Busiest disk",
+}
+ORDER = [
+    "jobs",
+    "cpu",
+    "load",
+    "memory",
+    "rss",
+    "network",
+    "loopback",
+    "disk",
+    "disk_operations",
+    "disk_busy",
+    "processes",
+    "number",
+    "threads",
+    "open_files",
+]
+NAMES = ("all", "mean", "largest", "used", "available", "total", "in", "out", "read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Series that belong into one chart. `scope` is who measured where."""
+
+    scope: str
+    metric: str
+    unit: str
+    series: tuple[Series, ...]
+    kind: str = ""
+    """What tells it from other groups of the metric: modes of CPU, states of jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """All charts of one monitor on one host, and what needed none."""
+
+    scope: str
+    charts: tuple[Chart, ...]
+    quiet: tuple[str, ...]
+    """Metrics that were zero all the time."""
+    left_out: int
+    """Charts that found no room."""
+    once: tuple[str, ...] = ()
+    """What has one moment alone, in words: a point is no chart."""
+
+
+def groups(series: tuple[Series, ...]) -> list[Group]:
+    """Put series of one monitor, host, metric and unit together; load1, load5 and load15 are one metric.
+
+    What is stacked is apart: CPU by mode, and jobs by state but those that have ended.
+    """
+    found: dict[tuple[str, str, str, str], list[Series]] = {}
+    for each in series:
+        scope = f"{each.monitor} on {each.host}" if each.host else each.monitor
+        key = scope, re.sub(r"^load\d+$", "load", each.metric), each.unit, stacks.kind_of(each)
+        found.setdefault(key, []).append(each)
+    made = [Group(*key[:3], tuple(members), key[3]) for key, members in found.items()]
+    both = {(each.scope, each.metric) for each in made if each.kind == "modes"}
+    return [each for each in made if each.kind or (each.scope, each.metric) not in both or _several(each)]
+
+
+def _several(group: Group) -> bool:
+    """Whether CPU is that of several processes: of one alone its modes have told all."""
+    return len({(each.times, each.values) for each in group.series}) > 1
+
+
+def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel], dict[str, Columns]]:
+    """Return a panel per monitor and host, and the tables its charts draw."""
+    data: dict[str, Columns] = {}
+    queue = stacks.queue_of(series, axis, POINTS)
+    made: dict[str, list[Chart]] = {}
+    quiet: dict[str, list[str]] = {}
+    left: dict[str, int] = {}
+    once: dict[str, list[str]] = {}
+    for group in sorted(groups(series), key=_place):
+        made.setdefault(group.scope, [])
+        if _silent(group):
+            quiet.setdefault(group.scope, []).append(_title(group))
+        elif len({time for each in group.series for time in each.times}) == 1:
+            once.setdefault(group.scope, []).extend(map(_in_words, group.series))
+        elif len(data) >= CHARTS:
+            left[group.scope] = left.get(group.scope, 0) + 1
+        else:
+            name = f"monitor{len(data)}"
+            chart, data[name] = _chart(name, group, axis, queue)
+            made[group.scope].append(chart)
+    if queue is not None and any(group.kind == "modes" for group in groups(series)):
+        data[stacks.TABLE] = queue.table
+    found = [
+        Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0), tuple(once.get(scope, ())))
+        for scope, each in made.items()
+    ]
+    return found, data
+
+
+def _in_words(series: Series) -> str:
+    (value,) = series.values
+    divisor, unit = scaled(series.unit, abs(value))
+    name = series.metric.replace("_", " ") + (f" ({series.labels})" if series.labels else "")
+    return f"{name} {value / divisor:.4g} {unit}".strip()
+
+
+def _place(group: Group) -> tuple[str, int, str, bool]:
+    rank = ORDER.index(group.metric) if group.metric in ORDER else len(ORDER)
+    return group.scope, rank, group.metric, group.kind in {"", "ended"}
+
+
+def _silent(group: Group) -> bool:
+    """Whether there is nothing to see: all zero, or only a total that never changed beside zeros."""
+    values = [each for each in group.series if "kind=total" not in each.labels]
+    return not any(value for each in values or group.series for value in each.values)
+
+
+def _title(group: Group) -> str:
+    if group.kind == "ended":
+        return "Jobs that have ended"
+    if group.metric == "cpu" and not group.kind and any(each.labels.startswith("of=") for each in group.series):
+        return "CPU by process"
+    return TITLES.get(group.metric, group.metric.replace("_", " ").capitalize())
+
+
+def _name(series: Series, group: Group) -> str:
+    """Return what tells a series from the others of its chart: the values of its labels, else the metric."""
+    values = ", ".join(part.partition("=")[2] or part for part in series.labels.split(",")) if series.labels else ""
+    if group.metric == "load" and series.metric != "load":
+        return f"{series.metric[4:]} min"
+    return values or series.metric.replace("_", " ")
+
+
+def _chosen(group: Group) -> list[tuple[str, str, Series]]:
+    """Return name, colour and series of what is drawn as lines."""
+    named = [(_name(each, group), each) for each in group.series]
+    named = _apart(sorted(named, key=lambda pair: _rank(pair[0])))
+    if len(named) > SERIES:
+        named = sorted(named, key=lambda pair: -(mean(pair[1].values) or 0))[:SERIES]
+    return [(name, color(number), each) for number, (name, each) in enumerate(named)]
+
+
+def _rank(name: str) -> tuple[int, float, str]:
+    """Return where a series stands in a legend: well known names in their order, then numbers by size, then others."""
+    number = re.match(r"\d+", name)
+    known = NAMES.index(name) if name in NAMES else len(NAMES)
+    return known, float(number.group()) if number else math.inf, name
+
+
+def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
+    """Make one of series that lie upon each other: of a single process all, mean and largest are one line."""
+    found: dict[tuple[tuple[int, ...], tuple[float, ...]], tuple[str, Series]] = {}
+    for name, each in named:
+        key = each.times, each.values
+        found[key] = (f"{found[key][0]} = {name}", found[key][1]) if key in found else (name, each)
+    return list(found.values())
+
+
+def _chart(name: str, group: Group, axis: tables.Clock, queue: Queue | None) -> tuple[Chart, Columns]:
+    stack = stacks.stacked(group.series) if group.kind else []
+    chosen = stack or _chosen(group)
+    moments = sorted({time for _, _, each in chosen for time in each.times})
+    top = largest([value for _, _, each in chosen for value in each.values]) or 0
+    divisor, unit = scaled(group.unit, abs(float(top)))
+    columns = [_aligned(each, moments, divisor) for _, _, each in chosen]
+    table = tables.sampled(moments, columns, axis, POINTS)
+    keys = [f"s{number}" for number in range(len(chosen))]
+    colors = [shade for _, shade, _ in chosen]
+    tips = [alt.Tooltip(f"{key}:Q", title=text, format=",.4~r") for key, (text, _, _) in zip(keys, chosen, strict=True)]
+    dotted = any(table["alone"])
+    marks = _stack(name, keys, colors, _whole(group)) if stack else _lines(name, keys, colors, dotted=dotted)
+    several = len(chosen) > 1 or chosen[0][0] != group.metric.replace("_", " ")
+    legend = tuple(Mark(text, shade, "area" if stack else "line") for text, shade, _ in chosen) if several else ()
+    readable = {"when": "time"} | {key: text for key, (text, _, _) in zip(keys, chosen, strict=True)}
+    over = queue if stack and group.kind == "modes" else None
+    spec = timed([*marks, *([over.layer()] if over else []), hits(name, tips)], axis.window, HEIGHT)
+    if over:
+        spec["resolve"], legend = {"scale": {"y": "independent"}}, (*legend, over.mark)
+    told = _left_out(group, len(chosen)) if not stack else ""
+    return Chart(name, _title(group), unit, spec, name, legend, told, columns=readable), table
+
+
+def _left_out(group: Group, drawn: int) -> str:
+    return f"The {SERIES} largest of {len(group.series)}." if len(group.series) > drawn == SERIES else ""
+
+
+def _whole(group: Group) -> bool:
+    """Whether a stack is of shares of one whole: CPU of a machine, not of processes, which may take several cores."""
+    return any(stacks.mode_of(each) == "idle" for each in group.series)
+
+
+def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]:
+    known = dict(zip(series.times, series.values, strict=True))
+    return [None if (value := known.get(time)) is None else value / divisor for time in moments]
+
+
+def _lines(name: str, keys: list[str], colors: list[str], *, dotted: bool) -> list[Any]:
+    y = alt.Axis(title=None, format="~s", tickCount=3)
+    scale = alt.Scale(zero=True, nice=True)
+    amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
+    lines = [within(name).mark_line(stroke=shade) for shade in colors]
+    drawn = [line.encode(x=time_axis(), y=y, detail="run:N") for line, y in zip(lines, amounts, strict=True)]
+    return drawn + [dots(name, y, shade) for y, shade in zip(amounts, colors, strict=True) if dotted]
+
+
+def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[Any]:
+    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format="~s", tickCount=3)
+    scale = alt.Scale(domain=[0, 100]) if whole else alt.Scale(zero=True, nice=True)
+    y = alt.Y("low:Q", stack=None, scale=scale, axis=axis)
+    fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)
+    folded = within(name).transform_fold(keys, as_=["key", "value"])
+    # By a transform of its own: a stack of the encoding would bring each run up to the times of all others.
+    piled = folded.transform_stack(stack="value", groupby=["t"], sort=[alt.SortField("key")], as_=["low", "high"])
+    return [piled.mark_area(opacity=0.7).encode(x=time_axis(), y=y, y2="high:Q", fill=fill, detail="run:N")]

@@ -1,0 +1,139 @@
+"""The charts of a page as pictures of their own: SVG or PNG, with title and legend, without a browser or a network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import vl_convert
+
+from pileup.builtin.reports.html.charts.assemble import charts
+from pileup.builtin.reports.html.charts.series import Columns
+from pileup.builtin.reports.html.charts.style import CONFIG, Chart, Mark
+from pileup.builtin.reports.markup import clean
+from pileup.model.results import RunResults
+
+WIDTH, MARGIN, HEAD, LINE = 860, 14, 26, 18
+"""Of a chart, of the white around it, of its title, of a line of text below; in pixels."""
+SCALE = 2
+"""Pixels of a PNG per pixel of a chart."""
+FONT = "Liberation Sans, Roboto, DejaVu Sans, Arial, sans-serif"
+CHARACTER = 6.3
+"""Mean width of a character of a legend."""
+VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
+SIZE = re.compile(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"')
+
+
+def pictures(results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each chart; `form` is "svg" or "png"."""
+    drawn = charts(results)
+    for chart in drawn.all():
+        marks = drawn.marks if chart.timed else ()
+        picture = _framed(_plain(chart, drawn.data), chart, marks)
+        made = picture.encode() if form == "svg" else vl_convert.svg_to_png(picture, scale=SCALE)
+        yield f"{_file(chart)}.{form}", made
+
+
+def _file(chart: Chart) -> str:
+    """Return the name of a file: what the chart is called on the page, and its title."""
+    title = re.sub(r"[^a-z0-9]+", "-", chart.title.lower())[:60].strip("-")
+    return chart.id if title in ("", chart.id) else f"{chart.id}-{title}"
+
+
+def _plain(chart: Chart, tables: dict[str, Columns]) -> str:
+    """Return the chart alone as SVG: colours and numbers put in, nothing fetched from anywhere."""
+    named = {name: _rows(tables[name]) for name in _names(chart.spec) if name in tables}
+    spec = {
+        **chart.spec,
+        "width": WIDTH,
+        "config": {**CONFIG, "font": FONT},
+        "datasets": {**chart.spec.get("datasets", {}), **named},
+    }
+    text = VARIABLE.sub(lambda found: _colours().get(found[1], "#000"), json.dumps(spec))
+    made: str = vl_convert.vegalite_to_svg(text, allowed_base_urls=[])
+    return made
+
+
+def _names(part: Any) -> set[str]:
+    """Return the tables that a specification names."""
+    if isinstance(part, list):
+        return {name for each in part for name in _names(each)}
+    if not isinstance(part, dict):
+        return set()
+    data = part.get("data")
+    own = {data["name"]} if isinstance(data, dict) and "name" in data else set()
+    return own | {name for each in part.values() for name in _names(each)}
+
+
+def _rows(columns: Columns) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+@cache
+def _colours() -> dict[str, str]:
+    """Return the colours of the light theme by the names of their variables."""
+    style = files(__package__).joinpath("report.css").read_text("utf-8")
+    light = style[style.index("{") : style.index("}")]
+    return {name: value.strip() for name, value in re.findall(r"--([a-z0-9-]+):([^;]+);", light)}
+
+
+def _framed(svg: str, chart: Chart, marks: tuple[Mark, ...]) -> str:
+    """Return a chart with title and unit above, legend and a sentence on how to read it below, on white."""
+    found = SIZE.search(svg)
+    width, height = (float(found[1]), float(found[2])) if found else (WIDTH, 200.0)
+    legend = _legend((*chart.legend, *marks), width)
+    lines = [*legend, *([_text(0, LINE - 4, chart.about, "muted")] if chart.about else [])]
+    below = "".join(
+        f'<g transform="translate({MARGIN},{MARGIN + HEAD + height + LINE * number:.0f})">{line}</g>'
+        for number, line in enumerate(lines)
+    )
+    whole = (width + 2 * MARGIN, height + HEAD + LINE * len(lines) + 2 * MARGIN)
+    unit = f'<tspan fill="{_colours()["muted"]}" font-weight="normal" dx="8">{_safe(chart.unit)}</tspan>'
+    title = f'<text x="{MARGIN}" y="{MARGIN + 12}" font-size="14" font-weight="bold">{_safe(chart.title)}{unit}</text>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]:.0f}" height="{whole[1]:.0f}" '
+        f'font-family="{FONT}" fill="{_colours()["ink"]}"><rect width="100%" height="100%" fill="#ffffff"/>{title}'
+        f'<g transform="translate({MARGIN},{MARGIN + HEAD})">{svg}</g>{below}</svg>\n'
+    )
+
+
+def _legend(marks: tuple[Mark, ...], width: float) -> list[str]:
+    """Return the lines of a legend, each as wide as the chart at most."""
+    lines: list[str] = []
+    place = 0.0
+    for mark in marks:
+        needed = 34 + len(mark.text) * CHARACTER
+        if not lines or place + needed > width:
+            lines.append("")
+            place = 0.0
+        lines[-1] += (
+            f'<g transform="translate({place:.0f},0)">{_sign(mark)}{_text(20, LINE - 4, mark.text, "muted")}</g>'
+        )
+        place += needed
+    return lines
+
+
+def _sign(mark: Mark) -> str:
+    colour = escape(VARIABLE.sub(lambda found: _colours().get(found[1], "#000"), mark.color))
+    match mark.kind:
+        case "area":
+            return f'<rect x="2" y="5" width="10" height="10" rx="2" fill="{colour}"/>'
+        case "tick":
+            return f'<rect x="6" y="4" width="2" height="12" fill="{colour}"/>'
+        case "dot":
+            return f'<circle cx="7" cy="10" r="3" fill="none" stroke="{colour}"/>'
+    dash = ' stroke-dasharray="3 2"' if mark.kind == "dash" else ""
+    return f'<line x1="0" x2="14" y1="10" y2="10" stroke="{colour}" stroke-width="2"{dash}/>'
+
+
+def _text(x: float, y: float, text: str, colour: str) -> str:
+    return f'<text x="{x}" y="{y}" font-size="11" fill="{_colours()[colour]}">{_safe(text)}</text>'
+
+
+def _safe(text: str) -> str:
+    return escape(clean(text))

@@ -1,0 +1,135 @@
+"""Charts of the points of a scan: the value of a metric with its interval, a line for each value of the other axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from pileup.builtin.reports.html.charts.series import Columns, Number, largest, scaled, short
+from pileup.builtin.reports.html.charts.style import MUTED, Chart, Mark, color, finish, layer_of, named
+from pileup.model.results import Comparison, Point
+
+HEIGHT = 190
+TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+LINES = 12
+"""Lines in one chart, at most: those of the first values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Where points stand: the axis along x, and the values of the others as the name of a line."""
+
+    along: str
+    places: dict[int, tuple[str, str]]
+    """Point -> value along x, name of its line."""
+
+    @property
+    def values(self) -> list[str]:
+        """Values along x in the order of the scan."""
+        return list(dict.fromkeys(x for x, _ in self.places.values()))
+
+    @property
+    def lines(self) -> list[str]:
+        """Names of the lines in the order of the scan."""
+        return list(dict.fromkeys(line for _, line in self.places.values()))
+
+
+def axes(points: Sequence[Point]) -> Axes:
+    """Return the first axis with several values as x, all others with several values as lines."""
+    names = list(points[0].values) if points else []
+    several = [name for name in names if len({point.values.get(name) for point in points}) > 1] or names[:1]
+    along, others = several[0], several[1:]
+    places = {
+        point.number: (
+            point.values.get(along, ""),
+            ", ".join(f"{name}={point.values.get(name, '')}" for name in others),
+        )
+        for point in points
+    }
+    return Axes(along, places)
+
+
+def chart(name: str, points: Sequence[Point], comparison: Comparison, title: str) -> tuple[Chart, Columns]:
+    """Return the chart of one metric over all points, and its table."""
+    where = axes(points)
+    divisor, unit = _unit(comparison)
+    lines = where.lines[:LINES]
+    table = _columns(where, lines, comparison, divisor)
+    legend = tuple(Mark(line, color(number)) for number, line in enumerate(lines) if line)
+    spec = finish([layer_of(each) for each in _layers(name, where, lines)], HEIGHT)
+    columns = {"x": where.along, **({"line": "line"} if len(lines) > 1 else {})}
+    columns |= {"mean": f"mean, {unit}" if unit else "mean", "low": "from", "high": "to", "n": "repeats"}
+    left = len(where.lines) - len(lines)
+    about = f"{left} more lines are in the table." if left else ""
+    return Chart(name, title, unit, spec, name, legend, about, timed=False, columns=columns), table
+
+
+def _unit(comparison: Comparison) -> tuple[float, str]:
+    top = float(largest([each.figure.value for each in comparison.points]) or 0)
+    match comparison.dimension:
+        case "time":
+            return next(((size, word) for size, word in TIME_UNITS if top >= size), TIME_UNITS[-1])
+        case "bandwidth":
+            return scaled("B/s", top)
+        case "fraction":
+            return 0.01, "%"
+        case "rate":
+            return 1.0, "per second"
+    return 1.0, ""
+
+
+def _columns(where: Axes, lines: Sequence[str], comparison: Comparison, divisor: float) -> Columns:
+    known = [
+        each for each in comparison.points if each.figure.value is not None and where.places[each.point][1] in lines
+    ]
+    spans = [each.figure.interval for each in known]
+
+    def scale(values: Sequence[float | None]) -> list[Number]:
+        return [None if value is None else short(value / divisor) for value in values]
+
+    return {
+        "x": [where.places[each.point][0] for each in known],
+        "line": [where.places[each.point][1] for each in known],
+        "mean": scale([each.figure.value for each in known]),
+        "low": scale([span.low if span else None for span in spans]),
+        "high": scale([span.high if span else None for span in spans]),
+        "n": [each.figure.n for each in known],
+    }
+
+
+def _layers(table: str, where: Axes, lines: Sequence[str]) -> list[Any]:
+    values = where.values
+    x = alt.X("x:N", sort=values, scale=alt.Scale(type="point", domain=values, padding=0.4), title=where.along)
+    x = x.axis(labelAngle=0, labelLimit=120, labelOverlap="greedy", grid=False)
+    shades = [color(number) for number, _ in enumerate(lines)]
+    stroke = alt.Stroke("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
+    fill = alt.Fill("line:N", scale=alt.Scale(domain=list(lines), range=shades), legend=None)
+    label = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
+    axis = alt.Axis(title=None, labelExpr=label, tickCount=5)
+    scale = alt.Scale(zero=True, nice=True)
+
+    def y(column: str) -> alt.Y:
+        return alt.Y(f"{column}:Q", axis=axis, scale=scale, title=None)
+
+    tips = [alt.Tooltip("x:N", title=where.along)] + ([alt.Tooltip("line:N", title="at")] if len(lines) > 1 else [])
+    tips += [
+        alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in (("mean", "mean"), ("low", "from"))
+    ]
+    tips += [alt.Tooltip("high:Q", title="to", format=",.4~r"), alt.Tooltip("n:Q", title="repeats")]
+    whiskers = named(table).transform_filter("datum.low !== null").mark_rule(strokeWidth=1.4)
+    caps = [
+        named(table).transform_filter("datum.low !== null").mark_tick(thickness=1.4, size=9, orient="horizontal")
+        for _ in range(2)
+    ]
+    return [
+        named(table).mark_line(strokeWidth=1.4, opacity=0.8).encode(x=x, y=y("mean"), stroke=stroke),
+        whiskers.encode(x=x, y=y("low"), y2="high:Q", stroke=stroke, tooltip=tips),
+        caps[0].encode(x=x, y=y("low"), stroke=stroke),
+        caps[1].encode(x=x, y=y("high"), stroke=stroke),
+        named(table)
+        .mark_point(size=34, filled=True, stroke=MUTED, strokeWidth=0)
+        .encode(x=x, y=y("mean"), fill=fill, tooltip=tips),
+    ]

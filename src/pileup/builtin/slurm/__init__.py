@@ -1,0 +1,1 @@
+"""The batch system Slurm: target, launcher, settings, monitor."""

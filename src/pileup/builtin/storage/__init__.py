@@ -1,0 +1,1 @@
+"""Tests of storage, whatever its protocol."""

@@ -1,0 +1,44 @@
+"""Write files of known content."""
+
+from __future__ import annotations
+
+from pileup.builtin.storage.files import ContentSet, make_folders, removal
+from pileup.plugin import Program, Step
+
+MOST = 1 << 50
+"""Bytes of a set."""
+
+
+class StorageWrite(ContentSet):
+    """Write files of known content, `folder`/f000000, f000001, ...
+
+    Under `once` an iteration writes the whole set; under any other load it writes one file, and files that were
+    written before are written again in turn. The folder is made first, outside the measurement. Data for other tests
+    is made in place with this: sizes by a law or a mix, as compressible as `entropy` says.
+
+    A relative `folder` lies in a folder of the run's own, which is removed with all that is in it. In an absolute one
+    nothing is overwritten: a file of these names that is there ends the set-up, and clean-up removes what this run has
+    written and nothing else. A set that is kept there (`cleanup: never`) is used again by name: under `once` or `times`
+    nothing is written when it is whole and the same. Bytes counted are those of the files.
+    """
+
+    name = "storage.write"
+
+    def check(self) -> None:
+        """Refuse a set that no storage here could hold: a slip of the unit."""
+        super().check()
+        if self.files * self.size.largest > MOST:
+            raise ValueError(f"{self.files} files of {self.size.largest} B; expected at most 1 PiB in all")
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the writing of a file."""
+        content = self.content()
+        return (Step("write", "write", self.keys(), content=content, buffer=self.buffer, checksum=self.checksum),)
+
+    def prepare(self) -> Program | None:
+        """Make the folder and those above it."""
+        return make_folders(self.place, self.context.own)
+
+    def cleanup(self) -> Program | None:
+        """Remove the files of the set, one by one; those never written are no matter."""
+        return removal(self.keys())

@@ -1,1 +1,0 @@
-"""Shipped kinds of targets."""

@@ -1,0 +1,1 @@
+"""XRootD: target, clients beside the engine's own, launcher, settings, monitor."""

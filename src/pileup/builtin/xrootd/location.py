@@ -1,0 +1,60 @@
+"""Urls of XRootD targets, taken apart and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from pileup.builtin.http.location import is_loopback
+from pileup.plugin import TargetError
+
+PORT = 1094
+TLS = {"root": False, "xroot": False, "roots": True, "xroots": True}
+EXAMPLE = "one like root://host:1094//path or roots://host//path"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an XRootD target is. `path` begins with one slash and has none at its end; "" is the root."""
+
+    tls: bool
+    user: str
+    host: str
+    port: int
+    path: str
+    opaque: str = ""
+    """What the url says after its question mark, for every path."""
+
+    @property
+    def url(self) -> str:
+        """The url in its normal form, as clients take it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        whose, asked = f"{self.user}@" if self.user else "", f"?{self.opaque}" if self.opaque else ""
+        return f"{'roots' if self.tls else 'root'}://{whose}{host}:{self.port}/{self.path or '/'}{asked}"
+
+    @property
+    def near(self) -> bool:
+        """Whether what is sent stays within this machine."""
+        return is_loopback(self.host)
+
+
+def place_of(url: str) -> Place:
+    """Take a url apart. Raises TargetError for one that is no url of an XRootD server."""
+    if not url:
+        raise TargetError("the target has no url", EXAMPLE)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as problem:
+        raise TargetError(f"{url!r} is no url: {problem}", EXAMPLE) from None
+    if parts.scheme not in TLS or not parts.hostname:
+        raise TargetError(f"{url!r} is no url of an XRootD server", EXAMPLE)
+    if parts.password or "authz=" in parts.query.lower():
+        raise TargetError(
+            f"the url of {parts.hostname} holds a secret", "it under `credentials`", "urls are written into the record"
+        )
+    if parts.fragment:
+        raise TargetError(f"{url!r} has a fragment", "a url that ends with its path")
+    base = parts.path.strip("/")
+    path = f"/{base}" if base else ""
+    return Place(TLS[parts.scheme], parts.username or "", parts.hostname, port or PORT, path, parts.query)

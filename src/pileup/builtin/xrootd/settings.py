@@ -1,0 +1,71 @@
+"""What a private XRootD server may be told: the words of `launch` for the kinds xrootd and webdav."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from pileup.model.quantities import Bandwidth, Count, Rate
+from pileup.model.suite_part import Part
+
+
+class XrootdSettings(Part):
+    """Settings of a private XRootD server: root:// and HTTP (WebDAV) on one port of 127.0.0.1.
+
+    Its files lie in a folder for temporary files that is removed with it, and stay over a restart.
+    """
+
+    tls: bool = Field(
+        False, description="speak TLS, with a certificate made for it: roots:// or https:// instead of root://, http://"
+    )
+    authorization: Literal["none", "macaroons", "tokens"] | None = Field(
+        None,
+        description="who may come in: anybody on this machine, or who has a macaroon or a WLCG token; pileup gets one "
+        "made. Default: none, and macaroons with `folder`, whose files are not of this run alone",
+    )
+    checksum: Literal["none", "adler32", "crc32c", "md5"] = Field(
+        "adler32", description="the checksum of a file that it tells when asked"
+    )
+    threads: Count | None = Field(
+        None, ge=3, le=100_000, description="most threads (xrd.sched maxt); default: as XRootD itself has it"
+    )
+    throttle: Count | None = Field(
+        None, ge=1, le=1_000_000, description="reads and writes done at the same time (throttle concurrency)"
+    )
+    bandwidth: Bandwidth | None = Field(
+        None, ge=1000, description="bytes read and written per second, all together (throttle data)"
+    )
+    operations: Rate | None = Field(None, ge=1, description="reads and writes per second, all together (throttle iops)")
+    open_files: Count | None = Field(None, ge=1, le=1_000_000, description="most open files of one user")
+    connections: Count | None = Field(
+        None, ge=1, le=1_000_000, description="most connections of one user that have a file open"
+    )
+    folder: str | None = Field(
+        None, description="folder for the files, e.g. on the disk to be tested; it is there and stays; default: its own"
+    )
+    trace: bool = Field(False, description="write a line for each request into its log: for looking, not for timing")
+    directives: tuple[str, ...] = Field(
+        (), description="further lines of its configuration, e.g. [`xrd.sched mint 16 avlt 8`]"
+    )
+
+    @field_validator("directives")
+    @classmethod
+    def _lines(cls, lines: tuple[str, ...]) -> tuple[str, ...]:
+        for line in lines:
+            if "\n" in line or "\r" in line:
+                raise ValueError("a directive has several lines; expected one line for each")
+        return lines
+
+    @property
+    def guard(self) -> Literal["none", "macaroons", "tokens"]:
+        """What lets clients in: 127.0.0.1 is open to every user of the machine, which a folder need not be."""
+        if self.authorization is not None:
+            return self.authorization
+        return "none" if self.folder is None else "macaroons"
+
+    @property
+    def throttled(self) -> bool:
+        """Whether its throttle is needed."""
+        wanted = (self.throttle, self.bandwidth, self.operations, self.open_files, self.connections)
+        return any(value is not None for value in wanted)

@@ -1,0 +1,294 @@
+"""Storage that speaks the XRootD protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint
+from pileup.builtin.xrootd.bindings import XrootdBindings
+from pileup.builtin.xrootd.launcher import xrootd_launcher
+from pileup.builtin.xrootd.location import Place, place_of
+from pileup.builtin.xrootd.session import CONFIG, FOLDER, STATS, Sessions
+from pileup.builtin.xrootd.settings import XrootdSettings
+from pileup.builtin.xrootd.xrdcp import XrdCopy
+from pileup.plugin import (
+    Ambiguous,
+    ClientSpec,
+    Duration,
+    Entry,
+    Failed,
+    FileTarget,
+    Launcher,
+    NotThere,
+    ProgramClient,
+    Refused,
+    Size,
+    Step,
+    TargetError,
+    no_folder,
+    option,
+)
+
+PIECE = 8 << 20
+"""Bytes read at a time."""
+CLIENTS: dict[str, type[XrootdBindings] | type[XrdCopy]] = {"bindings": XrootdBindings, "xrdcp": XrdCopy}
+NATIVE = ("token", "token_file", "ca", "user", "certificate_sha256", "insecure")
+"""Words of an identity that the engine's client takes."""
+
+
+class XrootdTarget(FileTarget):
+    """Storage that speaks the XRootD protocol: XRootD, EOS, dCache, and what is built on them.
+
+    The url is that of a folder that is there: root://host:1094//path, with TLS roots://host//path (also xroot:// and
+    xroots://). Every virtual client is a session of its own.
+
+    Credentials: `token` or `token_file`, `ca` (a file or a folder), `user` (the name to log in with). `token` and `ca`
+    may be `discover`: what the grid's own tools would find. A file with a token is read again when it changes. A token
+    is sent over TLS only, or within this machine: to another host TLS is asked for by itself. An X.509 proxy (`proxy`)
+    authenticates on root:// by a protocol (GSI) that the engine does not speak: it needs `client: bindings` or `client:
+    xrdcp`, or the same storage by kind `webdav`.
+
+    With `launch` pileup starts a server on this machine and ends it after the run, for example `launch: {throttle: 16,
+    checksum: crc32c}`; every setting can be an axis of a scan.
+    """
+
+    kind = "xrootd"
+    provides: ClassVar[frozenset[str]] = frozenset({"any", "files", "xroot"})
+    launch_settings = XrootdSettings
+
+    keep_alive: bool = option(True, help="keep a session for all operations of a client; false: a new one for each")
+    page_checksums: bool = option(
+        False,
+        help="move data in pages with a CRC-32C each, as xrdcp does (pgread, pgwrite); false: plain reads, writes",
+    )
+    read_ahead: Size | None = option(
+        None, help="bytes asked for before they are wanted while a file is read; default: what suits the test"
+    )
+    reconnect_pause: Duration = option(
+        10**9,
+        ge=0,
+        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
+        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
+    )
+    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
+    first_answer: Duration = option(
+        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
+    )
+    certificate_sha256: Fingerprint | None = option(
+        None,
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
+        "that alone, whoever has signed it and whatever name is in it",
+    )
+    insecure: bool = option(
+        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
+    )
+
+    client_: Literal["native", "bindings", "xrdcp"] = option(
+        "native",
+        help="what does the steps of tests: the engine, the official Python bindings (`pip install 'pileup[xrootd]'`), "
+        "or the command xrdcp, a process for each file",
+    )
+
+    @classmethod
+    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+        """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
+        return xrootd_launcher(settings, "root", "roots")
+
+    @property
+    def place(self) -> Place:
+        """The url, taken apart. Raises TargetError for one that is none."""
+        return place_of(self.url)
+
+    @property
+    def identity(self) -> Identity:
+        """Who pileup is for the target. Raises TargetError for credentials that cannot be used."""
+        given = self.credentials
+        if given.password is not None or given.certificate is not None:
+            raise TargetError(
+                "credentials have a password or a certificate, which root:// does not take",
+                "a token, a token_file, or a proxy",
+                "kind `webdav` takes them",
+            )
+        if given.proxy is not None and self.client_ == "native":
+            raise TargetError(
+                "an X.509 proxy on root:// works through the official client only",
+                "`client: bindings` or `client: xrdcp` among the options of the target, a token, or kind `webdav`",
+            )
+        bearer = given.token is not None or given.token_file is not None
+        named = given if not bearer else given.model_copy(update={"user": None})  # here a name, no other way to come in
+        found = identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
+        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def remarks(self) -> list[str]:
+        """Say loudly that nobody knows who the server is."""
+        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
+
+    def client(self) -> ClientSpec:
+        """Return the engine's XRootD client. The settings hold secrets."""
+        who = self.identity.to_native()
+        settings: dict[str, Any] = {
+            "url": self.place.url,
+            "keep_alive": self.keep_alive,
+            "page_checksums": self.page_checksums,
+            "reconnect_pause": self.reconnect_pause,
+            **{word: who[word] for word in NATIVE if word in who},
+        }
+        if self.credentials.user is not None:
+            settings["user"] = self.credentials.user
+        if self.read_ahead is not None:
+            settings["read_ahead"] = self.read_ahead
+        return ClientSpec("xroot", settings)
+
+    def program_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return what makes a client of the kind chosen. Raises PluginError when it is not installed."""
+        chosen = CLIENTS.get(self.client_)
+        return partial(chosen, self._official()) if chosen else None
+
+    def preparing_client(self) -> Callable[[int], ProgramClient] | None:
+        """Return the bindings where a proxy lets us in, which the engine cannot use."""
+        return partial(XrootdBindings, self._official()) if self.credentials.proxy is not None else None
+
+    def _official(self) -> dict[str, Any]:
+        """Return the settings for the official clients: with the proxy, which the engine's client does not take.
+
+        Raises TargetError for a token that they would send in plain.
+        """
+        who = self.identity
+        place = self.place
+        if (who.token or who.token_file) and not place.tls and not place.near:
+            raise TargetError(
+                f"`client: {self.client_}` would send the token to {place.host} in plain",
+                "a url that begins with roots://",
+            )
+        proxy = {"proxy": who.certificate} if self.credentials.proxy is not None else {}
+        return self.client().settings | proxy
+
+    def problem_of(self, step: Step) -> str:
+        """Return why the client chosen cannot do a step."""
+        chosen = CLIENTS.get(self.client_)
+        if chosen and not self.keep_alive:
+            return f"`client: {self.client_}` ends sessions when it likes; expected `keep_alive: true`"
+        if chosen and self.read_ahead:
+            return f"`client: {self.client_}` has a read-ahead of its own; expected no `read_ahead`"
+        if chosen and (self.insecure or self.certificate_sha256):
+            return f"`client: {self.client_}` knows neither `insecure` nor `certificate_sha256`; expected `ca`"
+        return chosen.problem(step) if chosen else ""
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Sessions for Python tests, one for each thread."""
+        return self._sessions(self.patience)
+
+    def _sessions(self, patience: int) -> Sessions:
+        settings = self.client().settings if self.credentials.proxy is None else self._official()
+        return Sessions(settings, patience / 1e9)
+
+    def probe(self) -> str:
+        """Ask for the version, and look at the folder."""
+        first = self._sessions(self.first_answer)
+        try:
+            with first.session("the server") as session:
+                session.connect()
+            version = self._version()
+            there = self.stat("")
+        except NotThere as problem:
+            raise no_folder(self.url) from problem
+        except (Failed, Ambiguous) as problem:
+            hint = "is it up, is the url right?"
+            if self.place.tls:
+                hint += " Where its certificate is not trusted: `ca`, or the option `certificate_sha256` or `insecure`"
+            raise TargetError(
+                f"{self.url} cannot be reached: {problem.what}", "a folder that is there", hint
+            ) from problem
+        except Refused as problem:
+            raise TargetError(
+                f"{self.url} says no: {problem.what}", "to be let in", "see the target's `credentials`"
+            ) from problem
+        finally:
+            first.close()
+            self.sessions.close()
+        if not there.folder:
+            raise TargetError(f"{self.url} is a file", "the url of a folder")
+        return f"XRootD {version}" if version else "a server that does not tell its version"
+
+    def statistics(self) -> bytes:
+        """Return what the server counts (XML). Raises Failed, Refused, Ambiguous."""
+        with self.sessions.session("the statistics") as session:
+            answer: bytes = session.query(STATS, "a")
+        return answer.rstrip(b"\0\n")
+
+    def list(self, path: str) -> list[Entry]:
+        """Return the entries of a folder, sorted by name."""
+        with self._about(path) as session:
+            found = [
+                Entry(name, 0 if flags & FOLDER else size, bool(flags & FOLDER))
+                for name, size, flags, _ in session.list(path)
+            ]
+        return sorted(found, key=lambda entry: entry.name)
+
+    def stat(self, path: str) -> Entry:
+        """Return what is at a path."""
+        with self._about(path) as session:
+            size, flags, _ = session.stat(path)
+        folder = bool(flags & FOLDER)
+        return Entry(path.rstrip("/").rpartition("/")[2], 0 if folder else size, folder)
+
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield the content of a file in pieces of at most 8 MiB."""
+        size, offset = self.stat(path).size, 0
+        while offset < size:
+            with self._about(path) as session:
+                piece = session.read(path, offset, min(PIECE, size - offset))
+            if not piece:
+                raise Failed(f"{path!r} ended after {offset} of {size} bytes")
+            yield piece
+            offset += len(piece)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a whole file."""
+        with self._about(path) as session:
+            session.write(path, data)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing is yet."""
+        with self._about(path) as session:
+            session.write(path, data, new=True)
+
+    def delete(self, path: str) -> None:
+        """Remove a file or an empty folder."""
+        if not path.strip("/"):
+            raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
+        whole = path.rstrip("/") + "/" if self.stat(path).folder else path  # with a slash the client removes a folder
+        with self._about(path) as session:
+            session.delete(whole)
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder; one that is there already is fine."""
+        if not path.strip("/"):
+            return
+        with self._about(path) as session:
+            try:
+                session.mkdir(path)
+            except FileExistsError:
+                _, flags, _ = session.stat(path)
+                if not flags & FOLDER:
+                    raise
+
+    def _version(self) -> str:
+        with self.sessions.session("the server") as session:
+            try:
+                answer: bytes = session.query(CONFIG, "version")
+            except TimeoutError:
+                raise
+            except OSError:  # not every kind of server answers this
+                session.stat("")
+                return ""
+            return answer.decode("ascii", "replace").strip("\0\n ")
+
+    def _about(self, path: str) -> Any:
+        return self.sessions.session(repr(path))

@@ -1,0 +1,1 @@
+"""pileup compare: runs against a baseline."""

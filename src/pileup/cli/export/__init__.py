@@ -1,0 +1,1 @@
+"""pileup export: files for other programs."""

@@ -1,0 +1,163 @@
+"""pileup export: the record and its figures as files for other programs, its charts as pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pileup.cli.messages import echo
+from pileup.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from pileup.cli.export.tables import Table
+    from pileup.model.record import Frame
+    from pileup.model.results import RunResults
+    from pileup.record import RunFolder
+
+FRAME = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
+COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "bytes", "calls")
+QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
+SAMPLE = {"time": "BIGINT", "monitor": "VARCHAR", "metric": "VARCHAR", "labels": "VARCHAR", "value": "DOUBLE"} | {
+    "unit": "VARCHAR",
+    "host": "VARCHAR",
+}
+FRAMES = {
+    **dict.fromkeys(FRAME, "BIGINT"),
+    "missed": "UBIGINT",
+    "operation": "VARCHAR",
+    "iteration": "BOOLEAN",
+    **dict.fromkeys(("row_phase", *COUNTERS, *(name for name, _ in QUANTILES)), "BIGINT"),
+}
+FORMATS = {
+    "csv": "FORMAT csv, HEADER true",
+    "parquet": "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd",
+    "json": "FORMAT json, ARRAY true",
+}
+NONE = "\\N"
+"""What stands for no value between Python and DuckDB: an empty text is a text."""
+
+
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--to", "form", type=click.Choice(list(FORMATS)), help="Format of the tables.")
+@click.option("--charts", type=click.Choice(["svg", "png"]), help="Write each chart of the report as a picture.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the files.")
+def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
+    """Write the tables of a run folder, and its charts, as files into a folder.
+
+    Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
+    errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,
+    repeats, differences, effects. Times are ns since the epoch.
+    """
+    from pileup.cli.reading import reading
+    from pileup.record import RunFolder
+    from pileup.stats import results
+
+    if form is None and charts is None:
+        raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both")
+    folder = RunFolder.open(run)
+    try:
+        with reading(run):
+            found = results(folder)
+            out.mkdir(parents=True, exist_ok=True)
+            for path in write_all(folder, found, form, out) if form else ():
+                echo(path)
+            for path in write_charts(found, charts, out / "charts") if charts else ():
+                echo(path)
+    except OSError as problem:
+        raise UsageError(f"{out} cannot be written: {problem.strerror}", "a folder you may write to") from problem
+
+
+def write_charts(results: RunResults, form: str, out: Path) -> Iterator[Path]:
+    """Write every chart of the report for people as a picture, `form` "svg" or "png", and yield each."""
+    from pileup.plugin import Report, registry
+
+    report: type[Report] = registry.load("reports", "html")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, data in report().charts(results, form):
+        path = out / name
+        path.write_bytes(data)
+        yield path
+
+
+def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> Iterator[Path]:
+    """Write all tables and yield each when it is complete. Times are ns since the epoch."""
+    from pileup.cli.export import jobs
+    from pileup.cli.export.tables import Table, tables
+    from pileup.stats import to_json
+
+    yield _whole(out / "results.json", lambda path: path.write_text(json.dumps(to_json(results), indent=1)))
+    with folder.operations().connect() as connection:
+        yield _write(connection, "operations", form, out)
+        for table in (
+            Table("frames", FRAMES, _frame_rows(folder.frames())),
+            Table("samples", SAMPLE, _sample_rows(folder)),
+            *tables(results, folder.events()),
+            *jobs.tables(folder, results),
+        ):
+            _load(connection, table, out)
+            yield _write(connection, table.name, form, out)
+            connection.execute(f"DROP TABLE {table.name}")
+
+
+def _whole(path: Path, write: Callable[[Path], object]) -> Path:
+    """Write a file beside its place and move it there: what stands in the folder is complete."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    write(part)
+    part.replace(path)
+    return path
+
+
+def _write(connection: DuckDBPyConnection, name: str, form: str, out: Path) -> Path:
+    def write(part: Path) -> None:
+        text = str(part).replace("'", "''")
+        connection.execute(f"COPY (SELECT * FROM {name}) TO '{text}' ({FORMATS[form]})")  # noqa: S608  our own names
+
+    return _whole(out / f"{name}.{form}", write)
+
+
+def _load(connection: DuckDBPyConnection, table: Table, out: Path) -> None:
+    """Make a table out of rows by way of a CSV file: bounded in memory."""
+    passing = out / f".{table.name}.rows.part"
+    with passing.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows([NONE if value is None else value for value in row] for row in table.rows)
+    columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in table.columns.items())
+    connection.execute(
+        f"""CREATE TABLE {table.name} AS SELECT * FROM read_csv({_quoted(str(passing))}, header = true, delim = ',',
+        quote = '"', escape = '"', nullstr = '{NONE}', parallel = false, max_line_size = 100000000,
+        columns = {{{columns}}})"""  # noqa: S608  names and types are ours
+    )
+    passing.unlink()
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _frame_rows(frames: Iterable[Frame]) -> Iterator[tuple[Any, ...]]:
+    from pileup.stats import quantiles_of
+
+    for frame in frames:
+        head = tuple(getattr(frame, name) for name in FRAME)
+        for row in frame.rows:
+            counters = tuple(getattr(row, name) for name in COUNTERS)
+            shares = quantiles_of(row.response, [share for _, share in QUANTILES])
+            yield (*head, row.operation, row.iteration, row.phase, *counters, *shares)
+        if not frame.rows:
+            yield (*head, "", False, frame.phase, *(0 for _ in COUNTERS), *(None for _ in QUANTILES))
+
+
+def _sample_rows(folder: RunFolder) -> Iterator[tuple[Any, ...]]:
+    for row in folder.samples():
+        sample = row.sample
+        yield (row.time, row.monitor, sample.metric, sample.labels, sample.value, sample.unit, row.host)

@@ -1,0 +1,1 @@
+"""The live view of a run, read from its growing folder."""

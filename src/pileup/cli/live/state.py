@@ -1,0 +1,234 @@
+"""What the screen shows of a run that goes on, read from its growing folder and from nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pileup.cli.live.tally import RECENT, CaseTally
+from pileup.model import self_metrics
+from pileup.model.record import Frame, Phase
+from pileup.record import ErrorTail, Position, RunFolder
+
+HISTORY = 240
+"""Seconds that sparklines can show."""
+MESSAGES = 6
+NEVER = 2**63
+PRESSED = {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}
+
+
+@dataclass(slots=True)
+class CaseState:
+    """One case: what run.json says of it, and how far it is."""
+
+    number: int
+    name: str
+    load: str
+    longest: int
+    rate: float | None
+    started: int | None = None
+    ended: int | None = None
+    outcome: str = ""
+    reason: str = ""
+    trial: int = 0
+    """Number of the trial under way while a level is looked for; 0 otherwise."""
+    tally: CaseTally = field(default_factory=CaseTally)
+    rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """Passed in each second."""
+    tails: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """p99 of each second, ns; 0 where nothing passed."""
+
+    def take(self, frames: Sequence[Frame]) -> None:
+        """Add frames of all places in the order of time; frames of one second become one point of the history."""
+        seconds: dict[int, CaseTally] = {}
+        for frame in frames:
+            self.tally.take(frame)
+            if frame.nanoseconds == 0:
+                continue
+            seconds.setdefault(frame.time // 10**9, CaseTally()).take(frame)
+        for together in seconds.values():
+            recent = together.recent()
+            self.rates.append(recent.rate)
+            self.tails.append(recent.quantile(0.99) or 0)
+
+    def look_for(self, find: dict[str, Any]) -> None:
+        """Take in what run.json says of the search for a level: trials come before what is measured."""
+        measuring = find.get("measuring")
+        self.trial = len(find.get("trials", ())) + 1 if find and measuring is None else 0
+        since = NEVER if self.trial else int(measuring or 0)
+        if 0 < self.tally.since < since < NEVER:
+            self.tally.parts.clear()  # a level that was measured and not confirmed is no part of the figures
+        self.tally.since = since
+
+    @property
+    def running(self) -> bool:
+        """It has begun and not ended."""
+        return self.started is not None and not self.outcome
+
+
+@dataclass(slots=True)
+class Message:
+    """Something that happened and that the user should know, with how often."""
+
+    text: str
+    count: int = 1
+
+
+@dataclass(slots=True)
+class State:
+    """A run as it stands. Times in ns since the epoch, durations in ns."""
+
+    title: str = ""
+    started: int = 0
+    longest: int = 0
+    ended: bool = False
+    now: int = 0
+    cases: dict[int, CaseState] = field(default_factory=dict)
+    metrics: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
+    """(monitor, metric, labels) -> newest value and its unit."""
+    watched: int = 0
+    """Time of the newest sample of the generator itself."""
+    messages: deque[Message] = field(default_factory=lambda: deque(maxlen=MESSAGES))
+
+    @property
+    def running(self) -> list[CaseState]:
+        """Cases under way."""
+        return [case for case in self.cases.values() if case.running]
+
+    @property
+    def finished(self) -> list[CaseState]:
+        """Cases that have an outcome, in the order in which they got it."""
+        done = [case for case in self.cases.values() if case.outcome]
+        return sorted(done, key=lambda case: (case.ended or 0, case.number))
+
+
+class Watcher:
+    """Reads what is new in a run folder at each `look`. Nothing there raises: a torn file is read next time."""
+
+    def __init__(self, path: Path, now: Callable[[], int] = time.time_ns) -> None:
+        self.state = State()
+        self._path = path
+        self._now = now
+        self._folder: RunFolder | None = None
+        self._frames: Position | None = None
+        self._samples: Position | None = None
+        self._errors: dict[int, ErrorTail] = {}
+        self._events = 0
+        self._since = 0
+        """When this session of the run began: what became of cases before stands in run.json."""
+        self._void: set[tuple[int, int]] = set()
+        """(case, place) of attempts that were broken off and are made again."""
+
+    def look(self) -> State:
+        """Bring the state up to date and return it."""
+        self.state.now = self._now()
+        for part in (self._read_info, self._read_events, self._read_frames, self._read_samples, self._read_errors):
+            try:
+                part()
+            except Exception:  # noqa: S112  # a screen never ends a run; it looks again
+                continue
+        for case in self.state.finished:
+            case.tally.settle()
+        return self.state
+
+    def _open(self) -> RunFolder:
+        if self._folder is None:
+            self._folder = RunFolder.open(self._path)
+        return self._folder
+
+    def _read_info(self) -> None:
+        info = self._open().info()
+        state = self.state
+        state.title, state.started = str(info["title"]), int(info["started"])
+        state.ended = info.get("state") == "ended"
+        self._since = max((session["started"] for session in info.get("sessions", [])), default=0)
+        self._void = {(case, place) for case, place in info.get("void", [])}
+        for told in info["cases"]:
+            case = state.cases.get(told["id"]) or self._add(told)
+            case.look_for(told.get("find") or {})
+            case.rate = told.get("rate")
+            if told.get("started"):
+                case.started = told["started"]
+            if told.get("outcome"):
+                case.outcome, case.reason = told["outcome"], told.get("reason", "")
+                case.ended = told.get("ended") or case.ended or state.now
+        state.longest = int(info.get("longest") or sum(case.longest for case in state.cases.values()))
+
+    def _add(self, told: dict[str, Any]) -> CaseState:
+        longest, rate = int(told.get("longest") or 0), told.get("rate")
+        case = CaseState(told["id"], told["name"], told.get("load", ""), longest, rate)
+        self.state.cases[case.number] = case
+        return case
+
+    def _read_events(self) -> None:
+        for event in self._open().events():
+            if int(event["number"]) <= self._events:
+                continue
+            self._events = int(event["number"])
+            if int(event["time"]) < self._since:
+                continue
+            if event.get("kind") == "case":
+                self._case_event(event)
+            else:
+                self._say(str(event.get("text", "")))
+
+    def _case_event(self, event: dict[str, Any]) -> None:
+        """Events are there at once; run.json follows within a second or two."""
+        case = self.state.cases.get(event.get("case", 0))
+        if case is None:
+            return
+        if event.get("state") == "ended":
+            case.outcome, case.reason = str(event["outcome"]), str(event["reason"])
+            case.ended = int(event["time"])
+        elif case.started is None:
+            case.started = int(event["time"])
+
+    def _say(self, text: str, *, counted: bool = True) -> None:
+        """Put a message last; not `counted` is what is seen in samples only, so that its number would be wrong."""
+        messages = self.state.messages
+        known = next((message for message in messages if message.text == text), None)
+        if known is None:
+            messages.append(Message(text))
+        else:
+            known.count += counted
+            messages.remove(known)
+            messages.append(known)
+
+    def _read_frames(self) -> None:
+        frames, self._frames = self._open().tail_frames(self._frames)
+        pressed: dict[int, list[Frame]] = {}
+        for frame in sorted(frames, key=lambda each: each.time):
+            if frame.phase in PRESSED and (frame.case, frame.place) not in self._void:
+                pressed.setdefault(frame.case, []).append(frame)
+        for number, together in pressed.items():
+            if number in self.state.cases:
+                self.state.cases[number].take(together)
+
+    def _read_samples(self) -> None:
+        rows, self._samples = self._open().tail_samples(self._samples)
+        for row in rows:
+            sample = row.sample
+            if row.monitor == self_metrics.MONITOR:
+                self.state.watched = max(self.state.watched, row.time)
+                if (
+                    sample.metric == self_metrics.CPU
+                ):  # comes first each second: a loop that has ended says nothing more
+                    self.state.metrics.pop((self_metrics.MONITOR, self_metrics.LOOP_LAG, sample.labels), None)
+            self.state.metrics[row.monitor, sample.metric, sample.labels] = sample.value, sample.unit
+
+    def _read_errors(self) -> None:
+        folder = self._open()
+        places = {place for case in self.state.running for place in case.tally.places} or {0}
+        for place in places:
+            tail = self._errors.setdefault(place, ErrorTail(folder.operations_path(place)))
+            for error in tail.look():
+                case = self.state.cases.get(error.case)
+                names = dict.fromkeys(name for name in (case.name if case else "", error.operation) if name)
+                self._say(f"{' '.join(names)}: {error.message or 'did not pass'}", counted=False)
+
+
+__all__ = ["RECENT", "CaseState", "Message", "State", "Watcher"]

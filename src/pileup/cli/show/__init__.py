@@ -1,0 +1,1 @@
+"""pileup show: what a run gave, on the screen."""

@@ -1,0 +1,1 @@
+"""Python tests pressed in this process: clients, threads, coroutines, what they print."""

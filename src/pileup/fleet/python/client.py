@@ -1,0 +1,172 @@
+"""One client of a Python test: makes the test, brackets each iteration, turns what it raises into an outcome."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pileup._core._native import Op, Press, now
+from pileup.fleet.inflight_file import Board, Underway
+from pileup.fleet.order import Order
+from pileup.fleet.program_runner import ProgramTest
+from pileup.fleet.python.capture import Capture
+from pileup.model.record import Outcome
+from pileup.model.units import format_time
+from pileup.plugin import Test
+from pileup.plugin.verdict import Verdict, verdict_on
+
+PASSED = Outcome.PASSED
+"""Looked up once: a member of an enumeration takes longer to find than much of what is done for an iteration."""
+
+
+class Sink(Protocol):
+    """Where the output of a case goes: a record.Output, or a wire to one."""
+
+    def append(self, stream: str, title: str, text: str) -> None:
+        """Append one block to `stream` ("stdout" or "stderr")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all clients of a load share."""
+
+    order: Order
+    output: Sink
+    ledger: Any = None
+    """Where tests end what they have begun in earlier iterations; None when the engine has none."""
+    board: Board | None = None
+    """Where iterations under way are noted, for a process that may vanish."""
+
+
+class Reported:
+    """Collects, from any thread, the numbers that tests report."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._samples: list[tuple[int, str, float, str]] = []
+
+    def add(self, metric: str, value: float, unit: str = "") -> None:
+        """Keep one number with the time of now."""
+        with self._lock:
+            self._samples.append((now(), metric, value, unit))
+
+    def take(self) -> list[tuple[int, str, float, str]]:
+        """Return what came since the last call."""
+        with self._lock:
+            taken, self._samples = self._samples, []
+        return taken
+
+
+class Claimed:
+    """Collects, from any thread, the submissions that tests claim, until they are taken each second."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: list[tuple[int, str, str, str]] = []
+
+    def add(self, name: str, id: str, what: str) -> None:
+        """Keep one with the time of now."""
+        with self._lock:
+            self._claims.append((now(), name, id, what))
+
+    def take(self) -> list[tuple[int, str, str, str]]:
+        """Return what came since the last call."""
+        with self._lock:
+            taken, self._claims = self._claims, []
+        return taken
+
+
+class PythonExecutor:
+    """What threads and tasks share: the press they pull from, and the test made for each client."""
+
+    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+        self.press = press
+        self.desk = desk
+        self.mistake = ""
+        """What went wrong in the set-up of a client, empty when nothing did."""
+        self._make = make
+        self._numbers = Reported()
+        self._claims = Claimed()
+
+    def start(self) -> None:
+        """Begin to serve the clients."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Wait a moment for clients that have nothing to do any more."""
+        raise NotImplementedError
+
+    def reported(self) -> list[tuple[int, str, float, str]]:
+        """Return the numbers reported since the last call."""
+        return self._numbers.take()
+
+    def claimed(self) -> list[tuple[int, str, str, str]]:
+        """Return the submissions claimed since the last call: (ns since the epoch, name, id, what)."""
+        return self._claims.take()
+
+    def set_up(self, client: int) -> Test | None:
+        """Make the test of a client; None ends the load, `mistake` says why."""
+        try:
+            test = self._make(client)
+            test.reporter, test.claimer = self._numbers.add, self._claims.add
+            test.stamp = self.desk.order.stamp or test.stamp
+            test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
+            if isinstance(test, ProgramTest) and test.single:
+                self.press.name_single(test.single)
+            test.setup()
+        except BaseException as problem:
+            self.mistake = f"set-up failed: {verdict_on(problem)[1]}"
+            self.press.stop(False)
+            return None
+        return test
+
+
+class Bracket:
+    """Around the iterations of a client: catches their output, ends each as it ended. Made in its thread or task."""
+
+    __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout", "notes")
+
+    def __init__(self, desk: Desk) -> None:
+        self.notes = desk.board is not None
+        """Whether `begin` is to be told of each iteration."""
+        self._desk = desk
+        self._board = desk.board
+        self._timeout = desk.order.timeout
+        self._slot = -1
+        self._capture = Capture()
+
+    def begin(self, op: Op) -> None:
+        """Note that an iteration is under way."""
+        if self._board is not None:
+            under_way = Underway(op.number, op.intended, op.start, self._desk.order.case, op.client)
+            self._slot = self._board.begin(under_way)
+
+    def end(self, op: Op, verdict: Verdict | None = None) -> None:
+        """End the iteration in the record, passed when there is no verdict, and write its output away.
+
+        Its client asks for its next start right after.
+        """
+        if verdict is not None and verdict[0] is not PASSED:
+            op.finish(int(verdict[0]), verdict[1])
+        elif late := op.conclude(self._timeout):
+            limit, took = format_time(self._timeout), format_time(self._timeout + late)
+            op.finish(int(Outcome.AMBIGUOUS), f"took {took}, longer than its timeout of {limit}")
+        if self._board is not None:
+            self._board.end(self._slot)
+        if self._capture.printed:
+            for stream, text in self._capture.take():
+                self._desk.output.append(stream, f"iteration {op.number}, client {op.client}", text)
+
+    def close(self) -> None:
+        """Let the streams go."""
+        self._capture.end()
+
+
+def tear_down(test: Test, output: Sink) -> None:
+    """Give back what set-up took; a mistake there is written to the case's stderr."""
+    try:
+        test.teardown()
+    except Exception as problem:
+        output.append("stderr", f"teardown of client {test.context.client}", f"{verdict_on(problem)[1]}\n")

@@ -1,0 +1,100 @@
+"""A load that looks for the highest level which still meets its conditions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from pileup.model import conditions
+from pileup.model.check import Check
+from pileup.model.hold import Kind, Level, Written, check_levels
+from pileup.model.quantities import Count, Duration, Fraction
+from pileup.model.suite_part import Part
+from pileup.model.units import format_count, format_fraction, format_rate
+
+FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
+"""Metrics of samples under the name of the test: the answer and its interval."""
+MOST_TRIALS = 1000
+MOST_MEASURED = 4
+"""So often a level is pressed to be measured, each time a lower one, until one meets the conditions there too."""
+LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
+
+
+class Find(Part):
+    """Look for the highest load that still meets its conditions, by trials at levels chosen by what is known so far."""
+
+    raise_: Kind = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
+    while_: Written = Field(
+        alias="while",
+        description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "
+        "and fraction(read.refused) < 0.1 %; each is looked at over one trial",
+    )
+    not_passed: Fraction = Field(
+        0.01,
+        description="a level does not hold either when more than this share of what was due did not pass (failed, "
+        "refused, ambiguous, unfinished, lost or missed), whatever `while` says; 100 %: `while` alone judges",
+    )
+    between: tuple[Level, Level] = Field(description="[lowest, highest] level that may be tried, above zero")
+    start: Level | None = Field(None, description="level of the first trial; default: the lowest")
+    settle: Duration = Field(2 * 10**9, description="time at each level before it is looked at")
+    trial: Duration = Field(
+        10**10, ge=10**9, description="time that each level is looked at; the longer, the less is left to chance"
+    )
+    within: Fraction = Field(
+        0.05, description="enough is known when the interval of the answer lies so near to it, on both sides"
+    )
+    at_most: Count = Field(40, ge=2, le=MOST_TRIALS, description="trials, after which the search ends in any case")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        low, high = self.between
+        if not 0 < low < high:
+            raise ValueError(f"between goes from {low:g} to {high:g}; expected [lowest level above 0, highest level]")
+        check_levels(self.raise_, self.between)
+        if not low <= self.first <= high:
+            raise ValueError(f"start is {self.first:g}; expected a level between {low:g} and {high:g}")
+        if self.raise_ == "clients" and self.first != int(self.first):
+            raise ValueError(f"start is {self.first:g} clients; expected a whole number")
+        if self.not_passed > 1:
+            raise ValueError(f"not_passed is {self.not_passed:.4g}; expected a share between 0 % and 100 %, like 1 %")
+        if not LEAST_WITHIN <= self.within <= MOST_WITHIN:
+            raise ValueError(f"within is {self.within:.4g}; expected a share between 0.5 % and 50 %, like 5 %")
+        return self
+
+    @property
+    def conditions(self) -> tuple[Check, ...]:
+        """What must hold at a level, beside `not_passed`. Raises ValueError for what cannot be read."""
+        return conditions.parse(self.while_)
+
+    @property
+    def first(self) -> float:
+        """The level of the first trial."""
+        return self.between[0] if self.start is None else self.start
+
+    @property
+    def unit(self) -> str:
+        """Unit of its levels in words: `/s` or `clients`."""
+        return "/s" if self.raise_ == "rate" else "clients"
+
+    @property
+    def lasting(self) -> int:
+        """Time that all its trials take by their own words, ns."""
+        return self.at_most * (self.settle + self.trial)
+
+    @property
+    def words(self) -> str:
+        """All that must hold at a level, in words."""
+        return asked_words(self.while_, self.not_passed)
+
+
+def asked_words(written: str, not_passed: float) -> str:
+    """Return what must hold at a level: `p99(read) < 50 ms, at most 1 % not passed`."""
+    return written if not_passed >= 1 else f"{written}, at most {format_fraction(not_passed)} not passed"
+
+
+def level_words(level: float, by: Kind | str) -> str:
+    """Return a level with its unit: `198 /s`, `12 clients`."""
+    if by == "rate":
+        return format_rate(level)
+    return f"{format_count(level)} client{'' if level == 1 else 's'}"

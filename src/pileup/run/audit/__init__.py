@@ -1,0 +1,1 @@
+"""What became of each submission, asked of the target."""

@@ -1,0 +1,272 @@
+"""The audit of submissions: what became of each is asked of its target after every fault and at the end of the run."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pileup._core._native import now
+from pileup.model.plan import Plan
+from pileup.model.record import ClaimRow, Sample
+from pileup.plugin.batch import BatchTarget, Fate
+from pileup.record import RunFolder
+from pileup.run.audit.lookup import GHOSTS, STOPPED, Bounds, Lookup, Tally
+from pileup.run.faults.schedule import words_of
+from pileup.run.manifest import Book
+from pileup.run.monitoring.clock import MonitorClock
+from pileup.run.recovery.intents import open_intents
+from pileup.run.stop import Stop
+from pileup.run.targets.opening import Targets
+
+AT_END = Bounds(whole=1800, patience=30, settle=2)
+AFTER_FAULT = Bounds(whole=120, patience=60, settle=2)
+SERVED = 1.0
+"""Seconds between two beats of the run while it waits for an audit."""
+STOPPED_WITHIN = 10.0
+"""Seconds that the audit at the end has after somebody asked the run to stop."""
+END = -1
+"""Number of the fault of an audit at the end of the run."""
+JOB, DELEGATION, REVOKED = "job", "delegation", "revoked"
+METRICS = {
+    Fate.ONCE: "jobs_once",
+    Fate.TWICE: "jobs_twice",
+    Fate.CANCELLED: "jobs_cancelled",
+    Fate.GOING: "jobs_going",
+    Fate.LOST: "jobs_lost",
+    Fate.NEVER: "jobs_never",
+    Fate.REUSED: "jobs_reused",
+    Fate.PURGED: "jobs_purged",
+}
+"""Fate -> the sample that counts it."""
+
+
+class Audits:
+    """The audits of a run, one at a time. `after_fault` may be called from any thread and returns at once."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        targets: Targets,
+        monitors: MonitorClock,
+        *,
+        book: Book,
+        stop: Stop,
+        bounds: tuple[Bounds, Bounds] = (AFTER_FAULT, AT_END),
+    ) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._targets = targets
+        self._monitors = monitors
+        self._book = book
+        self._stop = stop
+        self._after_fault, self._at_end = bounds
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[int, str]] = []
+        self._worker: threading.Thread | None = None
+        self._problem: Exception | None = None
+        self._asked: dict[str, Any] | None = None
+        """The audit under way."""
+        self._left_behind = False
+
+    def after_fault(self, number: int, test: str) -> None:
+        """Audit in the background once a fault is over: `number` is its place in the suite, `test` had the load."""
+        with self._lock:
+            self._waiting.append((number, test))
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="audit", daemon=True)
+                self._worker.start()
+
+    def at_end(self, serve: Callable[[], None]) -> None:
+        """Audit everything once the cases are over, and close in the journal what is not left on the targets.
+
+        Audits after faults that still go on come first. `serve` is called meanwhile, about each second. Raises what an
+        audit raised: RecordError when the disk refuses.
+        """
+        self.after_fault(END, "")
+        while (worker := self._worker) is not None and not self._left_behind:
+            worker.join(SERVED)
+            serve()
+            if worker.is_alive() and self._hurried():
+                self._leave_behind(worker)
+        if self._problem is not None:
+            raise self._problem
+        self._close()
+
+    def _leave_behind(self, worker: threading.Thread) -> None:
+        """Wait no longer for a target that does not answer: what it says from now on is not heard."""
+        worker.join(SERVED)  # one that is between two pages ends by itself, and says how far it came
+        with self._lock:
+            self._left_behind = worker.is_alive()
+            asked, self._asked = self._asked, None
+        if self._left_behind and asked is not None:
+            self._note({**asked, "end": now(), "looked": 0, "problem": STOPPED})
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting or self._problem:
+                    self._worker = None
+                    return
+                number, test = self._waiting.pop(0)
+            try:
+                self._audit(number, test)
+            except Exception as problem:  # told by who waits for the end
+                self._problem = problem
+
+    def _audit(self, fault: int, load: str) -> None:
+        """Audit every target that something was submitted to."""
+        begin = now()
+        everything, mine = self._claimed(begin), self._claimed(begin, mine=True)
+        for target, tests in everything.items():
+            reachable = mine.get(target, {}) if self._private(target) else tests
+            told = {
+                "number": self._book.next_audit(),
+                "target": target,
+                "fault": fault,
+                "after": "" if fault == END else f"{words_of(self._plan.suite.faults[fault])} in {load}",
+                "load": load,
+                "begin": begin,
+                "claims": reachable,
+                "gone": sum(tests.values()) - sum(reachable.values()),
+            }
+            self._sample(fault, self._look(told))
+
+    def _claimed(self, before: int, mine: bool = False) -> dict[str, dict[str, int]]:
+        """Return target -> test -> how many jobs were claimed before a time, by this session alone or by all."""
+        found: dict[str, dict[str, int]] = {}
+        for claim in self._folder.claims(mine=mine):
+            if claim.what == JOB and claim.time <= before:
+                tests = found.setdefault(claim.target, {})
+                tests[claim.test] = tests.get(claim.test, 0) + 1
+        return found
+
+    def _private(self, target: str) -> bool:
+        """Whether a target goes with the session: nothing of an earlier one is there any more."""
+        return self._plan.suite.targets[target].url is None
+
+    def _of(self, target: str, before: int, newest_first: bool) -> Iterator[ClaimRow]:
+        for claim in self._folder.claims(newest_first, mine=self._private(target)):
+            if claim.target == target and claim.what == JOB and claim.time <= before:
+                yield claim
+
+    def _look(self, told: dict[str, Any]) -> Tally:
+        """Look all claims of a target up, and note that it was done, or why not; return what is known then.
+
+        Nothing is known of an audit at the end that is not complete: criteria must not be judged by a part.
+        """
+        name, last = str(told["target"]), told["fault"] == END
+        target = self._targets.get(name)
+        looked, tally = 0, Tally()
+        if isinstance(target, BatchTarget):
+            bounds, over = (self._at_end, self._hurried) if last else (self._after_fault, self._stopped)
+            self._asked = told
+            lookup = Lookup(target, self._folder, told["number"], bounds, over)
+            problem = lookup.look_up(self._of(name, told["begin"], newest_first=not last))
+            looked, tally = lookup.looked, lookup.tally
+        else:
+            problem = self._targets.problem(name) or "its kind cannot tell"
+        with self._lock:
+            self._asked = None
+            if self._left_behind:
+                return Tally()
+        self._note({**told, "end": now(), "looked": looked, "problem": problem})
+        return Tally() if problem and last else tally
+
+    def _note(self, told: dict[str, Any]) -> None:
+        """Bring an audit into the record, and say of one that is not complete why."""
+        self._book.audited(told)
+        if told["problem"]:
+            name, when = told["target"], f"after {told['after']}" if told["after"] else "at the end"
+            self._folder.event("audit", f"audit of {name} {when} is not complete: {told['problem']}", target=name)
+
+    def _hurried(self) -> bool:
+        return self._left_behind or self._stop.late(STOPPED_WITHIN)
+
+    def _stopped(self) -> bool:
+        return bool(self._stop.haste)
+
+    def _sample(self, fault: int, tally: Tally) -> None:
+        """Keep the counts as samples: of the end under the test's name, of a fault under `fault` with labels."""
+        moment = now()
+        for (test, case), counts in tally.items():
+            visit = f"visit={max(0, self._plan.case(case).visit)}"
+            labels, name = visit, test
+            if fault != END:
+                labels, name = f"fault={self._fault_name(fault)},test={test},{visit}", "fault"
+            numbers = {metric: counts[str(fate)] for fate, metric in METRICS.items()} | {"jobs_ghosts": counts[GHOSTS]}
+            for metric, count in numbers.items():
+                self._monitors.add(name, moment, Sample(metric, count, "jobs", labels))
+            for metric, share in (("lost_share", lost_share(counts)), ("failed_share", failed_share(counts))):
+                if share is not None:
+                    self._monitors.add(name, moment, Sample(metric, 100 * share, "%", labels))
+
+    def _fault_name(self, number: int) -> str:
+        return self._plan.suite.faults[number].name or str(number + 1)
+
+    def _close(self) -> None:
+        """Close the intents of what is not left on the targets; the rest stays open for `pileup clean`."""
+        intents = [intent for intent in open_intents(self._folder) if intent.what in ("jobs", "delegations")]
+        going = self._going() if intents else {}
+        for intent in intents:
+            state, told = self._state(intent.what, intent.entry, going)
+            self._folder.journal(intent.what, state, of=intent.number, **told)
+
+    def _going(self) -> Counter[tuple[str, str]]:
+        """Return (target, name of the case) -> how many of its jobs are still there, by the last audit."""
+        last = {told["target"]: told["number"] for told in self._book.audits()}
+        names = {each.id: each.name for each in self._plan.cases}
+        return Counter(
+            (found.claim.target, names.get(found.claim.case, ""))
+            for found in self._folder.findings()
+            if found.fate == Fate.GOING and last.get(found.claim.target) == found.audit
+        )
+
+    def _state(
+        self, what: str, entry: dict[str, Any], going: Mapping[tuple[str, str], int]
+    ) -> tuple[str, dict[str, Any]]:
+        """Return how an intent ends: gone, kept, ended, or left with the reason."""
+        target = str(entry["target"])
+        if self._private(target):
+            return "gone", {}
+        if entry["cleanup"] == "never" or (what == "delegations" and not self._revokes(target)):
+            return "kept", {}
+        jobs = going.get((target, str(entry["case"])), 0)
+        left = self._left_jobs(target, jobs) if what == "jobs" else self._left_delegations(target)
+        return ("left", {"problem": left}) if left else ("ended", {})
+
+    def _left_jobs(self, target: str, going: int) -> str:
+        """Return what is left of a case's jobs, empty when nothing is."""
+        problem = next((told["problem"] for told in reversed(self._book.audits()) if told["target"] == target), "")
+        if problem:
+            return f"the audit is not complete: {problem}"
+        return f"{going} jobs are still there" if going else ""
+
+    def _revokes(self, target: str) -> bool:
+        """Whether a system takes delegations back; elsewhere they stay until they expire."""
+        found = self._targets.get(target)
+        return found is None or getattr(type(found), "revoke", None) is not BatchTarget.revoke
+
+    def _left_delegations(self, target: str) -> str:
+        alive: set[str] = set()
+        for claim in self._folder.claims():
+            if claim.target == target and claim.what in (DELEGATION, REVOKED):
+                (alive.add if claim.what == DELEGATION else alive.discard)(claim.id)
+        return f"{len(alive)} delegations are still there" if alive else ""
+
+
+def lost_share(counts: Counter[str]) -> float | None:
+    """Return which share of the acknowledged submissions is lost; None when none was acknowledged.
+
+    Acknowledged are all but those without an answer: those that never happened, and ghosts.
+    """
+    acknowledged = sum(counts[str(fate)] for fate in METRICS) - counts[str(Fate.NEVER)] - counts[GHOSTS]
+    return (counts[str(Fate.LOST)] + counts[str(Fate.REUSED)]) / acknowledged if acknowledged > 0 else None
+
+
+def failed_share(counts: Counter[str]) -> float | None:
+    """Return which share of the jobs that ended by themselves failed; None when none did."""
+    ended = counts["completed"] + counts["failed"]
+    return counts["failed"] / ended if ended else None

@@ -1,0 +1,167 @@
+"""A load that looks for the highest level which meets its conditions: trials, each of them a load of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pileup._core._native import now
+from pileup.model import check as checks
+from pileup.model.check import Check
+from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, level_words
+from pileup.model.plan import Case
+from pileup.model.record import FAILED, UNKNOWN, CaseOutcome, Phase, Sample
+from pileup.model.suite import Load
+from pileup.run.control.hold import cases_of
+from pileup.run.control.search import Confirm, Search
+from pileup.run.session import Live
+from pileup.stats import Condition, Gauge, Looked, Trial, Trials
+from pileup.stats.loads.find import limited_by_generator
+
+Press = Callable[[Load, int], str]
+"""Presses a load until it is over, as the trial of that number or, with 0, to be measured; returns why it ended early,
+empty when it did not."""
+DOES = {True: "holds", False: "does not hold", None: "is not known"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """How a search ended: `outcome` of the case and why; None where what was measured is to be judged."""
+
+    reason: str = ""
+    outcome: CaseOutcome | None = None
+
+
+class Finding:
+    """The search of one case. `press` presses one load of it; `ended` says whether nothing more is to begin."""
+
+    def __init__(self, live: Live, case: Case, find: Find, press: Press, ended: Callable[[], bool]) -> None:
+        self._live, self._case, self._find, self._press, self._ended = live, case, find, press, ended
+        self._trials = judge_of(find, live, case)
+        low, high = find.between
+        self._search = Search(low, high, find.first, find.within, find.at_most, find.raise_ == "clients")
+        self._told: dict[str, Any] = live.book.case(case)
+        fresh: dict[str, Any] = {"trials": [], "measurements": [], "answer": None, "measured": None, "measuring": None}
+        self._told["find"] = self._told["find"] | fresh
+        self._frames = live.folder.tail_frames(None)[1]
+        self._samples = live.folder.end_of_samples()
+        self.position = self._frames
+        """Where the record of what was measured last begins."""
+
+    def run(self) -> Sought:
+        """Make trials until the answer is known, and measure it."""
+        early = self._look()
+        return Sought(early) if early else self._hopeless() or self._measure()
+
+    def _look(self) -> str:
+        """Make trials until the answer is known; return why that ended early, empty when it did not."""
+        while (level := self._search.next()) is not None:
+            trial, early, begin = self._pressed(level, self._find.trial, self._search.trials + 1)
+            if early or self._ended():
+                return early or "stopped while it looked for the level"
+            counts = self._search.take(level, trial.passed, trial.limited)
+            nothing = replace(trial, values=(None,) * len(trial.values), passed=None)
+            self._note("trials", level, begin, trial if counts else nothing)
+        return ""
+
+    def _hopeless(self) -> Sought | None:
+        """Return why there is no level to measure; None when there is one."""
+        find, tried = self._find, self._told["find"]["trials"]
+        told = {each["passed"] for each in tried}
+        if True in told:
+            return None
+        if False in told and not limited_by_generator(tried):
+            lowest = min(tried, key=lambda each: float(each["level"]))
+            low, why = lowest["level"], f": {lowest['why']}" if lowest["why"] else ""
+            least = "even the lowest level" if low == find.between[0] else "no level that was tried, down to"
+            level = level_words(low, find.raise_)
+            return Sought(f"no level was found: {least}, {level}, does not meet {find.words}{why}", FAILED)
+        why = tried[-1]["why"] if tried else "no trial was made"
+        return Sought(f"no trial could tell whether {find.words} holds: {why}", UNKNOWN)
+
+    def _measure(self) -> Sought:
+        """Press the level that was found and measure it.
+
+        It is the lower end of the interval, the highest load that is known to meet the conditions. Where they are not
+        met while it is measured, a lower level is measured, a few times: the last one counts.
+        """
+        confirm = Confirm(self._search)
+        while (level := confirm.next()) is not None:
+            self.position = self._frames
+            self._told["find"] |= {"measured": level, "measuring": now()}
+            if self._find.raise_ == "rate":
+                self._told["rate"] = level
+            self._live.book.save()
+            trial, early, begin = self._pressed(level, self._case.load.for_ or 0, 0)
+            self._note("measurements", level, begin, trial)
+            if trial.passed is not False:
+                self._tell(level, begin + self._find.settle + (now() - begin - self._find.settle) // 2)
+            if early or self._ended():
+                return Sought(early)
+            confirm.take(level, trial.passed, trial.limited)
+        return self._confirmed()
+
+    def _confirmed(self) -> Sought:
+        """Return whether the level that was measured last meets the conditions."""
+        find, last = self._find, self._told["find"]["measurements"][-1]
+        if last["passed"] is not False:
+            return Sought()
+        level = level_words(last["level"], find.raise_)
+        told = f"no level was confirmed: measured at {level} it does not meet {find.words}: {last['why']}"
+        return Sought(told, UNKNOWN if last["limited"] else FAILED)
+
+    def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, str, int]:
+        """Press a level and judge it; return also why it ended early, and when it began."""
+        begin, settle = now(), self._find.settle
+        early = self._press(self._load(level, length), number)
+        end = min(now(), begin + settle + length)
+        frames, self._frames = self._live.folder.tail_frames(self._frames)
+        samples, self._samples = self._live.folder.tail_samples(self._samples)
+        phase = Phase.WARM_UP if number else Phase.MEASURE
+        return self._trials.judge(frames, samples, Looked(begin + settle, end, (phase,))), early, begin
+
+    def _load(self, level: float, length: int) -> Load:
+        find = self._find
+        word: dict[str, Any] = {"rate": level} if find.raise_ == "rate" else {"clients": int(level)}
+        return self._case.load.model_copy(update={"find": None, "warm_up": find.settle, "for_": length, **word})
+
+    def _note(self, kind: str, level: float, begin: int, trial: Trial) -> None:
+        """Bring a trial, or a measurement, into the record, with what is known now."""
+        told, find = self._told["find"], self._find
+        length = find.trial if kind == "trials" else self._case.load.for_ or 0
+        end = min(now(), begin + find.settle + length)
+        told[kind].append({"level": level, "begin": begin, "end": end, **asdict(trial)})
+        told["answer"] = asdict(self._search.answer)
+        why = f" ({trial.why})" if trial.why else ""
+        measured = "measured, " if kind == "measurements" else ""
+        does = f"{DOES[trial.passed]} at {level_words(level, find.raise_)}"
+        text = f"{self._case.name}: {measured}{find.while_} {does}{why}"
+        self._live.folder.event("find", text, case=self._case.name, level=level, passed=trial.passed)
+        self._live.book.save()
+
+    def _tell(self, level: float, moment: int) -> None:
+        """Give the answer as samples of the time at which it was measured."""
+        unit = "/s" if self._find.raise_ == "rate" else ""
+        known, (low, high) = self._search.answer, self._find.between
+        for metric, value in ((FOUND, level), (FOUND_LOW, min(known.low, level)), (FOUND_HIGH, known.high)):
+            within = min(max(value, low), high)
+            told = within if unit else float(int(within))
+            self._live.monitors.add(self._case.test.name, moment, Sample(metric, told, unit))
+
+
+def judge_of(find: Find, live: Live, case: Case) -> Trials:
+    """Return what judges the trials of a case."""
+    asked = [_condition(each, find, live, case) for each in find.conditions]
+    return Trials(live.book.case(case), asked, find.not_passed)
+
+
+def _condition(check: Check, find: Find, live: Live, case: Case) -> Condition:
+    plan = live.plan
+    monitors = [spec.name or spec.use for spec in plan.suite.monitors]
+    selected = checks.resolve(check, [test.name for test in plan.suite.tests], monitors)
+    mine = frozenset(cases_of(plan, case, selected.name))
+    own = selected.kind == "test" and selected.name == case.test.name
+    names = frozenset({selected.name, *(plan.case(number).name for number in mine)})
+    gauge = Gauge(check, selected, mine.__contains__, find.trial, names) if selected.kind == "monitor" else None
+    return Condition(check, selected, own, mine, gauge)

@@ -1,0 +1,1 @@
+"""Faults that a suite injects: when, and how."""

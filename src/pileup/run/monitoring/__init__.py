@@ -1,0 +1,1 @@
+"""Monitors sampled on time, here and at other hosts."""

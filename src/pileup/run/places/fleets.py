@@ -1,0 +1,94 @@
+"""The fleets of a run: this process, the places that the suite asks for, processes of their own for isolated tests."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from pileup.fleet import Fleet, open_fleet
+from pileup.model.plan import Case, Plan
+from pileup.model.record import Frame
+from pileup.model.suite import Environment, Places
+from pileup.record import RunFolder
+from pileup.run.places.environment import variables
+from pileup.run.targets.opening import Targets
+
+Key = tuple[str, ...]
+
+
+class Fleets:
+    """Opens a fleet when a case first needs it; places are numbered over the whole run."""
+
+    def __init__(
+        self, plan: Plan, folder: RunFolder, targets: Targets, first: int, told: list[dict[str, Any]], *, session: int
+    ) -> None:
+        self._plan = plan
+        self._session = session
+        self._folder = folder
+        self._targets = targets
+        self._next = first
+        self._told = told
+        self._lock = threading.Lock()
+        self._open: dict[Key, Fleet] = {}
+        self.local = self._add(("local",), Places(), {})
+
+    def of(self, case: Case, native: bool) -> Fleet:
+        """Return the fleet that presses a case. Raises TargetError when it cannot be opened."""
+        suite = self._plan.suite
+        environment = None if native else (case.test.environment or suite.environment)
+        isolated = not native and (environment is not None or (case.test.isolate or suite.isolate) == "process")
+        if suite.places.local and not isolated:
+            return self.local
+        places = Places(processes=1) if suite.places.local else suite.places
+        told = environment.model_dump_json() if environment else ""
+        key = ("isolated" if isolated else "places", told, self._targets.where())
+        with self._lock:
+            fleet = self._open.get(key) or self._add(key, places, self._variables(environment))
+            if fleet.lost:
+                self._renew(fleet)
+            return fleet
+
+    def ledger_frames(self) -> list[Frame]:
+        """Return what detached operations did since the last call."""
+        return [frame for fleet in self._fleets() for frame in fleet.ledger_frames()]
+
+    def flush(self) -> None:
+        """Bring every row so far into the record."""
+        for fleet in self._fleets():
+            fleet.flush()
+
+    def close(self) -> None:
+        """End all places."""
+        self._retell()
+        for fleet in reversed(self._fleets()):
+            fleet.close()
+            for frame in fleet.ledger_frames():
+                self._folder.append_frame(frame)
+
+    def _renew(self, fleet: Fleet) -> None:
+        """Open new places for those that are lost; the numbers go on."""
+        fresh = fleet.renew(self._next)
+        self._next += len(fresh)
+        self._told += [{**place.info(), "session": self._session} for place in fresh]
+
+    def _retell(self) -> None:
+        """Say again what run.json has of the places: their clocks are known better now."""
+        known = {place.number: place for fleet in self._fleets() for place in fleet.places}
+        for told in self._told:
+            if told["number"] in known:
+                told.update(known[told["number"]].info())
+
+    def _fleets(self) -> list[Fleet]:
+        return list(self._open.values())
+
+    def _variables(self, environment: Environment | None) -> dict[str, str]:
+        return variables(environment, Path(self._plan.folder)) if environment else {}
+
+    def _add(self, key: Key, places: Places, environment: dict[str, str]) -> Fleet:
+        urls = self._targets.urls()
+        fleet = open_fleet(places, self._folder, self._targets.plan, urls, first=self._next, environment=environment)
+        self._next += len(fleet.places)
+        self._told += [{**place.info(), "session": self._session} for place in fleet.places]
+        self._open[key] = fleet
+        return fleet

@@ -1,0 +1,39 @@
+"""Native tests whose steps are done by another client than the engine: the Python test that follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pileup.fleet.order import case_seed
+from pileup.fleet.program_runner import ProgramTest
+from pileup.model.errors import PluginError
+from pileup.model.plan import Case, Plan
+from pileup.model.program import Program
+from pileup.plugin import ProgramClient, Target, Test
+from pileup.suite import instances
+
+
+def client_for(program: Program, target: Target | None) -> Callable[[int], ProgramClient] | None:
+    """Return what makes the clients that do a program in the engine's stead; None when the engine does it.
+
+    Raises PluginError for a step that they cannot do, or when they are not installed.
+    """
+    make = target.program_client() if target is not None else None
+    problem = next(filter(None, map(target.problem_of, program.steps)), "") if make and target else ""
+    if problem:
+        what, _, expected = problem.partition("; expected ")
+        raise PluginError(what, expected)
+    return make
+
+
+def interpreted(
+    plan: Plan, case: Case, program: Program, client: Callable[[int], ProgramClient]
+) -> Callable[[int], Test]:
+    """Return what makes the test of a virtual client that does a program, with the seed that the engine would have."""
+    seed = case_seed(plan.suite.seed, case.name)
+
+    def make(number: int) -> Test:
+        context = instances.context_of(plan.folder, plan.suite.seed, case.test, number)
+        return ProgramTest(program, seed, client, context)
+
+    return make

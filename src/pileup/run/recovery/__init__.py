@@ -1,0 +1,1 @@
+"""What a run left: known by its journal, resumed or undone."""

@@ -1,0 +1,186 @@
+"""Runs that were killed: known by a lock that nobody holds any more, put right at the next start.
+
+While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
+start looks at what is in that registry and nowhere else: what stands in a folder proves nothing, for anybody can make
+one.
+What such a run left is ended and removed by `undo` as far as pileup can do it by itself; nothing of its suite is
+executed. What was made on the systems under test stays, since `pileup resume` may need it, until `pileup clean`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pileup.model.errors import PileupError, RecordError, UsageError
+from pileup.model.plan import Plan
+from pileup.model.record import NOT_RUN, UNAVAILABLE
+from pileup.record import RunFolder
+from pileup.run.recovery import lock, registry
+from pileup.run.recovery.intents import open_intents
+from pileup.run.recovery.lock import MARKER, Lock
+from pileup.run.recovery.ownership import Trust
+from pileup.run.recovery.reload import plugin_sums
+from pileup.run.recovery.undo import Mended, check, mend
+from pileup.run.recovery.undo_kinds import MENDERS, ON_TARGETS, Reach
+from pileup.run.servers.processes import Identity
+
+__all__ = ["MARKER", "Held", "alive", "newest_owner", "put_right", "register", "seen_from_here", "sweep", "take"]
+AGAIN = (None, NOT_RUN, UNAVAILABLE)
+"""Outcomes of cases that another session may run."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A run that this process holds."""
+
+    folder: RunFolder
+    lock: Lock
+    owner: int | None = None
+    """Number of the journal's entry that says so."""
+
+
+def take(folder: RunFolder) -> Held:
+    """Take the lock of a run. Raises UsageError when its pileup is at work."""
+    held = lock.take(folder.path)
+    if held is None:
+        owner = newest_owner(folder)
+        who = f" (pid {owner['pid']})" if owner and seen_from_here(owner) else ""
+        told = f"{folder.path} goes on: its pileup is at work{who}"
+        raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
+    return Held(folder, held)
+
+
+def register(folder: RunFolder, plan: Plan, held: Held | None = None) -> Held:
+    """Say who owns a run, before it does anything. Raises OSError or RecordError when the disk refuses."""
+    held = held or take(folder)
+    own = Identity.of(os.getpid()) or Identity(os.getpid(), 0)
+    held.owner = folder.journal("owner", "begun", host=socket.gethostname(), user=os.geteuid(), **asdict(own))
+    try:
+        registry.add(folder, plan.digest, plugin_sums(plan.suite, Path(plan.folder)))
+    except (OSError, UsageError) as problem:  # of an account without a home: the run goes on without
+        folder.event(
+            "registry", f"the registry of runs cannot be written ({problem}): a crash is not put right by itself"
+        )
+    return held
+
+
+def unregister(held: Held) -> None:
+    """Say that the owner has ended. The next start looks at the folder again if something is left to be put right."""
+    folder = held.folder
+    if held.owner is not None:
+        with suppress(RecordError):  # of a full disk: the lock is free, which says the same
+            folder.journal("owner", "ended", of=held.owner)
+    _let_go(held)
+
+
+def _let_go(held: Held) -> None:
+    """Release the lock, and strike the run from the registry when nothing of it is left to be done."""
+    left = [intent.what for intent in open_intents(held.folder) if intent.what in MENDERS]
+    with suppress(RecordError):  # of a folder that somebody has removed, or a record that is damaged: it stays entered
+        if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
+            registry.remove(held.folder.nonce)
+    held.lock.release(done=set(left) <= ON_TARGETS)
+
+
+def _to_be_resumed(folder: RunFolder) -> bool:
+    info = folder.info()
+    return info.get("state") != "ended" or any(
+        case.get("cut") or case.get("outcome") in AGAIN for case in info.get("cases", [])
+    )
+
+
+def newest_owner(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the journal's entry of the newest owner that has not ended in order; None when all have."""
+    owner = None
+    for entry in folder.journal_entries():
+        if entry.get("what") == "owner":
+            known = isinstance(entry.get("host"), str) and type(entry.get("pid")) is int
+            owner = entry if entry.get("state") == "begun" and known else None
+    return owner
+
+
+def alive(folder: RunFolder) -> bool:
+    """Whether the owner of a run still runs: it holds the lock. One of another host cannot be seen: it counts as alive.
+
+    Where the file system has no locks the journal's word counts.
+    """
+    if lock.held(folder.path):
+        return True
+    owner = newest_owner(folder)
+    if owner is None:
+        return False
+    return not seen_from_here(owner) or (not lock.works(folder.path) and _identity(owner).alive)
+
+
+def _identity(owner: dict[str, Any]) -> Identity:
+    return Identity(*(owner.get(name, 0) for name in ("pid", "ticks", "boot", "namespace")))
+
+
+def seen_from_here(owner: dict[str, Any]) -> bool:
+    """Whether an owner is of this host."""
+    return bool(owner["host"] == socket.gethostname())
+
+
+def sweep() -> list[str]:
+    """Put right what this user's killed runs have left, but for data and settings; return what was done, in words.
+
+    Only what the registry lists is looked at. Whatever is wrong with one run is told in a line and hinders nobody.
+    """
+    try:
+        known = [entry for entry in registry.entries() if (entry.path / MARKER).is_file()]
+    except UsageError as problem:
+        return [f"what killed runs have left was not put right: {problem}"]
+    return [line for entry in known for line in _swept(entry)]
+
+
+def _swept(entry: registry.Entry) -> list[str]:
+    name = entry.path.name
+    try:
+        folder = RunFolder.open(entry.path)
+        if folder.nonce != entry.nonce or alive(folder):
+            return []
+        return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), Reach.OWN)]
+    except PileupError as problem:
+        return [f"left by {name}: it cannot be put right: {problem}"]
+    except Exception as problem:  # a record that was damaged, in ways that nobody thinks of
+        return [
+            f"left by {name}: it cannot be put right ({type(problem).__name__}: {problem}); `pileup verify` tells more"
+        ]
+
+
+def put_right(
+    folder: RunFolder,
+    trust: Trust,
+    reach: Reach,
+    given: Mapping[str, str] | None = None,
+    *,
+    tell: Callable[[str], None] = lambda line: None,
+    held: Held | None = None,
+) -> list[Mended]:
+    """Mend what a run whose owner is gone has left, and say so in its journal; return what became of each.
+
+    Nothing is done when another pileup is at it. `tell` is told what of the suite is executed, before it is. With
+    `held` the lock stays taken. Raises UsageError when something is open and the folder may not be acted upon.
+    """
+    check(folder, trust, reach)
+    own = held
+    if own is None:
+        try:
+            own = take(folder)
+        except UsageError:
+            return []
+    try:
+        mended = mend(folder, trust, reach, given, tell)
+        owner = newest_owner(folder)
+        if owner is not None and held is None:
+            own.owner = owner["number"]
+    finally:
+        if held is None:
+            unregister(own)
+    return mended

@@ -1,0 +1,83 @@
+"""Removing what a run has made, without the run: each object by itself, by the engine, outside any record."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pileup._core._native import Press, Recorder
+from pileup.model.errors import VerdictException
+from pileup.model.plan import Plan
+from pileup.model.program import Keys, Step
+from pileup.plugin import FileTarget, NotThere, Target
+from pileup.record import ErrorTail
+from pileup.run.safety.boundary import Inside
+from pileup.run.safety.limits import inside_of
+
+LOAD: dict[str, Any] = {
+    **dict.fromkeys(("clients", "rate", "for", "think", "errors_in_a_row", "operations")),
+    **dict.fromkeys(("target", "place", "shard", "start", "ramp", "warm_up"), 0),
+    **dict.fromkeys(("case", "shards", "seed", "workers"), 1),
+    **dict.fromkeys(("name", "kind"), "times"),
+    "arrivals": "constant",
+    "pacing": "normal",
+    "phase": 5,
+}
+"""A load of so many iterations, one after another (docs/engine.md)."""
+
+
+def remove(plan: Plan, name: str, target: Target, program: dict[str, Any], timeout: int) -> str:
+    """Do the steps of a program that removes objects, as a journal keeps it; return what went wrong, if anything did.
+
+    Nothing outside `limits.inside` is touched; one object that cannot be removed does not keep the others.
+    """
+    inside = inside_of(plan, name, target)
+    problems = [_remove(inside, target, step, timeout) for step in program["steps"]]
+    return "; ".join(problem for problem in problems if problem)
+
+
+def _remove(inside: Inside, target: Target, step: dict[str, Any], timeout: int) -> str:
+    keys = Keys(**{**step["keys"], "names": tuple(step["keys"]["names"])})
+    verb = Step(step["operation"], step["verb"], keys, headers=tuple(map(tuple, step["headers"])))
+    if problem := inside.problem_of_step(verb):
+        return problem
+    if isinstance(target, FileTarget) and target.preparing_client() is not None:
+        return _by_python(target, keys, int(step["repeat"]))
+    with tempfile.TemporaryDirectory(prefix="pileup-") as folder:
+        path = Path(folder) / "operations.table"
+        failed = _press(path, target, {**step, "repeat": 1}, int(step["repeat"]), timeout)
+        errors = ErrorTail(path).look()
+    if not failed:
+        return ""
+    why = f": {errors[0].message}" if errors else ""
+    return f"{failed} of {step['repeat']} could not be removed{why}"
+
+
+def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
+    """Remove objects one after another where the engine cannot reach the target; those that are not there are fine."""
+    problems = []
+    for number in range(times):
+        try:
+            target.delete(keys.name(number))
+        except VerdictException as problem:
+            if not isinstance(problem, NotThere):
+                problems.append(str(problem))
+    return f"{len(problems)} of {times} could not be removed: {problems[0]}" if problems else ""
+
+
+def _press(path: Path, target: Target, step: dict[str, Any], times: int, timeout: int) -> int:
+    """Do a step so many times, with successive keys; return how many times it did not pass."""
+    recorder = Recorder(str(path), 0)
+    try:
+        press = Press(recorder, json.dumps({**LOAD, "times": times, "timeout": timeout}))
+        client = target.client()
+        plain = {"protocol": client.protocol, "settings": client.settings}
+        press.native(json.dumps(plain), json.dumps({"steps": [step]}))
+        while not press.wait(1.0):
+            pass
+        rows = [row for row in press.frame()["rows"] if row["iteration"]]
+    finally:
+        recorder.close()
+    return times - sum(int(row["passed"]) for row in rows)

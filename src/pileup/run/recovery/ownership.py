@@ -1,0 +1,37 @@
+"""Whether a run folder is one that this user has begun: nothing of any other is executed, ended or removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pileup.model.errors import UsageError
+from pileup.record import RunFolder
+from pileup.run.recovery import registry
+
+HINT = "look into it; --trust does what its journal and its suite say all the same"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What is known of a run folder, beside what it says of itself."""
+
+    entry: registry.Entry | None
+    """Its entry in this user's registry; None when it has none."""
+    given: bool = False
+    """Whether the user says that it is to be trusted."""
+
+    @classmethod
+    def of(cls, folder: RunFolder, given: bool = False) -> Trust:
+        """Look the folder up."""
+        return cls(registry.entry_of(folder), given)
+
+    @property
+    def granted(self) -> bool:
+        """Whether what the folder says may be acted upon."""
+        return self.entry is not None or self.given
+
+    def check(self, folder: RunFolder, what: str) -> None:
+        """Raise UsageError when it is not; `what` is not done then."""
+        if not self.granted:
+            told = f"{folder.path} is not in your registry of runs: {what}"
+            raise UsageError(told, "the folder of a run that you began on this machine, where it was then", HINT)

@@ -1,0 +1,179 @@
+"""Taking up a run that was broken off: which cases are done, and which must be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pileup._core._native import now
+from pileup.model.errors import UsageError
+from pileup.model.plan import Case, Plan
+from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
+from pileup.record import RunFolder
+from pileup.run.recovery import leftovers
+from pileup.run.recovery.missing import lost
+from pileup.run.recovery.ownership import Trust
+from pileup.run.recovery.reload import reload
+from pileup.run.recovery.undo_kinds import Reach
+
+OVER = "every case has an outcome"
+AGAIN = (NOT_RUN, UNAVAILABLE)
+"""Outcomes of cases that another attempt may run."""
+
+
+@dataclass(slots=True)
+class Earlier:
+    """What the sessions before have left of a run."""
+
+    held: leftovers.Held
+    """The lock of the run, which goes on to be held."""
+    folder: RunFolder
+    plan: Plan
+    info: dict[str, Any]
+    """run.json, made ready for the session that begins now."""
+    done: dict[int, CaseOutcome]
+    """Cases that stay as they are."""
+    objects: dict[int, int] = field(default_factory=dict)
+    """Case -> journal entry of what it has made and nobody removed."""
+    told: list[str] = field(default_factory=list)
+    """What was put right of what a crash left, in words."""
+
+
+def take_up(
+    path: Path,
+    given: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Earlier:
+    """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
+
+    `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to put
+    right what a crash left, before it is. Raises UsageError when the run goes on, is not known, the suite has changed
+    or nothing is left to do, RecordError or SuiteError when the folder or the suite cannot be read.
+    """
+    folder = RunFolder.open(path)
+    if leftovers.alive(folder):
+        raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
+    if _over(folder.info()):
+        raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
+    trust = Trust.of(folder, trusted)
+    trust.check(folder, "nothing of its suite is executed")
+    held = leftovers.take(folder)
+    try:
+        return _take_up(held, given or {}, trust, tell)
+    except BaseException:
+        held.lock.release(done=False)
+        raise
+
+
+def _over(info: dict[str, Any]) -> bool:
+    """Return whether a run has ended with an outcome of every case, none of them broken off."""
+    left = (case.get("cut") or case.get("outcome") in (None, *AGAIN) for case in info["cases"])
+    return info.get("state") == "ended" and not any(left)
+
+
+def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]) -> Earlier:
+    folder = held.folder
+    info = folder.info()  # again: until the lock was taken it may have changed
+    plan = reload(info, given, trust, tell=tell)
+    done = _done(folder, plan)
+    objects = _objects(folder, plan)
+    gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
+    again = _again(plan, done, objects, gone)
+    if again:
+        there = {number: made.entry for number, made in objects.items() if made.state not in ("removed", "gone")}
+        for number in lost(folder, plan, {number: there[number] for number in done if number in there}):
+            objects[number] = _Made(objects[number].entry, "gone")
+        again = _again(plan, done, objects, gone)
+    if not again and info["state"] == "ended":
+        raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
+    told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
+    _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
+    left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
+    for number in [number for number in left if plan.case(number).test.target in gone]:
+        folder.journal("objects", "gone", of=left.pop(number), case=plan.case(number).name)
+    return Earlier(
+        held, folder, plan, info, {number: done[number] for number in done if number not in again}, left, told
+    )
+
+
+def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, dict[str, Any]]:
+    """Return the newest event of each case: events are there at once, run.json follows within a second."""
+    known = {case.id for case in plan.cases}
+    return {
+        event["case"]: event for event in folder.events() if event.get("kind") == "case" and event.get("case") in known
+    }
+
+
+def _done(folder: RunFolder, plan: Plan) -> dict[int, CaseOutcome]:
+    found = {}
+    for number, event in _outcomes(folder, plan).items():
+        whole = event.get("state") == "ended" and not event.get("cut")
+        if whole and (outcome := CaseOutcome(event["outcome"])) not in AGAIN:
+            found[number] = outcome
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a case has made, by the journal."""
+
+    entry: int
+    state: str
+    """made, removed, kept (as the suite wishes), left (it could not be removed), gone (with what held it)."""
+
+
+def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
+    """Return case -> what it has made last, by its id."""
+    numbers = {case.name: case.id for case in plan.cases}
+    found: dict[int, _Made] = {}
+    cases: dict[int, int] = {}
+    for entry in folder.journal_entries():
+        if entry.get("what") != "objects":
+            continue
+        opened = entry.get("of", entry["number"])
+        case = cases.get(opened, numbers.get(entry.get("case", ""), 0))
+        if case:
+            cases[opened], found[case] = case, _Made(opened, entry["state"])
+    return found
+
+
+def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], gone: set[str]) -> set[int]:
+    """Return the cases to be done: those without an outcome, what they need of data that went, and their roles.
+
+    A role that was broken off when its loads had ended just then is done again beside the last of them. `gone` are
+    targets whose private server or folder held the data.
+    """
+    again = {case.id for case in plan.cases if case.id not in done}
+    roles = [case for case in plan.cases if case.role]
+    size = 0
+    while size < len(again):
+        size = len(again)
+        for case in [plan.case(number) for number in again]:
+            again |= {each for each in case.after if _lost_data(plan.case(each), objects, gone)}
+        again |= {role.id for role in roles if again & set(role.beside)}
+        again |= {role.beside[-1] for role in roles if role.id in again and not again & set(role.beside)}
+    return again
+
+
+def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
+    """Whether what a case made was removed, or went with the private server or folder that held it."""
+    made = objects.get(case.id)
+    return made is not None and (made.state in ("removed", "gone") or case.test.target in gone)
+
+
+def _make_ready(info: dict[str, Any], again: set[int], known: dict[int, dict[str, Any]], places: int) -> None:
+    """Bring run.json up to what the events say, with the cases to be done as if they had never begun."""
+    info.update(state="running", ended=None, stopped="", exit_code=None, verdict=None, results=None)
+    info["sessions"].append({"started": now(), "ended": None})
+    for told in info["cases"]:
+        number = told["id"]
+        if number in again:
+            told.update(outcome=None, reason="", started=None, ended=None, notes=[], cut=False)
+        elif told["outcome"] is None:
+            event = known[number]
+            told.update(outcome=event["outcome"], reason=event["reason"], ended=event["time"])
+    begun = sorted(number for number in again if number in known)
+    info["void"] += [[number, place] for number in begun for place in range(places)]

@@ -1,0 +1,382 @@
+"""How each kind of open intent is put right."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from pileup.model.errors import TargetError
+from pileup.model.plan import Plan
+from pileup.plugin import FileTarget, Target
+from pileup.record import RunFolder
+from pileup.run.recovery.delegations import DelegationsMender
+from pileup.run.recovery.intents import Intent, open_intents
+from pileup.run.recovery.jobs import JobsMender
+from pileup.run.recovery.objects import remove
+from pileup.run.recovery.ownership import Trust
+from pileup.run.recovery.reload import reload
+from pileup.run.safety.kept_sets import deleting, left_alone
+from pileup.run.safety.own_folders import GROUND, OWN, end_ground, keeps
+from pileup.run.safety.set_contents import ours, remove_folders
+from pileup.run.servers import disks, processes, scratch
+from pileup.run.servers.processes import Identity
+from pileup.run.targets.setting_changers import changer_of
+from pileup.suite import instances
+
+GRACE = 5.0
+"""Seconds that a server gets to end."""
+ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
+"""What stays on targets until it is asked for to be removed: it may be wanted."""
+
+
+class Reach(IntEnum):
+    """How far putting right goes."""
+
+    OWN = 0
+    """What pileup has made and knows how to undo by itself."""
+    SETTINGS = 1
+    """Also what the suite says how to undo: its commands and plug-ins are executed."""
+    ALL = 2
+    """Also what stays on targets."""
+
+
+def reach_of(what: str) -> Reach:
+    """Return how far one must go to put a kind of intent right."""
+    if what in ON_TARGETS:
+        return Reach.ALL
+    return Reach.SETTINGS if what == "setting" else Reach.OWN
+
+
+@dataclass
+class Context:
+    """What menders share: the run, and its plan when one needs it."""
+
+    folder: RunFolder
+    given: dict[str, str]
+    trust: Trust
+    tell: Callable[[str], None] = lambda line: None
+    """Is told what of the suite is executed, before it is."""
+    _targets: dict[str, Target] = field(default_factory=dict)
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """run.json."""
+        return self.folder.info()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan. Raises UsageError or SuiteError when the suite is not there any more as it was."""
+        self.trust.check(self.folder, "nothing of its suite is executed")
+        return reload(self.info, self.given, self.trust, records=False, tell=self.tell)
+
+    def private(self, name: str) -> bool:
+        """Whether a target went with the run: its server, or the folder that it was."""
+        told = next((told for told in self.info["targets"] if told["name"] == name), None)
+        if told is None or "private" not in told:
+            return self.plan.suite.targets[name].url is None
+        return bool(told["private"])
+
+    def target(self, name: str) -> Target:
+        """Return a target that was there before the run."""
+        if name not in self._targets:
+            self._targets[name] = instances.make_target(self.plan, name, self.plan.suite.targets[name].url or "")
+        return self._targets[name]
+
+    def outcome(self, case: str) -> str | None:
+        """Return how a case ended."""
+        return next((told["outcome"] for told in self.info["cases"] if told["name"] == case), None)
+
+
+class Mender(Protocol):
+    """Puts one kind of intent right."""
+
+    failed: str
+    """State of the journal when it could not be done; empty: nothing is noted."""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Whether something is left to do or to tell."""
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Return what is done, in words."""
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Do it. Raises PileupError."""
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """Return the state that closes it."""
+
+
+class ServerMender:
+    """Ends the processes of a launched server, and all that they have started."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look for them; those of another host cannot be seen."""
+        leader = _leader(intent, context)
+        return _elsewhere(intent) or bool((leader and leader.alive) or processes.marked(_mark(intent)))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it with its pid."""
+        entry = intent.entry
+        pid = f" (pid {entry['pid']})" if "pid" in entry else ""
+        return f"the {entry.get('process', 'command')} of target {entry['target']}{pid} is ended"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """End the leader's session, then whatever bears the mark."""
+        _refuse_elsewhere(intent)
+        leader = _leader(intent, context)
+        if leader is not None:
+            processes.end_leader(leader, _mark(intent), signal.SIGTERM, GRACE)
+        processes.kill_marked(_mark(intent))
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It has ended."""
+        return "ended"
+
+
+class FaultMender(ServerMender):
+    """Ends the command of a fault that was under way."""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look for it; faults of launched servers are mended with those."""
+        return intent.entry.get("do") == "command" and super().needed(intent, context)
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Say which load it broke."""
+        return f"the command of a fault in the load of {intent.entry['test']} is ended"
+
+
+class PauseMender:
+    """Lets a paused server go on."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        leader = _leader(intent, context)
+        return _elsewhere(intent) or bool(leader and processes.session(leader, _mark(intent)))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the paused {intent.entry['process']} of target {intent.entry['target']} goes on"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Continue all of its session."""
+        _refuse_elsewhere(intent)
+        leader = _leader(intent, context)
+        if leader is not None:
+            processes.send(processes.session(leader, _mark(intent)), signal.SIGCONT)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """The pause has ended."""
+        return "ended"
+
+
+class ScratchMender:
+    """Removes a folder for temporary files."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        return _elsewhere(intent) or Path(intent.entry["path"]).exists()
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the folder {intent.entry['path']} of target {intent.entry['target']} is removed"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove it, if its name says that this run has made it: a journal may have been changed."""
+        _refuse_elsewhere(intent)
+        scratch.remove(Path(intent.entry["path"]), context.folder.nonce)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed."""
+        return "removed"
+
+
+class DiskMender:
+    """Takes the small disk of a server away."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Look whether it is there."""
+        return _elsewhere(intent) or disks.mounted(Path(intent.entry["path"]))
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it."""
+        return f"the disk {intent.entry['path']} of target {intent.entry['target']} is taken away"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Unmount it, if it is one of this run's."""
+        _refuse_elsewhere(intent)
+        path = Path(intent.entry["path"])
+        inside = ".." not in path.parts and path.is_relative_to(context.folder.path)
+        if not inside and not scratch.is_of(path, context.folder.nonce):
+            raise TargetError(f"{path} is no disk of this run", "one in a folder that the run has made")
+        disks.unmount(path)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed."""
+        return "removed"
+
+
+class SettingMender:
+    """Sets a setting back."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """Those that are never restored need nothing."""
+        return intent.entry["before"] is not None
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name the value."""
+        entry = intent.entry
+        return f"the setting {entry['setting']} of target {entry['target']} is set back to {entry['before']}"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Set it as the suite, or the kind of target, says."""
+        entry = intent.entry
+        name = entry["target"]
+        changer = changer_of(context.plan, context.target(name), name, entry["setting"])
+        context.tell(f"executes {changer.words(entry['before'])}")
+        changer.set(entry["before"])
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is restored, or kept as it is."""
+        return "restored" if intent.entry["before"] is not None else "kept"
+
+
+class ObjectsMender:
+    """Removes what a case has made on a target, unless the suite keeps it."""
+
+    failed = "left"
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """What was on a private server or folder went with it."""
+        return not context.private(intent.entry["target"] or "")
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name the case, and why it is kept when it is."""
+        entry = intent.entry
+        what = f"what {entry['case']} has made on target {entry['target']}"
+        if wanted(intent, context):
+            return f"{what} is removed"
+        return f"{what} is kept: its clean-up is `{entry['cleanup']}`"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove each object by its name."""
+        entry = intent.entry
+        if not wanted(intent, context):
+            return
+        plan, name = context.plan, entry["target"]
+        timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
+        target = context.target(name)
+        if entry.get("own") is False and isinstance(target, FileTarget):
+            found = ours(context.folder, target, entry)
+            problem = remove(plan, name, target, deleting(found.names).to_native(), timeout) if found.names else ""
+            problems = [problem, remove_folders(target, found.folders), left_alone(found.others)]
+        else:
+            problems = [remove(plan, name, target, entry["remove"], timeout)]
+        if any(problems):
+            raise TargetError("; ".join(filter(None, problems)))
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed or kept."""
+        gone = context.private(intent.entry["target"] or "")
+        return "removed" if gone or wanted(intent, context) else "kept"
+
+
+def wanted(intent: Intent, context: Context) -> bool:
+    """Whether the suite wants removed what a case has made."""
+    cleanup = intent.entry["cleanup"]
+    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+
+
+class GroundMender:
+    """Leaves a folder that the run worked in: its own goes with all that is in it, another loses its marker."""
+
+    failed = "left"
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """What was on a private server or folder went with it."""
+        return not context.private(intent.entry["target"])
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name it, and why it is kept when it is."""
+        entry = intent.entry
+        what = f"the folder /{entry['folder']} on target {entry['target']}"
+        if intent.what == GROUND:
+            return f"{what} is free again"
+        return f"{what} is kept: the suite keeps what is in it" if _keeps(context) else f"{what} is removed"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Remove name by name what is the run's in it."""
+        entry, target = intent.entry, context.target(intent.entry["target"])
+        if not isinstance(target, FileTarget):
+            raise TargetError(f"target {entry['target']} keeps no files now", "the kind that it was")
+        own = intent.what == OWN
+        marker = str(entry["marker"]).encode()
+        kept = own and _keeps(context)
+        _, problem = end_ground(target, entry["folder"], marker, entry["levels"], own=own, kept=kept)
+        if problem:
+            raise TargetError(problem)
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It is removed, or kept."""
+        return "kept" if intent.what == OWN and _keeps(context) else "removed"
+
+
+def _keeps(context: Context) -> bool:
+    """Whether something in the run's own folder stays, by what was done or by what is going to be."""
+    open_ = [each for each in open_intents(context.folder) if each.what == "objects" and each.entry.get("own")]
+    return keeps(context.folder) or any(not wanted(each, context) for each in open_)
+
+
+MENDERS: dict[str, Mender] = {
+    "server": ServerMender(),
+    "fault": FaultMender(),
+    "pause": PauseMender(),
+    "scratch": ScratchMender(),
+    "disk": DiskMender(),
+    "setting": SettingMender(),
+    "objects": ObjectsMender(),
+    OWN: GroundMender(),
+    GROUND: GroundMender(),
+    "jobs": JobsMender(),
+    "delegations": DelegationsMender(),
+}
+
+
+def _mark(intent: Intent) -> str:
+    return str(intent.entry.get("mark") or "")
+
+
+def _leader(intent: Intent, context: Context) -> Identity | None:
+    """Return who leads, if it is surely the one that the run has started: number, tick, boot, namespace and mark."""
+    entry = intent.entry
+    if not all(name in entry for name in ("pid", "ticks", "boot", "namespace")):
+        return None
+    leader = Identity(entry["pid"], entry["ticks"], entry["boot"], entry["namespace"])
+    log = context.folder.server_log(str(entry.get("target")), str(entry.get("process", "")))
+    return leader if leader.known and processes.bears(leader.pid, _mark(intent), log) else None
+
+
+def _elsewhere(intent: Intent) -> bool:
+    return intent.host != socket.gethostname() or intent.namespace not in (0, processes.namespace())
+
+
+def _refuse_elsewhere(intent: Intent) -> None:
+    if intent.host != socket.gethostname():
+        raise TargetError(f"it is on host {intent.host}, this is {socket.gethostname()}", "`pileup clean` there")
+    if _elsewhere(intent):
+        raise TargetError("it is in another container of this host", "`pileup clean` in that one, while it is there")

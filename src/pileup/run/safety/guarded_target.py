@@ -1,0 +1,84 @@
+"""A target for Python tests that checks each change before it makes it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from pileup.plugin import Ambiguous, FileTarget, NotThere, Refused, ThereAlready
+from pileup.run.safety.boundary import Inside, Names, shown
+
+
+def guarded(target: FileTarget, inside: Inside, made: Names | None, private: bool = False) -> FileTarget:
+    """Return a target of the same kind, options and connections that writes `inside` alone and deletes what is `made`.
+
+    What it writes joins `made`; None: what was made is not known here, all that is inside may be deleted. What is not
+    known to be made by this run is not overwritten, but on a `private` target, where all is. A change that is not
+    allowed raises Refused.
+    """
+    cls, written = type(target), Names() if made is None else made
+
+    @functools.wraps(cls.write)
+    def write(self: FileTarget, path: str, data: bytes) -> None:
+        _check(inside, path, "write")
+        if private or written.has(path):
+            written.add_name(path)
+            cls.write(self, path, data)
+            return
+        try:
+            cls.create(self, path, data)
+        except ThereAlready as problem:
+            raise Refused(
+                f"{shown(path)} exists already; not ours", "a name that nothing has", "pileup overwrites nothing else"
+            ) from problem
+        except Ambiguous:
+            written.add_name(path)  # it may be there: then it is this run's
+            raise
+        written.add_name(path)
+
+    @functools.wraps(cls.create)
+    def create(self: FileTarget, path: str, data: bytes) -> None:
+        _check(inside, path, "write")
+        cls.create(self, path, data)
+        written.add_name(path)
+
+    @functools.wraps(cls.mkdir)
+    def mkdir(self: FileTarget, path: str) -> None:
+        _check(inside, path, "make")
+        if private or _is_new(self, path):
+            written.add_name(path)
+        cls.mkdir(self, path)
+
+    @functools.wraps(cls.delete)
+    def delete(self: FileTarget, path: str) -> None:
+        _check(inside, path, "delete")
+        if made is not None and not made.has(path):
+            raise Refused(
+                f"{shown(path)} is not deleted: this run has not made it",
+                "a name that a test of this run has written",
+                "pileup deletes nothing else",
+            )
+        cls.delete(self, path)
+
+    methods: dict[str, Any] = {each.__name__: each for each in (write, create, mkdir, delete)}
+    methods["__doc__"] = cls.__doc__
+    kind = type(cls.__name__, (cls,), methods)
+    twin: FileTarget = object.__new__(kind)
+    twin.__dict__.update(target.__dict__)
+    return twin
+
+
+def _is_new(target: FileTarget, path: str) -> bool:
+    """Whether a folder is not there yet: one that is there is not the run's to remove."""
+    try:
+        target.stat(path)
+    except NotThere:
+        return True
+    return False
+
+
+def _check(inside: Inside, path: str, what: str) -> None:
+    if problem := inside.problem(path):
+        raise Refused(
+            f"pileup does not {what} that: {problem}", f"a path inside {inside.inside}", "`limits.inside` of the suite"
+        )

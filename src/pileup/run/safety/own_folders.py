@@ -1,0 +1,406 @@
+"""Where a run works on its targets: a folder of its own on each, and the folders that a suite names as they are.
+
+In the folder of its own, which nobody else knows, all is the run's. In a folder that a suite names ("just here") a
+marker keeps a second run out, nothing that is there is touched, and what is new is created as new.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pileup.model.errors import PileupError, TargetError
+from pileup.model.plan import Case, Plan
+from pileup.model.program import Keys, Program, Step
+from pileup.model.suite import Load, TargetSpec
+from pileup.plugin import FileTarget, NotThere, Target, ThereAlready
+from pileup.record import RunFolder
+from pileup.run.safety.boundary import changing, place_inside, shown
+from pileup.run.safety.set_contents import Made, acknowledged, existing, is_missing, made_by, read_small
+
+OWN, GROUND = "own", "ground"
+"""Kinds of the journal's entries: the run's own folder, and one that the suite names."""
+MARKER = ".pileup-owner"
+"""A file in a folder that a run works in: who, when, which run."""
+MOST_LEFT = 1_000_000
+"""Entries that are removed with the run's own folder."""
+DEEPEST = 64
+PLACELESS = ("connect", "noop", "request")
+"""Verbs that look at no object."""
+PRIVATE_WORD = "folder"
+"""Setting of `launch` that gives a private server a folder which was there before."""
+
+
+def is_private(spec: TargetSpec) -> bool:
+    """Whether a target is the run's own as a whole: it is made for the run, and goes with it."""
+    return spec.url is None and not (spec.launch or {}).get(PRIVATE_WORD)
+
+
+def with_own(plan: Plan, folder: RunFolder) -> Plan:
+    """Return the plan with the name of the run's own folder on each target: that of before, or a new one.
+
+    It is the same on all of them: two targets may be one storage, reached by two protocols.
+    """
+    known = {target: told["folder"] for target, told in own_entries(folder).items()}
+    names = [told.rpartition("/")[2] for told in known.values()]
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    last = names[0] if names else f"pileup-{stamp}-{secrets.token_hex(4)}"
+    own = {}
+    for name, spec in plan.suite.targets.items():
+        if not is_private(spec):
+            above = place_inside(spec.url or "", plan.suite.limits.inside or "")
+            own[name] = known.get(name, f"{above}/{last}".strip("/"))
+    return replace(plan, own=own)
+
+
+def own_entries(folder: RunFolder) -> dict[str, dict[str, Any]]:
+    """Return target -> the journal's entry of the run's own folder there, where it was made and not removed."""
+    return {entry["target"]: entry for entry in open_grounds(folder) if entry["what"] == OWN}
+
+
+def open_grounds(folder: RunFolder) -> list[dict[str, Any]]:
+    """Return the journal's entries of the folders that a run works in, or has kept."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry in folder.journal_entries():
+        if entry.get("what") in (OWN, GROUND):
+            if entry["state"] == "made":
+                found[entry["number"]] = entry
+            elif entry["state"] in ("removed", "gone"):
+                found.pop(entry.get("of", 0), None)
+    return list(found.values())
+
+
+def in_own(own: str, keys: Keys) -> bool:
+    """Whether names lie in the run's own folder."""
+    return bool(own) and all(f"{keys.name(k).strip('/')}/".startswith(f"{own}/") for k in range(len(keys.names) or 1))
+
+
+def folder_of(keys: Keys) -> str:
+    """Return the folder that names lie in, relative to the target."""
+    return keys.name(0).strip("/").rpartition("/")[0] if not keys.folders else keys.prefix.rpartition("/")[0].strip("/")
+
+
+@dataclass(slots=True)
+class Ground:
+    """A folder that the run works in."""
+
+    entry: int
+    """Of the journal."""
+    levels: list[str]
+    """Folders that were made for it, the outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """How a case may write: its programs, and the steps that make its names before the load."""
+
+    first: Program | None
+    """Makes the names that the load will write over and over; None: there are none."""
+    load: Program | None
+
+
+@dataclass(slots=True)
+class Grounds:
+    """The folders that a run works in. From the runner's thread and those of roles."""
+
+    plan: Plan
+    folder: RunFolder
+    flush: Callable[[], object] = lambda: None
+    """Brings every row so far into the record."""
+    marker: bytes = b""
+    """What the run's markers hold, in all folders the same."""
+    _grounds: dict[tuple[str, str], Ground] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        for entry in open_grounds(self.folder):
+            self.marker = str(entry["marker"]).encode()
+            self._grounds[entry["target"], entry["folder"]] = Ground(entry["number"], entry["levels"])
+        self.marker = self.marker or json.dumps(_about(self.folder)).encode()
+
+    def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
+        """Make ready where a case will work: see that nothing of others is there, and say who works here.
+
+        Raises TargetError for names that exist and a folder that another run works in, VerdictException where the
+        storage says no.
+        """
+        name = case.test.target or ""
+        if not isinstance(target, FileTarget) or name not in self.plan.own:
+            return
+        own = self.plan.own[name]
+        steps = [step for program in programs if program is not None for step in program.steps]
+        writes = [step for program in programs if program is not None for step in changing(program)]
+        with self._lock:
+            if any(in_own(own, step.keys) for step in writes):
+                self._begin(name, target, own, OWN)
+            elif any(in_own(own, step.keys) for step in steps if step.verb not in PLACELESS):
+                self._check_written(name, target, own)
+            self._enter_others(name, target, [made for made in made_by(writes) if not in_own(own, made.keys)])
+
+    def missing(self, target: Target | None, footing: Footing) -> Program | None:
+        """Return what of the first program is left to be made: names that this run has made before are there."""
+        if footing.first is None or not isinstance(target, FileTarget):
+            return footing.first
+        steps = []
+        for step in footing.first.steps:
+            there = existing(target, step.keys)
+            number = len(step.keys.names) or step.keys.count
+            left = tuple(key for key in (step.keys.name(k) for k in range(number)) if key.strip("/") not in there)
+            if left:
+                steps.append(replace(step, keys=Keys(names=left), repeat=len(left)) if there else step)
+        return Program(tuple(steps)) if steps else None
+
+    def known(self, name: str) -> set[str]:
+        """Return the names on a target that this run has made."""
+        self.flush()
+        return acknowledged(self.folder, name)
+
+    def leave(self, get: Callable[[str], Target | None]) -> list[str]:
+        """Remove the folders with all that is the run's in them; return in words what stays, and why.
+
+        `get` returns the open target of a name. What the suite keeps in the run's own folder keeps that.
+        """
+        told, kept = [], keeps(self.folder)
+        for (name, place), ground in reversed(self._grounds.items()):
+            target = get(name)
+            if not isinstance(target, FileTarget):
+                continue
+            what = OWN if place == self.plan.own.get(name) else GROUND
+            state, problem = end_ground(target, place, self.marker, ground.levels, own=what == OWN, kept=kept)
+            self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
+            if problem:
+                again = f"`pileup clean {self.folder.path}` tries again"
+                told.append(f"the folder /{place} on target {name} is left: {problem}; {again}")
+            elif state == "kept":
+                told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")
+        self._grounds.clear()
+        return told
+
+    def _check_written(self, name: str, target: FileTarget, own: str) -> None:
+        """Raise TargetError where a test reads in the run's own folder, and none has written there."""
+        if (name, own) in self._grounds or not is_missing(target, own):
+            return
+        raise TargetError(
+            f"the folder of the test is relative: it lies in the run's own on target {name}, where no test has written",
+            "a test that writes there before",
+            "an absolute folder like /data is below the url itself",
+        )
+
+    def _enter_others(self, name: str, target: FileTarget, makes: list[Made]) -> None:
+        for place in dict.fromkeys(folder_of(made.keys) for made in makes):
+            if (name, place) not in self._grounds:
+                self._look_for_others(name, target, place)
+                self._look(name, target, [made for made in makes if folder_of(made.keys) == place])
+                self._begin(name, target, place, "ground")
+            else:
+                self._look(name, target, [made for made in makes if folder_of(made.keys) == place])
+
+    def _look(self, name: str, target: FileTarget, makes: list[Made]) -> None:
+        """See that what is there under these names is this run's. Raises TargetError."""
+        for made in makes:
+            there = existing(target, made.keys)
+            foreign = sorted(there.keys() - self.known(name)) if there else []
+            if foreign:
+                more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+                raise TargetError(
+                    f"{shown(foreign[0])} on target {name} exists already{more}; not ours",
+                    "names that nothing has",
+                    "give another folder, or a relative one: that lies in a folder of the run's own",
+                )
+
+    def _look_for_others(self, name: str, target: FileTarget, place: str) -> None:
+        """Raise TargetError when another run says that it works in a folder."""
+        found = read_small(target, f"{place}/{MARKER}".lstrip("/"))
+        if found is not None and found != self.marker:
+            raise _occupied(name, place, found)
+
+    def _begin(self, name: str, target: FileTarget, place: str, what: str) -> None:
+        """Make a folder where it is not there, with the marker that says whose it is; the journal knows it before."""
+        if (name, place) in self._grounds:
+            return
+        path, levels = f"{place}/{MARKER}".lstrip("/"), _missing(target, place)
+        joined = place not in levels and read_small(target, path) == self.marker
+        if what == OWN and place not in levels and not joined:
+            raise TargetError(f"{place} on target {name} exists already; not ours", "a name that nothing has")
+        told = {"target": name, "folder": place, "marker": self.marker.decode(), "levels": levels}
+        entry = self.folder.journal(what, "made", **told)
+        try:
+            for level in levels:
+                target.mkdir(level)
+            if not joined:
+                target.create(path, self.marker)
+        except ThereAlready:
+            self.folder.journal(what, "gone", of=entry, target=name)
+            raise _occupied(name, place, read_small(target, path) or b"") from None
+        self._grounds[name, place] = Ground(entry, levels)
+
+
+def keeps(folder: RunFolder) -> bool:
+    """Whether something in the run's own folder stays on purpose."""
+    states: dict[int, bool] = {}
+    for entry in folder.journal_entries():
+        if entry.get("what") == "objects":
+            if entry["state"] == "made":
+                states[entry["number"]] = False
+            elif "of" in entry:
+                states[entry["of"]] = entry["state"] == "kept" and bool(entry.get("own"))
+    return any(states.values())
+
+
+def footing_of(plan: Plan, case: Case, program: Program | None) -> Footing:
+    """Return how a load writes: names outside of the run's own folder are made as new.
+
+    What it writes over and over is made once before, as new, so that it is the run's own when it is replaced.
+    """
+    name = case.test.target or ""
+    if program is None or name not in plan.own:
+        return Footing(None, program)
+    own = plan.own[name]
+    first = [step for step in program.steps if _again(step, program, case.load) and not in_own(own, step.keys)]
+    steps = tuple(
+        replace(step, new=True) if step not in first and not in_own(own, step.keys) and _names_new(step) else step
+        for step in program.steps
+    )
+    made = tuple(_made_first(step) for step in first)
+    return Footing(Program(made) if made else None, replace(program, steps=steps))
+
+
+def end_ground(
+    target: FileTarget, place: str, marker: bytes, levels: list[str], *, own: bool, kept: bool
+) -> tuple[str, str]:
+    """Leave a folder: the run's own is removed as a whole, of another what was made for the run and is empty.
+
+    `kept`: something in the run's own folder stays. Returns the state for the journal (removed, kept, left) and what
+    went wrong.
+    """
+    path = f"{place}/{MARKER}".lstrip("/")
+    try:
+        found = read_small(target, path)
+        if own and kept and found == marker:
+            _prune(target, place)
+            if len(target.list(place)) > 1:
+                return "kept", ""
+        if own and found is not None and found != marker:
+            return "left", "its marker is not this run's"
+        if own and found is not None:
+            _empty(target, place, path)
+        if found == marker:
+            target.delete(path)
+        for level in reversed(levels):
+            if not is_missing(target, level) and not target.list(level):
+                target.delete(level)
+    except (PileupError, OSError) as problem:
+        return "left", str(problem)
+    return "removed", ""
+
+
+def _empty(target: FileTarget, folder: str, marker: str) -> None:
+    """Remove all in the run's own folder but its marker, name by name: files first, then the folders that held them.
+
+    The marker goes last: as long as something is left it says whose it is. Raises VerdictException, TargetError.
+    """
+    left = [MOST_LEFT]
+
+    def clear(place: str, depth: int) -> None:
+        for each in target.list(place):
+            left[0] -= 1
+            if left[0] < 0 or depth > DEEPEST:
+                told = f"more than {MOST_LEFT} entries, or {DEEPEST} folders in one another, are left in {folder}"
+                raise TargetError(told, "what a run makes", "`pileup clean` goes on")
+            path = f"{place}/{each.name}"
+            if path == marker:
+                continue
+            if each.folder:
+                clear(path, depth + 1)
+            try:
+                target.delete(path)
+            except NotThere:
+                continue
+
+    clear(folder, 1)
+
+
+def _prune(target: FileTarget, folder: str, depth: int = 1) -> bool:
+    """Remove the folders in a folder that hold no file; return whether it is empty then. Raises VerdictException."""
+    entries = target.list(folder) if depth <= DEEPEST else []
+    left = len(entries)
+    for each in entries:
+        path = f"{folder}/{each.name}"
+        if each.folder and _prune(target, path, depth + 1):
+            target.delete(path)
+            left -= 1
+    return left == 0 and depth <= DEEPEST
+
+
+def _missing(target: FileTarget, place: str) -> list[str]:
+    """Return the folders on the way to a place, itself among them, that are not there yet."""
+    parts = place.split("/") if place else []
+    levels = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+    for at, level in enumerate(levels):
+        if is_missing(target, level):
+            return levels[at:]
+    return []
+
+
+def _about(folder: RunFolder) -> dict[str, Any]:
+    """Return what a marker tells."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):
+        user = "somebody"
+    return {
+        "what": "a run of pileup works in this folder",
+        "owner": f"{user}@{socket.gethostname()}",
+        "run": str(folder.path.absolute()),
+        "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "id": secrets.token_hex(8),
+    }
+
+
+def _told(found: bytes) -> dict[str, str]:
+    try:
+        told = json.loads(found)
+    except ValueError:
+        return {}
+    return {key: str(value)[:200] for key, value in told.items()} if isinstance(told, dict) else {}
+
+
+def _occupied(name: str, place: str, found: bytes) -> TargetError:
+    """Return what to raise for a folder that another run works in, by its marker."""
+    told = _told(found)
+    run, owner, since = (told.get(word, "somebody") for word in ("run", "owner", "since"))
+    return TargetError(
+        f"the folder /{place} on target {name} is in use by {owner} since {since}: {run}",
+        "a folder in which no other run works",
+        f"wait for its end; if it has crashed, `pileup clean {run}`, or remove the file {MARKER} there",
+    )
+
+
+def _names_new(step: Step) -> bool:
+    return step.verb in ("write", "rename")
+
+
+def _again(step: Step, program: Program, load: Load) -> bool:
+    """Whether a load may write a name a second time, with nothing that removes it in between."""
+    if step.verb != "write":
+        return False
+    deleted = [replace(other.keys, order=step.keys.order) for other in program.steps if other.verb == "delete"]
+    if step.keys in deleted:
+        return False
+    times = 1 if load.kind == "once" else load.times
+    number = len(step.keys.names) or step.keys.count
+    in_turn = step.keys.order == "sequential"
+    return times is None or not in_turn or times * step.repeat * program.repeat > number
+
+
+def _made_first(step: Step) -> Step:
+    """Return the step that makes the names of a write: empty, as new."""
+    keys = replace(step.keys, order="sequential")
+    return Step("reserve", "write", keys, repeat=len(keys.names) or keys.count, new=True)

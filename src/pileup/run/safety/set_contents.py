@@ -1,0 +1,290 @@
+"""What is on a target under the names of a set, and which of it this run has made there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pileup._core._native import Steps
+from pileup.model.errors import Failed, RecordError, TargetError, VerdictException
+from pileup.model.program import Content, Keys, Program, Step
+from pileup.plugin import FileTarget, NotThere
+from pileup.record import RunFolder
+from pileup.run.safety.boundary import Names, renamed, shown
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MOST_ASKED = 10_000
+"""Names asked for one by one, where a server lists no folders."""
+COMPARED_WITHIN = 60.0
+"""Seconds that comparing content may take in one clean-up; what is left then stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a step makes: under which names, and with what content (None: a folder, or an empty file)."""
+
+    operation: str
+    verb: str
+    keys: Keys
+    content: Content | None
+    source: Keys
+    """The keys that the record has: of a rename the names before."""
+
+
+def made_by(steps: Iterable[Step]) -> list[Made]:
+    """Return what steps make, but for the folders above: those may be there."""
+    found = []
+    for step in steps:
+        if step.verb == "rename":
+            found.append(Made(step.operation, step.verb, renamed(step), None, step.keys))
+        elif step.verb == "write" or (step.verb == "mkdir" and not step.keys.names):
+            found.append(Made(step.operation, step.verb, step.keys, step.content, step.keys))
+    return found
+
+
+def from_journal(entry: dict[str, Any]) -> list[Made]:
+    """Return what a journal's entry of objects says that was to be made; nothing for those of older runs."""
+    return made_by(_step(told) for told in entry.get("made", ()))
+
+
+def to_journal(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """Return the steps that make something, as the journal keeps them."""
+    kept = [step for step in steps if step.verb in ("write", "mkdir", "rename")]
+    return list(Program(tuple(kept)).to_native()["steps"])
+
+
+def existing(target: FileTarget, keys: Keys) -> dict[str, int]:
+    """Return what is there under these names: name -> size in bytes. Raises TargetError where that cannot be found out.
+
+    Folders are listed; names are asked for one by one where the server has no listings.
+    """
+    names = Names()
+    names.add(keys)
+    try:
+        found = {name: size for name, size in _listed(target, keys) if names.has(name)}
+    except NotThere:
+        return {}
+    except VerdictException as problem:
+        number = len(keys.names) or keys.count
+        if number > MOST_ASKED:
+            raise TargetError(
+                f"the folder of {shown(keys.name(0))} cannot be listed: {problem}",
+                f"a listing, or at most {MOST_ASKED} names",
+                "what is there must be known before anything is written",
+            ) from problem
+        found = dict(_asked(target, keys, number))
+    return found
+
+
+def _listed(target: FileTarget, keys: Keys) -> Iterator[tuple[str, int]]:
+    for folder in _folders(target, keys):
+        try:
+            entries = target.list(folder)
+        except NotThere:
+            continue
+        yield from ((f"{folder}/{each.name}".lstrip("/"), each.size) for each in entries)
+
+
+def _folders(target: FileTarget, keys: Keys) -> list[str]:
+    """Return the folders that the names lie in; inner ones only where they are there."""
+    if keys.names:
+        return sorted({name.strip("/").rpartition("/")[0] for name in keys.names})
+    above = keys.prefix.strip("/").rpartition("/")[0] if "/" in keys.prefix.strip("/") else ""
+    if keys.prefix.endswith("/"):
+        above = keys.prefix.strip("/")
+    if not keys.folders:
+        return [above]
+    inner = Names()
+    inner.add(Keys(f"{above}/d" if above else "d", keys.folders, 6))
+    there = [f"{above}/{each.name}".lstrip("/") for each in target.list(above) if each.folder]
+    return [name for name in there if inner.has(name)]
+
+
+def _asked(target: FileTarget, keys: Keys, number: int) -> Iterator[tuple[str, int]]:
+    for k in range(number):
+        name = keys.name(k).strip("/")
+        try:
+            yield name, target.stat(name).size
+        except NotThere:
+            continue
+
+
+def acknowledged(folder: RunFolder, target: str) -> set[str]:
+    """Return the names on a target whose making this run has a word for, by its record, and not their removal since.
+
+    Of a run whose rows cannot be read nothing is known.
+    """
+    made: dict[str, int] = {}
+    entries = [each for each in folder.journal_entries() if _opens(each, target)]
+    try:
+        with folder.operations().connect() as connection:
+            for entry in entries:
+                for each in from_journal(entry):
+                    last = _last(connection, each.operation, entry["case"])
+                    if each.verb == "rename":
+                        last = _renamed(last, each)
+                    made.update({name: max(end, made.get(name, 0)) for name, end in last.items()})
+            removed = _last(connection, "delete", None) if made else {}
+    except RecordError:
+        return set()
+    return {name for name, end in made.items() if removed.get(name, 0) <= end}
+
+
+def _last(connection: DuckDBPyConnection, operation: str, case: str | None) -> dict[str, int]:
+    """Return the names that an operation passed on, each with when it did last, ns since the epoch."""
+    where, given = "operation = ? AND outcome = 'passed' AND side = 'client'", [operation]
+    if case is not None:
+        where, given = where + ' AND "case" = ?', [operation, case]
+    asked = f'SELECT key, max("end") FROM operations WHERE {where} GROUP BY key'  # noqa: S608
+    return {str(key).strip("/"): int(end) for key, end in connection.execute(asked, given).fetchall()}
+
+
+def _opens(entry: dict[str, Any], target: str) -> bool:
+    return entry.get("what") == "objects" and entry.get("state") == "made" and entry.get("target") == target
+
+
+def _renamed(last: dict[str, int], made: Made) -> dict[str, int]:
+    """Return the new names of what was renamed."""
+    before, after = made.source.suffix, made.keys.suffix
+    return {key.removesuffix(before) + after: end for key, end in last.items() if key.endswith(before)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """What of the names there is this run's, and what is not known to be."""
+
+    names: list[str]
+    """Files."""
+    folders: list[str]
+    """Folders, the innermost first: they go when the files are gone."""
+    others: list[str]
+
+
+def ours(folder: RunFolder, target: FileTarget, entry: dict[str, Any]) -> Ours:
+    """Return what is there of what a journal's entry says that was to be made and removed.
+
+    This run's is what it has a word for, and of what was under way just what carries its content. Raises TargetError.
+    """
+    known = acknowledged(folder, entry["target"])
+    removed = Names()
+    for told in entry["remove"]["steps"]:
+        removed.add(_step(told).keys)
+    mine: dict[str, bool] = {}
+    others: list[str] = []
+    until = time.monotonic() + COMPARED_WITHIN
+    for made in from_journal(entry):
+        for name, size in existing(target, made.keys).items():
+            if not removed.has(name):  # of another test, which removes it
+                continue
+            carries = name in known or (time.monotonic() < until and _carries(target, made, name, size))
+            if carries:
+                mine[name] = made.verb == "mkdir"
+            else:
+                others.append(name)
+    folders = sorted((name for name, folder in mine.items() if folder), key=lambda name: -name.count("/"))
+    files = [name for name, folder in mine.items() if not folder]
+    return Ours(files, folders, sorted({name for name in others if name not in mine}))
+
+
+def remove_folders(target: FileTarget, folders: list[str]) -> str:
+    """Remove folders that are empty, the innermost first; return what went wrong."""
+    problems = []
+    for name in folders:
+        try:
+            target.delete(name)
+        except NotThere:
+            continue
+        except VerdictException as problem:
+            problems.append(str(problem))
+    return f"{len(problems)} folders could not be removed: {problems[0]}" if problems else ""
+
+
+def _carries(target: FileTarget, made: Made, name: str, size: int) -> bool:
+    """Whether an object is as this run would have made it: its content, or the begin of it; an empty folder."""
+    try:
+        if made.verb == "mkdir":
+            return not target.list(name)
+        number = _number(made.keys, name)
+        if made.verb == "rename" or number is None:
+            return False
+        expected = made.content.size_of(number) if made.content is not None else 0
+        if made.content is None or expected == 0:
+            return size == 0
+        return 0 < size <= expected and _begins_as(target, name, replace(made.content, size=expected, sizes=()), number)
+    except VerdictException:
+        return False
+
+
+def _begins_as(target: FileTarget, name: str, content: Content, number: int) -> bool:
+    """Whether an object holds the known content, or the begin of it. Raises VerdictException."""
+    steps = Steps(json.dumps(Program((Step("read", "read", content=content),)).to_native()), 1)
+    at = 0
+    for piece in target.read(name):
+        if steps.first_wrong(0, number, at, piece) is not None:
+            return False
+        at += len(piece)
+    return at > 0
+
+
+def _number(keys: Keys, name: str) -> int | None:
+    """Return the number of the object of that name."""
+    if keys.names:
+        return next((k for k in range(len(keys.names)) if keys.name(k).strip("/") == name), None)
+    digits = name[: len(name) - len(keys.suffix)][-max(keys.width, 1) :] if keys.suffix else name[-keys.width :]
+    if not digits.isdigit():
+        return None
+    for width in range(keys.width, keys.width + 4):  # numbers that have outgrown their width
+        part = name.removesuffix(keys.suffix)[-width:]
+        if part.isdigit() and keys.name(int(part)).strip("/") == name:
+            return int(part)
+    return None
+
+
+def whole(target: FileTarget, keys: Keys, content: Content | None) -> bool:
+    """Whether all of a set is there, each object of its size."""
+    there = existing(target, keys)
+    number = len(keys.names) or keys.count
+    if len(there) != number:
+        return False
+    sizes = (content.size_of(k) if content is not None else 0 for k in range(number))
+    return all(there.get(keys.name(k).strip("/")) == size for k, size in zip(range(number), sizes, strict=True))
+
+
+def _step(told: dict[str, Any]) -> Step:
+    keys = Keys(**{**told["keys"], "names": tuple(told["keys"]["names"])})
+    given = told.get("content")
+    content = None
+    if given is not None:
+        content = Content(**{**given, "sizes": tuple((int(weight), int(size)) for weight, size in given["sizes"])})
+    return Step(told["operation"], told["verb"], keys, content=content, to=told.get("to", ""))
+
+
+def is_missing(target: FileTarget, path: str) -> bool:
+    """Whether nothing is at a path. Raises VerdictException where that is not known."""
+    try:
+        target.stat(path)
+    except NotThere:
+        return True
+    return False
+
+
+def read_small(target: FileTarget, path: str, most: int = 1 << 16) -> bytes | None:
+    """Return what a small file holds, at most so many bytes; None when there is none. Raises VerdictException."""
+    found = b""
+    try:
+        for piece in target.read(path):
+            found += piece
+            if len(found) >= most:
+                break
+    except NotThere:
+        return None
+    except Failed:
+        if is_missing(target, path):
+            return None
+        raise
+    return found[:most]

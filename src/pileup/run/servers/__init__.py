@@ -1,0 +1,1 @@
+"""Servers that pileup starts: processes, readiness, disks, placeholders."""

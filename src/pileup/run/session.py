@@ -1,0 +1,136 @@
+"""What is alive while a run goes on: the record, the fleets, the monitors, the guard; and the beat that serves them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pileup._core._native import now
+from pileup.fleet import Pressing
+from pileup.model.errors import RecordError
+from pileup.model.plan import Plan
+from pileup.model.record import ClaimRow, Sample
+from pileup.record import RunFolder
+from pileup.run.control.hold import Steering
+from pileup.run.faults.schedule import Faults
+from pileup.run.manifest import Book
+from pileup.run.monitoring.clock import MonitorClock
+from pileup.run.places.fleets import Fleets
+from pileup.run.safety.limits import Guard, Rails
+from pileup.run.safety.own_folders import Grounds
+from pileup.run.stop import Haste, Stop
+from pileup.run.targets.opening import Targets
+from pileup.run.targets.settings import Settings
+
+BEAT = 10**9
+"""Interval of frames, ns."""
+SLICE = 0.1
+"""Longest time, in seconds, that a wish to stop goes unnoticed."""
+AT_ONCE = 1000
+"""Claims that are written together: as rows they take much more memory than as they come."""
+GRACE = 2 * 10**9
+"""What a case may take beyond its longest possible time, ns, before it is ended."""
+
+
+@dataclass(slots=True)
+class Live:
+    """Handed to whatever carries a part of the plan out, in the runner's thread or in that of a role."""
+
+    plan: Plan
+    folder: RunFolder
+    book: Book
+    targets: Targets
+    settings: Settings
+    fleets: Fleets
+    monitors: MonitorClock
+    faults: Faults
+    guard: Guard
+    rails: Rails
+    grounds: Grounds
+    stop: Stop
+
+    def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
+        """Let time go by with the monitors served; ends early when the run shall stop, or `ended` is set."""
+        until = now() + nanoseconds
+        while (left := until - now()) > 0 and not (ended and ended.is_set()):
+            if self.stop.wait(min(left, BEAT if ended is None else int(SLICE * 1e9)) / 1e9):
+                return
+            self.serve()
+
+    def attend(
+        self,
+        pressing: Pressing,
+        longest: int,
+        heeds: Haste = Haste.IN_ORDER,
+        ended: threading.Event | None = None,
+        steering: Steering | None = None,
+        *,
+        waits: bool = False,
+    ) -> None:
+        """Serve a load until it is over, frames each beat; a wish to stop of at least `heeds` ends it.
+
+        A load that goes on past `longest` (ns) is ended at once: what is under way is unfinished. One that only `waits`
+        is ended at once by any wish to stop. `ended` asks a role to begin nothing more.
+        """
+        begin = now()
+        due = begin + BEAT
+        haste = Haste.NONE
+        while not pressing.wait(SLICE):
+            if now() >= due:
+                self._take(pressing)
+                if steering is not None:
+                    steering.look(pressing)
+                due += BEAT * max(1, -(-(now() - due) // BEAT))
+            wanted = Haste.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
+            if wanted < heeds and ended is not None and ended.is_set():
+                wanted = heeds
+            if wanted >= heeds and wanted > haste:
+                haste = wanted
+                pressing.stop(at_once=waits or haste is Haste.AT_ONCE)
+        self._take(pressing)
+        pressing.close()
+
+    def serve(self) -> None:
+        """Bring what was sampled into the record, and see whether it takes that, and whether a limit is passed."""
+        with self._recording():
+            for frame in self.fleets.ledger_frames():
+                self.folder.append_frame(frame)
+                self.guard.take(frame)
+            self.monitors.write()
+            self.fleets.local.flush()
+        passed = self.guard.passed(now())
+        if passed and not self.stop.haste:
+            self.stop.ask(f"limit: {passed}", Haste.IN_ORDER)
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """A record that cannot be written ends the run in order: nothing that goes on would be known."""
+        try:
+            yield
+        except (RecordError, OSError) as problem:
+            self.book.break_off(problem)
+        if self.book.broken and not self.stop.haste:
+            self.stop.ask(f"internal: {self.book.broken}", Haste.IN_ORDER)
+
+    def _take(self, pressing: Pressing) -> None:
+        with self._recording():
+            for frame in pressing.frames():
+                self.folder.append_frame(frame)
+                self.guard.take(frame)
+            self._claims(pressing)
+        for moment, metric, value, unit in pressing.reported():
+            test = self.plan.case(pressing.order.case).test.name
+            self.monitors.add(test, moment, Sample(metric, value, unit))
+        self.serve()
+
+    def _claims(self, pressing: Pressing) -> None:
+        """Bring what tests claim to have submitted into the record."""
+        claims = pressing.claimed()
+        if claims:
+            case = self.plan.case(pressing.order.case)
+            test, target = case.test.name, case.test.target or ""
+            for at in range(0, len(claims), AT_ONCE):
+                some = claims[at : at + AT_ONCE]
+                self.folder.append_claims([ClaimRow(time, case.id, test, target, *claim) for time, *claim in some])

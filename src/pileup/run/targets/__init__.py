@@ -1,0 +1,1 @@
+"""The targets of a run, and their settings between points."""

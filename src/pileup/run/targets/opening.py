@@ -1,0 +1,156 @@
+"""The targets of a run: launched where asked, reached once before the load, or unavailable with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+from urllib.parse import urlsplit
+
+from pileup.model.errors import PileupError, RecordError, TargetError
+from pileup.model.plan import Plan
+from pileup.model.program import Keys
+from pileup.plugin import Target
+from pileup.record import RunFolder
+from pileup.run.servers import scratch
+from pileup.run.servers.supervisor import Supervisor
+from pileup.suite import instances
+
+
+class Targets:
+    """Opens every target that the plan uses, in the order of the suite."""
+
+    def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor) -> None:
+        self._plan = self._given = plan
+        self._folder = folder
+        self._supervisor = supervisor
+        self._names = [name for name in plan.suite.targets if self._used(name)]
+        self._open: dict[str, Target] = {}
+        self._problems: dict[str, str] = {}
+        self._scratch: list[tuple[Path, int]] = []
+        """Folders made, each with its entry in the journal."""
+
+    def _used(self, name: str) -> bool:
+        """Whether a test is for it, the scan sets something of it, or a fault is done to it."""
+        faults = any((fault.target or "").partition(".")[0] == name for fault in self._plan.suite.faults)
+        return faults or any(case.test.target == name or name in case.settings for case in self._plan.cases)
+
+    def open(self) -> list[dict[str, Any]]:
+        """Launch and reach the targets; return what run.json says of them."""
+        return [self._open_one(name) for name in self._names]
+
+    def get(self, name: str | None) -> Target | None:
+        """Return an open target; None when the test needs none."""
+        return self._open.get(name) if name else None
+
+    def open_target(self, name: str) -> Target:
+        """Return an open target. Raises TargetError when it is unavailable, or used by no test."""
+        if name not in self._open:
+            raise TargetError(self.problem(name) or f"target {name} is used by no test", "a target that a test uses")
+        return self._open[name]
+
+    def urls(self) -> dict[str, str]:
+        """Return name -> url of every open target, launched and scratch ones too."""
+        return {name: target.url for name, target in self._open.items()}
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, with what the launched servers say of who may come in."""
+        return self._plan
+
+    def where(self) -> str:
+        """Return what places must know of the targets, as one text that changes with it: addresses and credentials."""
+        launched = [name for name in self._open if self._plan.suite.targets[name].launch is not None]
+        return json.dumps([self.urls(), {name: self._supervisor.credentials(name) for name in launched}])
+
+    def renew(self, name: str, url: str) -> Target:
+        """Return the target of a server that was started again: another one if it came back with another address.
+
+        Raises TargetError when that is another port, or when the target is not open.
+        """
+        target = self.open_target(name)
+        if urlsplit(url).netloc != urlsplit(target.url).netloc:
+            raise TargetError(
+                f"target {name} came back at {url}, it was at {target.url}",
+                "the same address after a restart",
+                "its launcher should use {port}",
+            )
+        before = self._plan
+        self._let_in(name)
+        if url != target.url or self._plan != before:
+            self._open[name] = instances.make_target(self._plan, name, url)
+        return self._open[name]
+
+    def problem(self, name: str | None) -> str:
+        """Return why a target is unavailable, empty when it is not."""
+        return self._problems.get(name, "") if name else ""
+
+    def index(self, name: str | None) -> int:
+        """Return the place of a target in run.json's list; 0 for none."""
+        return self._names.index(name) if name else 0
+
+    def made_before(self) -> Iterator[tuple[str, Keys]]:
+        """Yield target and names of what earlier sessions of this run have made there, by the journal."""
+        for entry in self._folder.journal_entries():
+            if entry.get("what") == "objects" and entry.get("state") == "made":
+                for step in entry["remove"]["steps"]:
+                    keys = step["keys"]
+                    yield entry["target"] or "", Keys(**{**keys, "names": tuple(keys["names"])})
+
+    def close(self) -> None:
+        """Remove the scratch folders that were made."""
+        for folder, entry in self._scratch:
+            rmtree(folder, ignore_errors=True)
+            with suppress(RecordError):
+                self._folder.journal("scratch", "removed", of=entry)
+
+    def _open_one(self, name: str) -> dict[str, Any]:
+        spec = self._plan.suite.targets[name]
+        told: dict[str, Any] = {
+            "name": name,
+            "kind": spec.kind,
+            "url": spec.url or "",
+            "launched": spec.launch is not None,
+            "private": spec.url is None,
+            "about": "",
+        }
+        try:
+            told["url"] = spec.url or self._make_url(name)
+            target = instances.make_target(self._plan, name, told["url"])
+            told["about"] = target.probe()
+            self._open[name] = target
+            if remarks := target.remarks():
+                told["remarks"] = remarks
+            for remark in remarks:
+                self._folder.event("target", f"target {name}: {remark}")
+        except (PileupError, OSError) as problem:
+            self._problems[name] = str(problem)
+            told["about"] = f"unavailable: {problem}"
+            self._folder.event("target", f"target {name} is unavailable: {problem}")
+        return told
+
+    def _let_in(self, name: str) -> None:
+        """Use the files that let pileup into a launched server, where the suite does not say who pileup is."""
+        given = self._given.suite.targets[name]
+        credentials = given.credentials.beside(self._supervisor.credentials(name))
+        targets = {**self._plan.suite.targets, name: given.model_copy(update={"credentials": credentials})}
+        self._plan = replace(self._plan, suite=self._plan.suite.model_copy(update={"targets": targets}))
+
+    def _make_url(self, name: str) -> str:
+        """Start the target's private server, or give it a folder of its own where its kind lives in one."""
+        folder = self._folder.path / "servers" / name
+        launcher = instances.make_launcher(self._plan, name, folder)
+        if launcher is not None:
+            url = self._supervisor.launch(name, launcher, folder, self._plan.suite.targets[name].disk or 0)
+            self._let_in(name)
+            return url
+        kind = self._plan.suite.targets[name].kind
+        if not instances.class_of_target(kind, Path(self._plan.folder)).scratch:
+            return ""
+        made = scratch.make(self._folder.nonce)
+        self._scratch.append((made, self._folder.journal("scratch", "made", target=name, path=str(made))))
+        return str(made)

@@ -1,0 +1,145 @@
+"""Tests that must give equal answers: whether they did at every point and repeat, and how long each takes.
+
+A test tells digests of its answers as samples (`model/answers.py`). The times of the tests of a group are compared with
+those of its first: with several repeats as a ratio of means over them, paired, with Fieller's interval
+(`stats/intervals/paired.py`); with one as the ratio of two independent means, whose interval is that of a difference of
+logarithms (the delta method).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pileup.model.answers import ANSWER, BITS
+from pileup.model.results import CaseResult, Distribution, Equivalence, Figure, Interval, TimeRatio
+from pileup.stats.compare.points import DIGITS, name_of
+from pileup.stats.frames.distribution import TOO_FEW
+from pileup.stats.intervals import paired
+from pileup.stats.intervals.confidence import LEVEL
+from pileup.stats.monitors import Whole
+
+PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
+WIDEST = 0.5
+"""Relative error beyond which the logarithm of a mean is no more normal than the mean."""
+MOST_TOLD = 3
+"""Visits, and answers of one case, that a reason names."""
+
+
+def split(series: Sequence[Whole]) -> tuple[list[Whole], list[Whole]]:
+    """Return what tests told of their answers, and all other samples."""
+    answers = [each for each in series if each.metric == ANSWER]
+    return answers, [each for each in series if each.metric != ANSWER]
+
+
+def equivalences(
+    groups: Sequence[Sequence[str]], cases: Sequence[CaseResult], answers: Sequence[Whole]
+) -> tuple[Equivalence, ...]:
+    """Return each group of tests (of run.json) with its verdict. `answers` are series of digests."""
+    return tuple(_judged(tuple(names), cases, answers) for names in groups)
+
+
+def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequence[Whole]) -> Equivalence:
+    mine = [case for case in cases if case.test in names]
+    told = {case.id: _answers(case, answers) for case in mine}
+    wrong, missing = [], []
+    for stay in _stays(names, mine):
+        absent = [case.name for case in stay if not told[case.id]] + [
+            f"{name} (not run)" for name in names if name not in {case.test for case in stay}
+        ]
+        if len(set().union(*(told[case.id] for case in stay))) > 1:
+            wrong.append("; ".join(f"{case.name}: {_digests(told[case.id])}" for case in stay))
+        elif absent:
+            missing.append(", ".join(absent))
+    if wrong:
+        return Equivalence(names, FAILED, f"answers differ: {_few(wrong)}", tuple(_ratios(names, mine)))
+    if missing:
+        return Equivalence(names, UNKNOWN, f"no answer: {_few(missing)}", tuple(_ratios(names, mine)))
+    return Equivalence(names, PASSED, "", tuple(_ratios(names, mine)))
+
+
+def _stays(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
+    """Yield the cases of each visit to a point, with those that are done once for several visits."""
+    visits = sorted({case.visit for case in cases if case.visit >= 0}) or [-1]
+    for visit in visits:
+        here = [case for case in cases if case.visit == visit]
+        point = next((case.point for case in here), {})
+        found = [case for case in cases if case.visit == visit or (case.visit < 0 and case.point in ({}, point))]
+        yield sorted(found, key=lambda case: names.index(case.test))
+
+
+def _answers(case: CaseResult, answers: Sequence[Whole]) -> set[int]:
+    if case.started is None:
+        return set()
+    mine = [each for each in answers if each.monitor == case.test]
+    end = case.ended if case.ended is not None else 2**63 - 1
+    return {int(value) for each in mine for value in each.between(case.started, end)}
+
+
+def _digests(found: set[int]) -> str:
+    shown = [f"{each:0{BITS // 4}x}" for each in sorted(found)[:MOST_TOLD]]
+    more = f" and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+    return " and ".join(shown) + more if shown else "none"
+
+
+def _few(told: Sequence[str]) -> str:
+    more = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return "; ".join(told[:MOST_TOLD]) + more
+
+
+def _ratios(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[TimeRatio]:
+    """Yield the times of every test but the first as multiples of those of the first, point by point."""
+    points = [dict(each) for each in dict.fromkeys(tuple(sorted(case.point.items())) for case in cases)]
+    for point in sorted(points, key=len):
+        at = [case for case in cases if case.point == point]
+        base = [case for case in at if case.test == names[0]]
+        base = base or [case for case in cases if case.test == names[0] and not case.point]
+        for name in names[1:]:
+            others = [case for case in at if case.test == name]
+            if base and others:
+                shown = next((name_of(case.point) for case in others), "")
+                yield TimeRatio(name, shown, _ratio(others, base))
+
+
+def _ratio(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:
+    above, below = _means(left), _means(right)
+    both = sorted(above.keys() & below.keys())
+    if len(both) < 2:
+        return _of_two(left, right)
+    steps = tuple(max(means[key] for key in both) * DIGITS for means in (above, below))
+    found = paired.ratio([above[key] for key in both], [below[key] for key in both], (steps[0], steps[1]))
+    if found.value is None:
+        return Figure(None, "", None, found.n, found.note)
+    known = found.interval
+    interval = None if known is None else Interval(known.low + 1, known.high + 1, known.level)
+    return Figure(found.value + 1, "", interval, found.n, found.note)
+
+
+def _means(cases: Sequence[CaseResult]) -> dict[tuple[int, int], float]:
+    """Return the mean response time of each repeat."""
+    found = {}
+    for case in cases:
+        response = case.iterations.response if case.iterations else None
+        if response is not None and response.mean > 0:
+            found[case.loop, case.repeat] = response.mean
+    return found
+
+
+def _of_two(left: Sequence[CaseResult], right: Sequence[CaseResult]) -> Figure:
+    """Return the ratio of one case to another, with an interval from how their iterations vary."""
+    found = [next((case.iterations.response for case in each if case.iterations), None) for each in (left, right)]
+    above, below = found
+    if above is None or below is None or above.mean <= 0 or below.mean <= 0:
+        return Figure(None, "", None, 0, "nothing measured")
+    ratio, n = above.mean / below.mean, min(above.n, below.n)
+    halves = [_relative(each) for each in (above, below)]
+    error = math.hypot(*(half for half in halves if half is not None))
+    if None in halves or error >= WIDEST:
+        return Figure(ratio, "", None, n, f"{TOO_FEW}: one case each carries no interval")
+    return Figure(ratio, "", Interval(ratio / math.exp(error), ratio * math.exp(error), LEVEL), n)
+
+
+def _relative(found: Distribution) -> float | None:
+    """Return the half width of the interval of a mean as a share of the mean; None without an interval."""
+    known = found.mean_interval
+    return None if known is None else (known.high - known.low) / 2 / found.mean

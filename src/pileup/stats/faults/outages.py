@@ -1,0 +1,136 @@
+"""What faults have done to the loads under way: how many did not pass, and when the system was back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pileup.model.event import Event, Outage
+from pileup.model.units import format_count, format_time
+from pileup.stats.faults.downtime import away, seen
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MOST = 500
+"""Faults that are looked at, the first."""
+FOREVER = 1 << 62
+RUN = "run"
+"""The detached operation of a job from its begin to its end."""
+WORDS = ("failed", "refused", "ambiguous", "unfinished", "lost")
+
+
+Outages = dict[int, tuple[Outage, ...]]
+"""Place of a fault among the events -> what it has done to each load under way, to those too that did not feel it."""
+
+
+def outages(connection: DuckDBPyConnection, events: Sequence[Event], info: dict[str, Any]) -> Outages:
+    """Return what became of the loads under each fault until the next one; `connection` has the view `operations`."""
+    faults = {place: event for place, event in enumerate(events) if event.kind == "fault"}
+    faults = dict(list(faults.items())[:MOST])
+    if not faults:
+        return {}
+    cases = {int(case["id"]): case for case in info.get("cases", [])}
+    return _outages(connection, faults, cases)
+
+
+def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
+    """Return the events, those of faults with what they did to the loads that felt them."""
+    felt = {place: tuple(filter(_felt, each)) for place, each in found.items()}
+    return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
+
+
+def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, dict[str, Any]]) -> Outages:
+    """Return what each fault has done, by its place and then by case.
+
+    What was begun after it was mended, and did not pass under the next one, is of that one alone.
+
+    Recovery is the time for which the load saw the system away, never shorter than it was:
+    - Of a whole server that pileup itself killed, restarted or paused: from the begin of the fault to the end of the
+      first iteration that passed and had begun after all processes were gone (`gone` of the event).
+    - Of any other fault only failures show when the system went away: from the last begin of an iteration that had
+      passed when one had not (from the begin of the fault, where that is later) to the end of the first one that passed
+      and had begun after that failure had ended. Of several such times the longest: a failure of another cause is over
+      at once. None where the system was away for longer at the end of the load, or there was no such success.
+    - Where nothing failed: from the begin of the fault to the end of the first iteration that passed and had begun
+      after it. It may have had to wait.
+    What had begun before the system was gone proves nothing: it may have been answered before.
+    """
+    ends = dict(zip(faults, [after.begin for _, after in pairwise(faults.values())] + [FOREVER], strict=True))
+    spans = ", ".join(
+        f"({number}, {fault.begin}, {fault.end}, {ends[number]}, {_gone(fault)})" for number, fault in faults.items()
+    )
+    again = _jobs_again(connection, spans)
+    found: Outages = {}
+    for number, case, *figures in connection.execute(_query(spans)).fetchall():
+        fault = faults[number]
+        *counted, first, last, success = figures
+        if fault.gone is None and first is not None:
+            load = seen(connection, case, fault.begin, ends[number])
+            success = away(load) if len(load.failed) else success
+        told = dict(zip(WORDS, counted, strict=True))
+        name, jobs = str(cases.get(case, {}).get("name", "")), again.get((number, case))
+        outage = Outage(name, **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs)
+        heard = success is not None or _felt(outage)  # a load that was as good as over says nothing
+        if heard and _under_way(cases.get(case, {}), fault):
+            found[number] = (*found.get(number, ()), outage)
+    return found
+
+
+def _query(spans: str) -> str:
+    """Return the query for counts by fault and case, and for times from the fault on: of the first and the last
+    iteration that did not pass, and of the first that passed and had begun after the system was gone.
+    """
+    counts = ", ".join(f"count(*) FILTER (outcome = '{word}')" for word in WORDS)
+    return f"""SELECT f.number, o.case_id, {counts},
+            min(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
+            max(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
+            min(o."end") FILTER (outcome = 'passed' AND start >= coalesce(gone, begin)) - any_value(f.begin)
+        FROM operations o
+        JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o."end" >= f.begin AND o.start < f.until
+        WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
+            AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.mended)
+        GROUP BY f.number, o.case_id ORDER BY f.number, o.case_id"""  # noqa: S608  numbers
+
+
+def _gone(fault: Event) -> str:
+    """Return when all of the server was gone, as SQL; NULL where only the load can show it."""
+    return "NULL::BIGINT" if fault.gone is None else f"{fault.gone}"
+
+
+def _under_way(case: dict[str, Any], fault: Event) -> bool:
+    """Whether a case was under way when a fault began, by run.json."""
+    return (case.get("started") or 0) <= fault.begin <= (case.get("ended") or FOREVER)
+
+
+def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, int], int]:
+    """Return by fault and case when the first job began to run after the fault was mended, ns from the fault on."""
+    rows = connection.execute(
+        f"""SELECT f.number, o.case_id, min(o.start) - any_value(f.begin) FROM operations o
+            JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o.start >= f.mended AND o.start < f.until
+            WHERE o.parent <> 0 AND o.operation = '{RUN}' AND o.side = 'client'
+            GROUP BY f.number, o.case_id"""  # noqa: S608  numbers and our own word
+    ).fetchall()
+    return {(number, case): int(after) for number, case, after in rows}
+
+
+def _felt(outage: Outage) -> bool:
+    return any(getattr(outage, word) for word in WORDS)
+
+
+def _told(event: Event, outages: tuple[Outage, ...]) -> Event:
+    if not outages:
+        return event
+    return replace(event, text="; ".join([event.text, *map(words, outages)]), outages=outages)
+
+
+def words(outage: Outage) -> str:
+    """Say what a fault has done to a load."""
+    counted = [f"{format_count(count)} {word}" for word in WORDS if (count := getattr(outage, word))]
+    since = "" if outage.first is None else f" (the first after {format_time(outage.first)})"
+    back = "no success after it"
+    if outage.recovery is not None:
+        back = f"back after {format_time(outage.recovery)}"
+    return f"{outage.case}: {', '.join(counted)}{since}, {back}"

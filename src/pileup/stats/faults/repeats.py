@@ -1,0 +1,152 @@
+"""Faults over their repeats: how long the system was away, what did not pass, jobs lost; as samples for checks too.
+
+Samples stand under the name `fault`, with labels that say which one and which test, and the recovery under the name of
+the test too, all faults together: `max(fault.recovery[fault=crash,test=submit]) < 60 s`, `max(submit.recovery) < 60 s`.
+What never came back is infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pileup.model.event import FAULT, RECOVERY, Event, Outage
+from pileup.model.results import FaultResult, Figure
+from pileup.model.submissions import AuditResult
+from pileup.stats.audits import LOST, REUSED, share
+from pileup.stats.compare.points import name_of
+from pileup.stats.faults.outages import WORDS, Outages
+from pileup.stats.intervals.paired import Values, amount
+from pileup.stats.monitors import VISIT, Whole
+
+AGAIN = "jobs_again"
+FORGOTTEN, FORGOTTEN_SHARE = "forgotten", "forgotten_share"
+NOBODY = Figure(None, "count", None, 0, "no audit")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was lost between two audits, of what was acknowledged between them."""
+
+    lost: int
+    acknowledged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """One time that a fault happened under the load of one test."""
+
+    event: Event
+    test: str
+    point: str
+    visit: int
+    outage: Outage
+    forgotten: Forgotten | None
+    """None: no audit tells."""
+
+
+def strikes(
+    events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], info: dict[str, Any]
+) -> list[Strike]:
+    """Return every time that a fault happened, for each load under way, in the order of time."""
+    cases = {str(case["name"]): case for case in info.get("cases", [])}
+    struck = []
+    for place, outages in found.items():
+        event = events[place]
+        for outage in outages if event.fault else ():
+            case = cases[outage.case]
+            test = str(case.get("test", outage.case))
+            lost = _forgotten(event, [each for each in audits if each.test == test])
+            point = name_of(case.get("point") or {})
+            struck.append(Strike(event, test, point, max(0, int(case.get("visit") or 0)), outage, lost))
+    return struck
+
+
+def _forgotten(event: Event, audits: Sequence[AuditResult]) -> Forgotten | None:
+    """Return what the audit after a fault found lost beyond the audit before that one.
+
+    An audit that is not complete tells nothing.
+    """
+    own = (place for place, each in enumerate(audits) if each.fault == event.number and each.time >= event.end)
+    place = next(own, None)
+    if place is None:
+        return None
+    after = audits[place]
+    before = next((each for each in reversed(audits[:place]) if each.target == after.target), None)
+    if after.problem or (before is not None and before.problem):
+        return None
+    lost, acknowledged = _lost(after), after.acknowledged
+    if before is not None:
+        lost, acknowledged = lost - _lost(before), acknowledged - before.acknowledged
+    return Forgotten(max(0, lost), max(0, acknowledged))
+
+
+def _lost(audit: AuditResult) -> int:
+    return audit.fates.get(LOST, 0) + audit.fates.get(REUSED, 0)
+
+
+def results(struck: Sequence[Strike]) -> tuple[FaultResult, ...]:
+    """Return what each fault has done to each test, over its repeats, in the order of their first time."""
+    groups: dict[tuple[str, str, str], list[Strike]] = {}
+    for each in struck:
+        groups.setdefault((each.event.fault, each.test, each.point), []).append(each)
+    return tuple(_result(group) for group in groups.values())
+
+
+def _result(group: Sequence[Strike]) -> FaultResult:
+    first = group[0]
+    lost = [each.forgotten for each in group if each.forgotten is not None]
+    outages = [each.outage for each in group]
+    return FaultResult(
+        fault=first.event.fault,
+        says=first.event.text.partition(" lasted ")[0].partition(";")[0],
+        test=first.test,
+        point=first.point,
+        times=len(group),
+        never=sum(each.recovery is None for each in outages),
+        recovery=_mean([each.recovery for each in outages], "time"),
+        jobs_again=_mean([each.jobs_again for each in outages], "time"),
+        **{word: _mean([getattr(each, word) for each in outages], "count") for word in WORDS},
+        jobs_lost=_mean([each.lost for each in lost], "count") if lost else NOBODY,
+        lost_share=share(sum(each.lost for each in lost), sum(each.acknowledged for each in lost)),
+    )
+
+
+def _mean(values: Values, dimension: str) -> Figure:
+    """Return a mean over times; counts come in ones."""
+    return amount(values, dimension, 1.0 if dimension == "count" else 0.0)
+
+
+def series(struck: Sequence[Strike]) -> list[Whole]:
+    """Return the samples that checks may speak of, at the times of the faults."""
+    found: dict[tuple[str, str, str], Whole] = {}
+    for each in struck:
+        visit = f"{VISIT}{each.visit}"
+        labels = f"fault={each.event.fault},test={each.test},{visit}"
+        for metric, value, unit in _samples(each):
+            named = [(FAULT, labels), *([(each.test, visit)] if metric == RECOVERY else [])]
+            for name, words in named:
+                whole = found.setdefault((name, metric, words), Whole(name, metric, words, unit, ""))
+                whole.times.append(each.event.begin)
+                whole.values.append(value)
+    return list(found.values())
+
+
+def _samples(each: Strike) -> Iterator[tuple[str, float, str]]:
+    recovery = each.outage.recovery
+    yield RECOVERY, math.inf if recovery is None else recovery / 1e9, "s"
+    if each.outage.jobs_again is not None:
+        yield AGAIN, each.outage.jobs_again / 1e9, "s"
+    for word in WORDS:
+        yield word, float(getattr(each.outage, word)), ""
+    if each.forgotten is not None:
+        yield FORGOTTEN, float(each.forgotten.lost), ""
+        if each.forgotten.acknowledged:
+            yield FORGOTTEN_SHARE, 100 * each.forgotten.lost / each.forgotten.acknowledged, "%"
+
+
+def never(found: Sequence[Whole]) -> bool:
+    """Whether something of this never came back."""
+    return any(math.isinf(value) for each in found if each.metric == RECOVERY for value in each.values)

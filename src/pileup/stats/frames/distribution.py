@@ -1,0 +1,222 @@
+"""Distributions of durations out of HDR histograms: quantiles with intervals, and what charts draw.
+
+Quantiles of response times are over all that was due: what did not pass is slower than any that passed. What timed out
+is slower than its timeout; what was refused, failed, lost or missed has no answer (right-censored values, E. L. Kaplan,
+P. Meier, JASA 53 (1958) 457, all of them behind what was seen). So a quantile is a time, "> 1 s", or "no answer".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pileup._core._native import Histogram
+from pileup.model.results import Distribution, Figure, Interval
+from pileup.model.units import format_fraction
+from pileup.stats.intervals import correlated
+from pileup.stats.intervals.confidence import LEVEL, Z, quantile_ranks, wilson
+from pileup.stats.intervals.correlated import NO_INFLATION, Dependence, Inflation
+
+SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
+BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
+MOST_BINS = 60
+MOST_POINTS = 300
+TOO_FEW = "too few"
+ROUNDING = 1e-9
+"""Of a share times a number: 0.9 x 10 is no more than 9."""
+NEARLY_ALL = 0.99
+"""Share of what was due that may be taken for all of it."""
+DEPENDENT = "too few that are independent for an interval"
+
+Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+"""Lowest values, highest values, counts."""
+
+
+def merged(parts: Iterable[bytes]) -> Histogram:
+    """Return the sum of encoded histograms, exactly."""
+    whole = Histogram()
+    for part in parts:
+        whole.merge(part)
+    return whole
+
+
+def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
+    """Return plain quantiles (ns) of an encoded histogram; None for each when it is empty."""
+    histogram = merged([encoded])
+    return [min(histogram.quantile(share), histogram.max) if histogram.count else None for share in shares]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Durations of all that was due: those that passed, and how many did not."""
+
+    passed: Histogram
+    timed_out: int = 0
+    """Of those that did not pass, how many took at least `timeout`."""
+    unanswered: int = 0
+    """The others."""
+    timeout: float | None = None
+    """ns; None: not known."""
+
+    @property
+    def n(self) -> int:
+        """All of them."""
+        return self.passed.count + self.timed_out + self.unanswered
+
+    @property
+    def share(self) -> float:
+        """Share that passed."""
+        return self.passed.count / self.n if self.n else 1.0
+
+    def at_rank(self, rank: int) -> float:
+        """Return the value of a rank (1 is the smallest), ns; the timeout for what timed out, infinite for no answer.
+
+        Of both the true value is larger.
+        """
+        if rank <= self.passed.count:
+            return float(min(self.passed.at_rank(rank), self.passed.max))
+        within = self.timeout is not None and rank <= self.passed.count + self.timed_out
+        return self.timeout if within and self.timeout is not None else math.inf
+
+
+def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
+    """Return a quantile (ns) with its interval; no value where n cannot carry it, or where it had no answer.
+
+    `known` is how many values that depend on each other count as one that does not
+    (`stats/intervals/correlated.py`). No interval where n could carry the quantile only if they were independent.
+    """
+    n = due.n
+    if quantile_ranks(share, n) is None and (due.passed.count or not n):
+        return Figure(None, "time", None, n, TOO_FEW)
+    rank = max(1, math.ceil(share * n - ROUNDING))
+    value = due.at_rank(rank)
+    ranks = correlated.ranks(share, n, known)
+    low, high = (due.at_rank(each) for each in ranks) if ranks else (value, value)
+    if rank > due.passed.count:
+        least = _least(due, share, known)
+        if least is None and ranks is not None:
+            least = min(low, value)
+        behind = None if least is None else Interval(least, math.inf, LEVEL)
+        return Figure(None, "time", behind, n, _unanswered(due, value), above=value)
+    if ranks is None:
+        return Figure(value, "time", None, n, DEPENDENT)
+    if ranks[1] > due.passed.count:
+        high = math.inf
+    return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
+
+
+def _least(due: Due, share: float, known: Inflation) -> float | None:
+    """Return what a quantile surely is larger than, where surely less than its share passed; None where that may be."""
+    passed = wilson(due.passed.count / known.careful, due.n / known.careful)
+    if passed is None or passed.high >= share:
+        return None
+    return due.timeout if due.timed_out and due.timeout is not None else math.inf
+
+
+def _unanswered(due: Due, above: float) -> str:
+    """Say what share had no answer, by the timeout where the quantile is one of those that timed out."""
+    told = format_fraction(1 - due.share)
+    return f"{told} had no answer by then" if math.isfinite(above) else f"{told} had no answer"
+
+
+def quantiles(due: Due, dependence: Dependence | None = None) -> dict[float, Figure]:
+    """Return the quantiles of SHARES; empty where nothing was due."""
+    known = dependence or Dependence()
+    return {share: quantile(due, share, known.factor(share)) for share in SHARES} if due.n else {}
+
+
+def mean(histogram: Histogram, dependence: Dependence | None = None) -> Figure:
+    """Return the mean (ns); where nothing is known of dependence its interval takes the values as independent."""
+    n = histogram.count
+    if dependence is not None and n > 1:
+        return Figure(histogram.mean, "time", correlated.mean_interval(histogram.mean, dependence), n)
+    if n == 0:
+        return Figure(None, "time", None, 0, "nothing measured")
+    middle = histogram.mean
+    if n == 1:
+        return Figure(middle, "time", None, n)
+    low, high, counts = bins(histogram)
+    variance = float(np.sum(counts * ((low + high) / 2 - middle) ** 2)) / (n - 1)
+    half = Z * math.sqrt(variance / n)
+    return Figure(middle, "time", Interval(max(0.0, middle - half), middle + half, LEVEL), n)
+
+
+def distribution(histogram: Histogram, dependence: Dependence | None = None) -> Distribution | None:
+    """Return the distribution that a histogram holds, None for an empty one.
+
+    `dependence`: how its values depend on their neighbours, where that is known.
+    """
+    if histogram.count == 0:
+        return None
+    found = bins(histogram)
+    if len(found[0]) == 1:
+        return _single(histogram, found)
+    edges, counts = _drawn(found)
+    box = [float(min(histogram.quantile(share), histogram.max)) for share in BOX]
+    return Distribution(
+        n=histogram.count,
+        mean=histogram.mean,
+        smallest=histogram.min,
+        largest=histogram.max,
+        quantiles=quantiles(Due(histogram), dependence),
+        edges=edges,
+        counts=counts,
+        ecdf=_ecdf(histogram, found),
+        box=(box[0], box[1], box[2], box[3], box[4]),
+        mean_interval=mean(histogram, dependence).interval,
+    )
+
+
+def _single(histogram: Histogram, found: Bins) -> Distribution:
+    """Return the distribution of durations that are all alike, mostly of a single one: there may be thousands."""
+    n, value = histogram.count, float(histogram.max)
+    none = Figure(None, "time", None, n, TOO_FEW)
+    low = max(float(found[0][0]), 0.5)
+    return Distribution(
+        n=n,
+        mean=histogram.mean,
+        smallest=histogram.min,
+        largest=histogram.max,
+        quantiles={share: none if n == 1 else quantile(Due(histogram), share) for share in SHARES},
+        edges=(low, max(float(found[1][0]), low * 1.0001)),
+        counts=(n,),
+        ecdf=((value, 1.0),),
+        box=(value, value, value, value, value),
+    )
+
+
+def bins(histogram: Histogram) -> Bins:
+    """Return the bins of a histogram as arrays."""
+    low, high, counts = histogram.bins()
+    return np.array(low, dtype=float), np.array(high, dtype=float), np.array(counts, dtype=np.int64)
+
+
+def _drawn(found: Bins) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return edges on a logarithmic grid and the counts between them."""
+    low, high, counts = found
+    middle = np.maximum((low + high) / 2, 0.5)
+    first, last = max(float(low[0]), 0.5), max(float(high[-1]), 1.0)
+    number = int(min(MOST_BINS, max(1, round(math.log(last / first) * 12))))
+    edges = np.geomspace(first, max(last, first * 1.0001), number + 1)
+    places = np.clip(np.searchsorted(edges, middle, side="right") - 1, 0, number - 1)
+    drawn = np.bincount(places, weights=counts, minlength=number)
+    return tuple(edges.tolist()), tuple(int(count) for count in drawn)
+
+
+def _ecdf(histogram: Histogram, found: Bins) -> tuple[tuple[float, float], ...]:
+    """Return (duration, share at or below), dense in the upper tail, where people look."""
+    _, high, counts = found
+    shares = np.cumsum(counts) / histogram.count
+    if len(shares) > MOST_POINTS:
+        wanted = np.concatenate(
+            [np.linspace(0, 0.95, MOST_POINTS // 2), 1 - np.geomspace(0.05, 1e-7, MOST_POINTS // 2 - 2)]
+        )
+        kept = np.unique(np.concatenate([[0], np.searchsorted(shares, wanted), [len(shares) - 1]]))
+        kept = kept[kept < len(shares)]
+        high, shares = high[kept], shares[kept]
+    largest = float(histogram.max)
+    return tuple((min(float(value), largest), float(share)) for value, share in zip(high, shares, strict=True))

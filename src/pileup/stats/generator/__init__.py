@@ -1,0 +1,1 @@
+"""Whether pileup itself was the limit, and what it costs."""

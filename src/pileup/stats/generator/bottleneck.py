@@ -1,0 +1,254 @@
+"""What the bottleneck was: the load asked for, the system, or pileup itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pileup.model import self_metrics
+from pileup.model.event import Event
+from pileup.model.record import Phase
+from pileup.model.results import ErrorGroup
+from pileup.model.units import format_count, format_fraction, format_rate, format_time
+from pileup.stats.cases import CaseData
+from pileup.stats.frames.distribution import merged
+from pileup.stats.generator import holdups
+from pileup.stats.generator.holdups import BUSY_CPU, Bar, Stretch
+from pileup.stats.monitors import Whole
+
+LIMITED_SHARE = 0.05
+"""Share of the measured time from which on what pileup did decides the figures of a case."""
+LATE_SHARE = 0.5
+"""Lateness (median) from this share of the median response on is most of what users saw."""
+LATE_LEAST = 10**6
+"""Lateness below this, ns, is not worth a word of its own, however short the responses."""
+LATE_SECOND = 5 * 10**6
+"""The same of one second."""
+LOOP_LEAST = 50 * 10**6
+LATE_TOLD = 0.1
+"""Lateness (p99) from this share of the 99th percentile of the responses on is told."""
+REACHED = 0.98
+LONG_ENOUGH = 1.0
+"""Seconds below which the CPU time of pileup says nothing."""
+MANY_WRONG = 0.05
+"""Share of iterations that did not pass from which a system is not merely busy."""
+MOST_TOLD = 3
+WHOLE = 0.9
+"""Share of the measured time that is as good as all of it."""
+WAS = "pileup was the bottleneck"
+OUT_OF = {
+    "too many open files": "open files (ulimit -n)",
+    "open: Too many open files (os error 24)": "open files (ulimit -n)",
+    "no local port left for a new connection": "local ports (net.ipv4.ip_local_port_range)",
+}
+"""Failures for which pileup's own machine is to blame, by their messages: what it has run out of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What held one case back. `stretches` are the times at which pileup did, and `share` is their part."""
+
+    case: str
+    generator: bool
+    """Whether pileup was the bottleneck."""
+    words: str
+    stretches: tuple[Stretch, ...] = ()
+    share: float = 0.0
+    what: str = ""
+    """`words` without what follows from it."""
+    failures: tuple[ErrorGroup, ...] = ()
+    """Failures that are pileup's own."""
+
+
+def limits(cases: Sequence[CaseData], series: Sequence[Whole] = (), errors: Sequence[ErrorGroup] = ()) -> list[Limit]:
+    """Return what limited each sustained load that was measured. `series` and `errors` are those of the whole run."""
+    watched = [each for each in series if each.monitor == self_metrics.MONITOR]
+    return [_of_case(data, watched, errors) for data in cases if not data.is_check and data.measured.iterations()]
+
+
+def events(found: Sequence[Limit]) -> tuple[Event, ...]:
+    """Return the times at which pileup was the bottleneck, for charts and lists."""
+    return tuple(holdups.event(limit.case, each) for limit in found for each in limit.stretches)
+
+
+def one_line(found: Sequence[Limit]) -> str:
+    """Return the limits of a run in one line, those of pileup first."""
+    if not found:
+        return "No load was pressed for a time: single checks have no limit."
+    ordered = sorted(found, key=lambda limit: (not limit.generator, -limit.share))
+    slow = sum(limit.generator for limit in found)
+    if slow > MOST_TOLD:
+        worst = ordered[0]
+        return f"{WAS} in {slow} of {len(found)} cases; the worst is {worst.case}: {worst.words}"
+    told = [f"{limit.case}: {limit.words}" for limit in ordered[:MOST_TOLD]]
+    more = [f"{len(ordered) - MOST_TOLD} more cases"] if len(ordered) > MOST_TOLD else []
+    return "; ".join(told + more)
+
+
+def seen(data: CaseData, share: float) -> float:
+    """Return a quantile (ns) of the response times as users saw them, over all that was due.
+
+    What did not pass is slower than any: infinity where so much of it did not.
+    """
+    passed = merged(part for tally in data.measured.iterations() for part in tally.responses.parts)
+    counts = data.measured.counts()
+    rank = share * (counts.ended + counts.missed)
+    if passed.count == 0 or rank > passed.count:
+        return math.inf
+    return float(min(passed.quantile(rank / passed.count), passed.max))
+
+
+def starved(data: CaseData) -> bool:
+    """Return whether starts had to wait for a client: then they were late by the system, or for want of clients."""
+    if data.info.get("load_kind") != "open":
+        return False
+    full = any(frame.in_flight >= frame.clients > 1 for frame in data.frames if frame.phase == Phase.MEASURE)
+    return data.measured.missed > 0 or (full and data.measured.in_flight >= _most_clients(data))
+
+
+def answers(data: CaseData) -> bool:
+    """Return whether a system answered at all, and well more often than not: else what it did not is its own affair."""
+    counts = data.measured.counts()
+    return 0 < counts.passed >= counts.failed + counts.refused + counts.ambiguous
+
+
+def measured_seconds(data: CaseData) -> float:
+    """Return how long a case was measured, s."""
+    return data.window.seconds if data.window is not None else data.measured.seconds
+
+
+def is_interpreted(data: CaseData) -> bool:
+    """Return whether a case is a test in Python."""
+    return data.info.get("engine") == "python"
+
+
+def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
+    name = data.info["name"]
+    refused = tuple(each for each in errors if each.case == name and each.message in OUT_OF)
+    if refused:
+        out = " and ".join(dict.fromkeys(OUT_OF[each.message] for each in refused))
+        what = f"{WAS} ({format_count(sum(each.count for each in refused))} failed: pileup had no more {out})"
+        told = f"{what}; these failures are not the system's"
+        return Limit(name, True, told, share=1.0, what=what, failures=refused)
+    found = tuple(holdups.stretches(data.frames, watched, _bar(data), starved(data), is_interpreted(data)))
+    part = holdups.share(found, data.frames)
+    busy = _busy(data)
+    if answers(data) and (busy or part >= LIMITED_SHARE):
+        what = f"{WAS} {_times(found) if found else f'({busy})'}"
+        return Limit(name, True, f"{what}; {_blame(part, bool(found))}", found, part or 1.0, what)
+    told = _open(data) if data.info.get("load_kind") == "open" else _closed(data)
+    if found:
+        told += f"; pileup held it back {_times(found)}: the slowest responses contain that"
+        return Limit(name, False, told, found, part)
+    late = _told_late(data)
+    return Limit(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
+
+
+def _bar(data: CaseData) -> Bar:
+    """Return how late is late where no criterion says what is judged: what users saw, or what was held."""
+    hold = data.info.get("hold")
+    if hold:
+        # lateness shifts at most its part of what a window holds: what matters is what leaves the band
+        share = hold["half"] / abs(hold["at"]) if hold.get("half") and hold.get("at") else 1.0
+        band = share * measured_seconds(data) * 1e9
+        return Bar(band, band)
+    half = LATE_SHARE * seen(data, 0.5)
+    return Bar(max(half, LATE_SECOND), max(half, LOOP_LEAST))
+
+
+def _times(found: Sequence[Stretch]) -> str:
+    """Return when pileup was the bottleneck, the longest time first, and why."""
+    worst = max(found, key=lambda each: each.length)
+    more = f", and {len(found) - 1} more times" if len(found) > 1 else ""
+    return f"{worst.when} ({worst.why}){more}"
+
+
+def _blame(part: float, timed: bool) -> str:
+    if part >= WHOLE or not timed:
+        return "these numbers do not describe the system"
+    return f"the numbers of that time ({format_fraction(part)} of what was measured) do not describe the system"
+
+
+def _busy(data: CaseData) -> str:
+    """Return why pileup was the bottleneck of all that was measured, empty when it was not."""
+    measured = data.measured
+    if measured.cpu > BUSY_CPU and measured.seconds >= LONG_ENOUGH:
+        return f"it took {format_fraction(measured.cpu)} of a core"
+    errors = measured.late
+    if data.info.get("hold") or errors.count == 0 or starved(data):
+        return ""
+    late = holdups.median(errors)
+    enough = late >= max(LATE_SHARE * seen(data, 0.5), LATE_LEAST)
+    return f"half of the starts came {format_time(late)} late or more" if enough else ""
+
+
+def _told_late(data: CaseData) -> str:
+    """Return how late starts came if the slowest responses contain that to speak of, empty otherwise."""
+    errors = data.measured.late
+    if errors.count == 0 or starved(data):
+        return ""
+    late = min(errors.quantile(0.99), errors.max)
+    enough = late > max(LATE_TOLD * seen(data, 0.99), LATE_LEAST)
+    return f"{format_time(late)} late at the 99th percentile" if enough else ""
+
+
+def _most_clients(data: CaseData) -> int:
+    return int(data.info.get("clients") or DEFAULT_CLIENTS)
+
+
+DEFAULT_CLIENTS = 64
+"""Clients of an open load that names none, at least: those of Python tests; native ones have more."""
+
+
+def _open(data: CaseData) -> str:
+    asked = float(data.info.get("rate") or 0)
+    achieved, missed = _rate(data), data.measured.missed
+    told = f"{format_rate(achieved)} passed" + (f" of {format_rate(asked)} asked for" if asked else "")
+    counts = data.measured.counts()
+    due = counts.ended + missed
+    if missed == 0 and due and counts.passed >= REACHED * due:
+        if data.info.get("hold"):
+            return _steered(data, told)
+        if achieved >= 0.9 * asked:
+            return f"the load asked for was reached ({told})"
+        if starved(data):
+            return f"the system was the limit ({told}, up to {_flight(data)} in flight)"
+        return f"it cannot be said ({told})"
+    if missed:
+        return f"the system was the limit ({told}, {format_count(missed)} missed, up to {_flight(data)} in flight)"
+    return f"the system was the limit ({told}, {format_count(due - counts.passed)} did not pass)"
+
+
+def _closed(data: CaseData) -> str:
+    response = max((tally.response for tally in data.measured.iterations()), key=lambda found: found.count)
+    if response.count == 0:
+        return "it cannot be said: nothing passed"
+    clients = max((frame.clients for frame in data.frames if frame.phase == Phase.MEASURE), default=0)
+    clients = int(data.info.get("clients") or clients)
+    each = "1 client" if clients == 1 else f"{format_count(clients)} clients"
+    told = f"{format_rate(_rate(data))} at a median of {format_time(response.quantile(0.5))}"
+    counts = data.measured.counts()
+    if counts.passed < (1 - MANY_WRONG) * counts.ended:
+        wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
+        return f"the system was the limit: {each}, {told}, and {wrong}"
+    if data.info.get("hold"):
+        return _steered(data, told)
+    # a search has tried more clients already
+    more = "" if data.info.get("find") else "; more clients may give more"
+    return f"{each} kept busy: {told}{more}"
+
+
+def _steered(data: CaseData, told: str) -> str:
+    """Return what is said of a load that asked for no level of its own."""
+    hold = data.info["hold"]
+    return f"the {hold['by']} followed what {hold['metric']} asked for ({told})"
+
+
+def _flight(data: CaseData) -> str:
+    return format_count(max((frame.in_flight for frame in data.frames), default=0))
+
+
+def _rate(data: CaseData) -> float:
+    found = [data.part.rate(tally) for tally in data.measured.iterations()]
+    return sum(each.value or 0.0 for each in found)

@@ -1,0 +1,1 @@
+"""Confidence intervals at 95 %, each with the source of its formula."""

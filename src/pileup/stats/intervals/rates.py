@@ -1,0 +1,107 @@
+"""Rates with intervals: what ended, and what came, in the measured time by that time (`stats/frames/window.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from pileup.model.record import Frame, Phase
+from pileup.model.results import Figure, Interval
+from pileup.stats.frames.totals import MOST_SHORT, Measured, Tally
+from pileup.stats.frames.window import Window
+from pileup.stats.intervals.confidence import LEVEL, batch_means, poisson
+from pileup.stats.intervals.correlated import Dependence, amount_interval
+
+
+def rate(
+    tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
+) -> Figure:
+    """Return what passed per second of an operation; its interval by what is known of dependence, else by seconds."""
+    seconds = window.seconds if window is not None else measured.seconds
+    if takes_longer(tally, measured) and seconds > 0:
+        return _longer(tally, measured, seconds)
+    if known is not None and known.count is not None and window is not None:
+        return _known(tally.done, known.count, window, "rate", tally)
+    return _figure(tally.done, seconds, "rate", tally, _series(frames, tally, "passed"))
+
+
+def throughput(
+    tally: Tally, measured: Measured, window: Window | None, frames: Sequence[Frame], known: Dependence | None = None
+) -> Figure:
+    """Return the bytes per second of an operation."""
+    seconds = window.seconds if window is not None else measured.seconds
+    by_ends = not takes_longer(tally, measured)
+    if by_ends and known is not None and known.moved is not None and window is not None:
+        return _known(tally.moved, known.moved, window, "bandwidth", tally)
+    return _figure(tally.moved, seconds, "bandwidth", tally, _series(frames, tally, "moved"))
+
+
+def takes_longer(tally: Tally, measured: Measured) -> bool:
+    """Return whether operations take longer than the measured time, and too few ended in it to know their rate.
+
+    By Little's law (J. D. C. Little, Oper. Res. 9 (1961) 383) the mean number under way is rate x duration: it is as
+    large as the number that ended where the duration is as long as the measured time.
+    """
+    return tally.iteration and tally.done < MANY and measured.left >= max(1, tally.done)
+
+
+def _longer(tally: Tally, measured: Measured, seconds: float) -> Figure:
+    """Return a rate of operations that are longer than the measured time.
+
+    What ended inside may have begun before it, and what is under way at the end may have been about to end: the
+    interval goes from the one to the other, and holds that of independent events.
+    """
+    events = poisson(tally.done)
+    low = min(events.low, max(0, tally.done - measured.left))
+    high = max(events.high, tally.done + measured.left)
+    return Figure(tally.done / seconds, "rate", Interval(low / seconds, high / seconds, LEVEL), tally.done)
+
+
+def _known(amount: float, half: float, window: Window, dimension: str, tally: Tally) -> Figure:
+    value, half = amount / window.seconds, half / window.seconds
+    return Figure(value, dimension, amount_interval(value, half), tally.done)
+
+
+def _figure(amount: float, seconds: float, dimension: str, tally: Tally, series: Sequence[float]) -> Figure:
+    n = tally.done
+    if seconds <= 0:
+        return Figure(None, dimension, None, n, "nothing measured")
+    value = amount / seconds
+    if dimension == "rate":
+        return Figure(value, dimension, interval(value, n, series, seconds), n)
+    return Figure(value, dimension, interval(value, n, series), n)
+
+
+def interval(value: float, n: int, series: Sequence[float], seconds: float = 0.0) -> Interval | None:
+    """Return the interval of a rate: by batches of seconds, or as independent events where there are too few of them.
+
+    The batches give the width; the rate is in the middle, for it knows the edges of the measured time better. Where
+    nothing ended, `seconds` says in what time.
+    """
+    batches = batch_means(series) if n >= MANY or seconds == 0 else None
+    if batches is not None:
+        half = (batches.high - batches.low) / 2
+        return amount_interval(value, half)
+    if n == 0:
+        return Interval(0.0, poisson(0).high / seconds, LEVEL) if seconds > 0 else None
+    events = poisson(n)
+    return Interval(value * events.low / n, value * events.high / n, LEVEL)
+
+
+MANY = 30
+"""Fewer events than this are taken as independent: their batches would be mostly empty."""
+
+
+def _series(frames: Sequence[Frame], tally: Tally, amount: str) -> list[float]:
+    """Return amounts per second while measuring, summed over places, by the time things ended."""
+    key = (tally.operation, tally.iteration)
+    parts: dict[tuple[int, int], tuple[int, int]] = {}
+    for frame in frames:
+        if frame.phase == Phase.MEASURE and frame.nanoseconds >= MOST_SHORT:
+            # Two frames of a place may end in one second, none in the next: together they are no double rate.
+            place = (frame.time // 10**9, frame.place)
+            before, nanoseconds = parts.get(place, (0, 0))
+            found = sum(getattr(row, amount) for row in frame.rows if (row.operation, row.iteration) == key)
+            parts[place] = (before + found, nanoseconds + frame.nanoseconds)
+    rates = [(second, found / nanoseconds * 1e9) for (second, _), (found, nanoseconds) in sorted(parts.items())]
+    return [sum(value for _, value in group) for _, group in groupby(rates, key=lambda rate: rate[0])]

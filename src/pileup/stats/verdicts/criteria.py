@@ -1,0 +1,315 @@
+"""Criteria: the figure, its threshold, and the verdict (`model/verdict.py`).
+
+In a scan a criterion must hold at every point, or at those that its `at` names. At a point all repeats and loops are
+one: counts and histograms are added, rates are of the whole time measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pileup.model import check as checks
+from pileup.model.check import Check, Selected
+from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW
+from pileup.model.hold import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.not_covered import Uncovered
+from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
+from pileup.model.verdict import ESTIMATE, WORST, Verdict
+from pileup.stats.cases import CaseData
+from pileup.stats.faults.repeats import never
+from pileup.stats.frames.exact import RowValues
+from pileup.stats.generator.holdups import Stretch
+from pileup.stats.generator.undisturbed import cut
+from pileup.stats.loads.find import limited_by_generator
+from pileup.stats.monitors import Whole, pooled
+from pileup.stats.verdicts import excuse, grouping, judge, resolve, unrested
+from pileup.stats.verdicts.coverage import Coverage
+from pileup.stats.verdicts.resolve import to_base
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MOST_TOLD = 4
+"""Points that a reason names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One figure against the threshold, at one point or for the whole run (`point` is empty)."""
+
+    verdict: Verdict
+    figure: Figure
+    reason: str = ""
+    point: str = ""
+    needed: str = ""
+    """What would show it, where it is not shown."""
+
+
+@dataclass(slots=True)
+class Criteria:
+    """Judges the criteria of a run.
+
+    `failures` are those of pileup's own, by the names of cases (`Limit.failures`); `monitors` are those of the suite,
+    with samples or not, `points` those of the scan.
+    """
+
+    cases: list[CaseData]
+    series: list[Whole]
+    connection: DuckDBPyConnection
+    failures: Mapping[str, Sequence[ErrorGroup]] = field(default_factory=dict)
+    monitors: frozenset[str] = frozenset()
+    points: Sequence[Point] = ()
+    covered: Coverage = field(default_factory=Coverage)
+    """What was not there."""
+    rows: RowValues = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = RowValues(self.connection)
+
+    def judge(self, criterion: dict[str, Any]) -> CriterionResult:
+        """Return a criterion (an entry of run.json) with its verdict."""
+        text, threshold = criterion.get("check") or "", ""
+        several: list[Judged] = []
+        lack: Uncovered | None = None
+        if not text:
+            judged = Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
+        else:
+            try:
+                check = checks.parse(text)
+                threshold = check.threshold
+                selected = self._selected(check)
+                lack = self._lack(selected)
+                several = self._judge(check, selected, criterion.get("at") or (), lack)
+                judged = _together(check, several)
+            except ValueError as mistake:
+                judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
+        coverage = _coverage(criterion.get("coverage", "full"), lack)
+        verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
+        points = tuple(
+            PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
+        )
+        remark = "; ".join(filter(None, (criterion.get("remark"), lack.reason if lack and not lack.whole else "")))
+        told = (criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason)
+        confidence = criterion.get("confidence") or ESTIMATE
+        return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
+
+    def _selected(self, check: Check) -> Selected:
+        """Return what a check speaks of. Raises ValueError when there is none such."""
+        tests = {data.info.get("test", "") for data in self.cases}
+        if self._is_reported(check):
+            tests = set()
+        return checks.resolve(check, tests, self._monitors(check, tests))
+
+    def _lack(self, selected: Selected) -> Uncovered | None:
+        """Return what a check lacks. What a monitor covers in part is covered where there are samples of it."""
+        lack = self.covered.of(selected)
+        if lack is None or lack.whole or lack.what != "monitor":
+            return lack
+        there = any((each.monitor, each.metric) == (selected.name, selected.metric) for each in self.series)
+        return lack if there else replace(lack, whole=True)
+
+    def _judge(
+        self, check: Check, selected: Selected, at: Sequence[dict[str, str]], lack: Uncovered | None
+    ) -> list[Judged]:
+        """Return the verdict at each point that is asked for; one for a run without a scan.
+
+        What lacks its monitor has no figure; the figure of a test that lacks its faults is told all the same.
+        """
+        if lack is not None and lack.whole and lack.what != "test":
+            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]
+        found = self._figures(check, self._operation_after_all(check, selected), at)
+        if lack is not None and lack.whole:
+            return [replace(each, verdict=Verdict.NOT_COVERED, reason=lack.reason) for each in found]
+        return found
+
+    def _figures(self, check: Check, selected: Selected, at: Sequence[dict[str, str]]) -> list[Judged]:
+        done_once = [data for data in self.cases if data.info.get("test") == selected.name]
+        points = grouping.chosen(self.points, at)
+        if self.points and not points:
+            raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
+        if selected.kind == "monitor":
+            cases = grouping.groups([data for data in self.cases if data.point], points)
+            if not cases or (done_once and not any(data.point for data in done_once)):
+                cases = [grouping.Group("", tuple(self.cases))]
+            return [self._of_monitor(check, selected, group) for group in cases]
+        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        found = grouping.groups(mine, points)
+        if not found:
+            raise ValueError(f"{selected.name} was not planned at these points")
+        return [self._of_group(check, selected, group) for group in found]
+
+    def _operation_after_all(self, check: Check, selected: Selected) -> Selected:
+        """Return the operation that was meant where a test reported no number of that name: `first(copy.read)`."""
+        named = selected.name, selected.metric
+        if selected.kind == "test" or any((series.monitor, series.metric) == named for series in self.series):
+            return selected
+        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        fits = check.dimension == "time" or check.value == 0
+        if not fits or not any(data.measured.named(selected.metric) for data in mine):
+            return selected
+        return Selected("test", selected.name, selected.metric, "response", dimension="time")
+
+    def _is_reported(self, check: Check) -> bool:
+        """Return whether a check speaks of a number that a test reported: they are samples under the test's name."""
+        name, _, metric = ".".join(check.path).partition(".")
+        if check.path[-1] in checks.FIELDS or not metric:
+            return False
+        return any((series.monitor, series.metric) == (name, metric) for series in self.series)
+
+    def _monitors(self, check: Check, tests: set[str]) -> set[str]:
+        found = {series.monitor for series in self.series}
+        # A monitor that gave nothing is unknown, not a mistake in the check.
+        return found | self.monitors or {name for name in check.path[:1] if name not in tests}
+
+    def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
+        def figure(cases: Sequence[CaseData]) -> Figure:
+            parts = [replace(data.part, rows=self.rows.of(data.info)) for data in cases]
+            return resolve.of_test(check, selected, parts)
+
+        judged = _against(check, figure(group.cases), group.name)
+        if judged.verdict.missed:
+            slow = excuse.excuse(
+                check,
+                selected,
+                judged.figure,
+                group.cases,
+                series=self.series,
+                evaluate=figure,
+                failures=self.failures,
+            )
+            return Judged(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
+        return judged
+
+    def _of_monitor(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
+        visits = {data.visit for data in group.cases} if group.name else None
+        if (rest := unrested.rest(check, selected, self.series, visits)) is not None:
+            return _against(check, rest, group.name)
+        named = [each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric)]
+        found = [each for each in named if each.has(selected.labels)]
+        if len({each.key for each in found}) != 1:
+            reason = _which(selected, named, found, self.series)
+            return Judged(Verdict.UNKNOWN, Figure(None, note=resolve.NOTHING), reason, group.name)
+        spans = grouping.of_samples(group, selected)
+        values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
+        figure = resolve.of_values(check, values, dimension)
+        fits = check.function == "count" or check.value == 0 or _same(check.dimension, dimension)
+        if not fits:
+            given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
+            reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
+            return Judged(Verdict.UNKNOWN, figure, reason, group.name)
+        if never([each for each in found if visits is None or each.visit in visits]) and check.comparison in (
+            "<",
+            "<=",
+        ):
+            reason = "after a fault nothing passed any more"
+            return Judged(Verdict.NOT_MET, Figure(None, dimension, None, len(values), "never"), reason, group.name)
+        judged = _against(check, figure, group.name)
+        if not judged.verdict.missed:
+            return judged
+
+        def again(without: Sequence[Stretch]) -> Figure:
+            within = cut(spans if spans is not None else grouping.spans(group.cases), without)
+            return resolve.of_values(check, to_base(pooled(found, within, visits), found[0].unit)[0], dimension)
+
+        mine = [data for data in group.cases if data.info.get("test") == selected.name]
+        slow = _found_late(mine, selected)
+        if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
+            held = excuse.of_held(check, selected, figure, mine, series=self.series, evaluate=again)
+            slow = held.words if held else ""
+        return Judged(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
+
+
+def _coverage(said: str, lack: Uncovered | None) -> str:
+    """Return the coverage of a criterion: what its suite says, or less."""
+    if said == "none" or (lack is not None and lack.whole):
+        return "none"
+    return "partial" if lack is not None else said
+
+
+def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
+    """Return the reason where a figure tells what was found by trials of which pileup was the bottleneck."""
+    if selected.metric not in (FOUND, FOUND_LOW, FOUND_HIGH):
+        return ""
+    slow = [data.info["name"] for data in cases if limited_by_generator(data.info["find"]["trials"])]
+    return f"pileup was the bottleneck of {_few(slow)}; this figure does not describe the system" if slow else ""
+
+
+def _together(check: Check, several: Sequence[Judged]) -> Judged:
+    """Return the verdict over points: the worst, with the figure that decides, and a reason that names the points."""
+    if len(several) == 1:
+        (only,) = several
+        where = f"at {only.point}" if only.point else ""
+        return replace(only, reason=": ".join(word for word in (where, only.reason) if word), point="")
+    verdict = min((each.verdict for each in several), key=WORST.index)
+    worst = [each for each in several if each.verdict == verdict]
+    if verdict is Verdict.NOT_COVERED:
+        return replace(worst[0], point="")
+    deciding = _farthest(check, worst)
+    if verdict.met:
+        figure = resolve.words(deciding.figure)
+        reason = f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
+        return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
+    told = [f"{_where(each)}: {_why(each)}" for each in worst[:MOST_TOLD]]
+    more = [f"and {len(worst) - MOST_TOLD} more"] if len(worst) > MOST_TOLD else []
+    does = "does not hold" if verdict.missed else "is not known"
+    reason = f"it {does} at {len(worst)} of {len(several)} points: {'; '.join(told + more)}"
+    return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
+
+
+def _where(judged: Judged) -> str:
+    return judged.point or "what was done once"
+
+
+def _why(judged: Judged) -> str:
+    return resolve.words(judged.figure) if judged.verdict.missed else judged.reason
+
+
+def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
+    """Return the one whose figure is farthest from holding, or nearest to not holding."""
+    known = [(value, each) for each in several if (value := _value(each.figure)) is not None]
+    if not known:
+        return several[0]
+    pick = min if check.comparison in (">", ">=") else max
+    return pick(known, key=lambda pair: pair[0])[1]
+
+
+def _value(figure: Figure) -> float | None:
+    """Return the value of a figure, or what it is known to be larger than."""
+    return figure.above if figure.value is None else figure.value
+
+
+def _same(given: str, found: str) -> bool:
+    """Return whether a value's dimension suits that of samples: those without a unit take whatever has none."""
+    return given == found or (given == checks.BARE and found in ("", "count")) or (given == "count" and found == "")
+
+
+def _against(check: Check, figure: Figure, point: str = "") -> Judged:
+    verdict = judge.against(check, figure)
+    told = resolve.words(figure)
+    if verdict is Verdict.UNKNOWN:
+        known = figure.above is not None
+        why = f"it is only known to be {told}" if known else f"{told}: {figure.n} values"
+        return Judged(verdict, figure, why, point)
+    if verdict.missed:
+        reason = f"{check.figure} is {told}, not {check.threshold}"
+        return Judged(verdict, figure, reason, point, judge.needed(check, figure, verdict))
+    return Judged(verdict, figure, "", point, judge.needed(check, figure, verdict))
+
+
+def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], known: Sequence[Whole]) -> str:
+    path = f"{selected.name}.{selected.metric}"
+    if len(found) > 1:
+        choices = sorted({f"{path}[{each.labels or f'host={each.host}'}]" for each in found})
+        return f"{path} has {len(found)} series; choose one: {_few(choices)}"
+    if named:
+        return f"no series of {path} has these labels; there are {_few(sorted({each.labels for each in named}))}"
+    metrics = sorted({each.metric for each in known if each.monitor == selected.name})
+    if not metrics:
+        return f"{selected.name} gave no samples"
+    return f"{selected.name} has no metric {selected.metric!r}; there are {_few(metrics)}"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -1,0 +1,96 @@
+"""A suite file in the other format: the document, with its variables as they stand, not the plan that comes of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import yaml
+
+from pileup.model.errors import Fault, PileupError, SuiteError
+from pileup.suite.formats.reading import is_xml, read_tree
+from pileup.suite.formats.size_limits import LARGEST
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.formats.xml_writer import write_xml
+from pileup.suite.formats.yaml_writer import write_yaml
+from pileup.suite.problems import Faults, TooManyFaultsError
+
+Format = Literal["yaml", "xml"]
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A suite in another format, and what of the file it does not hold."""
+
+    text: str
+    lost: tuple[str, ...]
+
+
+def other_format(data: bytes, suffix: str) -> Format:
+    """Return the format that a file is not in."""
+    return "yaml" if is_xml(data, suffix) else "xml"
+
+
+def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
+    """Return a suite file in a format. What it says is not judged: `pileup validate` does.
+
+    `source` names the file in messages. Raises SuiteError when the file cannot be read, or the format cannot hold it.
+    """
+    faults = Faults(source)
+    try:
+        tree = read_tree(data, suffix, faults)
+        text = "" if tree is None or faults else write_xml(tree, faults) if to == "xml" else write_yaml(tree)
+    except TooManyFaultsError:
+        tree = None
+    if faults or tree is None:
+        raise faults.error()
+    _read_back(text, to, tree, source)
+    return Converted(text, tuple(_lost(data.decode("utf-8-sig"), is_xml(data, suffix))))
+
+
+def same(one: Node, other: Node) -> bool:
+    """Whether two trees say the same, wherever it stands in their files and in whatever order the words come."""
+    match one, other:
+        case Scalar(), Scalar():
+            return (one.empty and other.empty) or (not one.empty and not other.empty and one.text == other.text)
+        case Sequence(), Sequence():
+            alike = len(one.items) == len(other.items)
+            return alike and all(same(*both) for both in zip(one.items, other.items, strict=True))
+        case Mapping(), Mapping():
+            alike = one.entries.keys() == other.entries.keys()
+            return alike and all(same(node, other.entries[word]) for word, node in one.entries.items())
+        case _:
+            return False
+
+
+def _read_back(text: str, to: Format, tree: Mapping, source: str) -> None:
+    """Make sure that nothing was lost on the way."""
+    faults = Faults(source)
+    data = text.encode()
+    if len(data) > LARGEST:
+        told = f"the suite comes to {len(data)} bytes as {to.upper()}"
+        raise SuiteError((Fault(source, told, f"at most {LARGEST // 1024 // 1024} MiB"),))
+    back = read_tree(data, f".{to}", faults)
+    if faults:
+        first = faults.error().faults[0]
+        told = f"as {to.upper()} the suite has a fault: {first.what}"
+        raise SuiteError((Fault(source, told, first.expected, "keep it in its format"),))
+    if back is None or not same(tree, back):
+        raise PileupError("the suite changed on the way", "the same suite", "please report it with the file")
+
+
+def _lost(text: str, xml: bool) -> list[str]:
+    """Return what formats do not share, in words."""
+    if xml:
+        marked = re.sub(r"<!\[CDATA\[.*?\]\]>", "", text, flags=re.DOTALL)
+        return ["comments"] if "<!--" in marked else []
+    events: list[Any] = list(yaml.parse(text, Loader=yaml.CSafeLoader))
+    outside, place = "", 0
+    for each in events:
+        if isinstance(each, yaml.ScalarEvent) and each.start_mark and each.end_mark:
+            outside += text[place : each.start_mark.index]
+            place = max(place, each.end_mark.index)
+    found = ["comments"] if "#" in outside + text[place:] else []
+    aliases = any(isinstance(each, yaml.AliasEvent) for each in events)
+    return found + (["anchors (what they stand for is written out)"] if aliases else [])

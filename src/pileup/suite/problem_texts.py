@@ -1,0 +1,222 @@
+"""Pydantic's errors in our three parts, at the place in the file that they speak of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from pileup.model.suite_part import Name
+from pileup.model.units import DIMENSIONS, format_quantity
+from pileup.suite.formats.tree import Node, Path, Scalar, Sequence, child, kind_of, where
+from pileup.suite.problems import Faults, Position, near, parts, shown
+from pileup.suite.secrets import HIDDEN, by_name, is_secret
+
+KINDS = {
+    "string_type": "text",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "tuple_type": "a list, e.g. [a, b]",
+    "list_type": "a list, e.g. [a, b]",
+    "set_type": "a list, e.g. [a, b]",
+    "frozen_set_type": "a list, e.g. [a, b]",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number that fits in 64 bits",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+}
+BOUNDS = {
+    "greater_than": ("gt", "more than "),
+    "greater_than_equal": ("ge", "at least "),
+    "less_than": ("lt", "less than "),
+    "less_than_equal": ("le", "at most "),
+}
+NAME_PATTERN = next(each.pattern for each in get_args(Name) if hasattr(each, "pattern"))
+NAME_RULE = "a name: letters, digits, _ and -, beginning with a letter or _, at most 64"
+AXIS_RULE = "names joined by dots, e.g. se.threads, copy.buffer or copy.load.clients"
+
+
+def report(
+    problem: ValidationError,
+    node: Node,
+    model: type[BaseModel] | None,
+    faults: Faults,
+    missing_at: Position | None = None,
+) -> None:
+    """Add every error of a validation of `node` to the faults; `missing_at` is where missing words are told."""
+    for error in problem.errors(include_url=False, include_input=False):
+        path = _existing(node, error["loc"])
+        if _follows_from_another(error, node, path):
+            continue
+        key = error["loc"][-1:] == ("[key]",) or error["type"] == "extra_forbidden"
+        at = (
+            missing_at if missing_at is not None and error["type"] == "missing" and not path else where(node, path, key)
+        )
+        faults.add(at, *translate(error, _value(node, path), model))
+
+
+def first_words(problem: ValidationError) -> str:
+    """Return the first error of a validation as `what; expected this`, for what stands at no place of a file."""
+    error: Any = problem.errors(include_url=False, include_input=False)[0]
+    what, expected = translate({"ctx": {}, **error}, None, None)
+    return f"{what}; expected {expected}" if expected else what
+
+
+def _existing(node: Node, loc: Path) -> Path:
+    """Return the part of an error's location that leads to something in the file."""
+    found: list[str | int] = []
+    current: Node | None = node
+    for step in loc:
+        below = child(current, step)
+        if below is not None:
+            found.append(step)
+            current = below
+    return tuple(found)
+
+
+def _value(node: Node, path: Path) -> Node | None:
+    current: Node | None = node
+    for step in path:
+        current = child(current, step)
+    return current
+
+
+def _follows_from_another(error: Any, node: Node, path: Path) -> bool:
+    """Whether pydantic only counts items short because they were at fault themselves."""
+    value = _value(node, path)
+    return (
+        error["type"] == "too_short"
+        and isinstance(value, Sequence)
+        and len(value.items) > error["ctx"]["actual_length"]
+    )
+
+
+def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> tuple[str, str]:
+    """Return what was found and what was expected."""
+    loc, kind, context = error["loc"], error["type"], error.get("ctx", {})
+    word = next((str(step) for step in reversed(loc) if isinstance(step, str) and step != "[key]"), "")
+    fields = [field_at(model, loc[:length]) for length in range(1, len(loc) + 1)]
+    typed = any(field is not None and is_secret(field.annotation) for field in fields)
+    found = HIDDEN if typed or by_name(word) else found_words(value)
+    field = field_at(model, loc)
+    if kind == "missing":
+        return _missing(loc, field)
+    if kind == "extra_forbidden":
+        known = words_of(model_at(model, loc[:-1]))
+        return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
+    if kind in ("value_error", "assertion_error"):
+        what, expected = parts(str(context["error"]))
+        named = word and not isinstance(loc[-1], int)  # an item of a list is told by its place
+        return (f"`{word}`: {what}" if named else what), expected
+    if loc[-1:] == ("[key]",):
+        own = context.get("pattern") == NAME_PATTERN
+        return (f"{shown(word)} is no name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)
+    expected = _expected(error, value, field)
+    found = "empty" if kind == "too_short" and not context["actual_length"] else found
+    return (f"`{word}` is {found}" if word else f"{found} was given"), expected
+
+
+def _missing(loc: Path, field: FieldInfo | None) -> tuple[str, str]:
+    if loc and isinstance(loc[-1], int):
+        return f"item {loc[-1] + 1} is missing", f"at least {loc[-1] + 1} items"
+    return f"the word `{loc[-1] if loc else ''}` is missing", (field.description or "") if field else ""
+
+
+def found_words(value: Node | None) -> str:
+    """Return what stands in the file, as messages show it."""
+    if isinstance(value, Scalar) and not value.empty:
+        return shown(value.text)
+    return kind_of(value)
+
+
+def _expected(error: Any, value: Node | None, field: FieldInfo | None) -> str:
+    kind, context, loc = error["type"], error.get("ctx", {}), error["loc"]
+    text = kind.startswith("string")
+    match kind:
+        case _ if kind in KINDS:
+            expected = KINDS[kind]
+        case _ if kind in BOUNDS:
+            bound, words = BOUNDS[kind]
+            expected = words + _bound(context[bound], field, loc)
+        case "literal_error":
+            expected = _choice(context["expected"], value)
+        case "string_pattern_mismatch":
+            own = context["pattern"] == NAME_PATTERN
+            expected = NAME_RULE if own else f"text that matches {context['pattern']}"
+        case "too_short" | "string_too_short":
+            expected = f"at least {context['min_length']} {'character' if text else 'item'}(s)"
+        case "too_long" | "string_too_long":
+            expected = f"at most {context['max_length']} {'characters' if text else 'items'}"
+        case _:
+            expected = error["msg"].removeprefix("Input should be ").removeprefix("Value should be ")
+    return expected
+
+
+def _choice(expected: str, value: Node | None) -> str:
+    names = re.findall(r"'([^']*)'", expected)
+    return near(value.text, names) if isinstance(value, Scalar) and names else expected
+
+
+def _bound(value: float, field: FieldInfo | None, loc: Path) -> str:
+    """Return a bound with the unit of its word, or of its item in a list of several."""
+    annotation = field.annotation if field else None
+    if isinstance(loc[-1], int):
+        lists = [each for each in (annotation, *get_args(annotation)) if get_origin(each) is tuple]
+        annotation, field = (get_args(lists[0])[loc[-1]] if lists else annotation), None
+    dimension = dimension_of(annotation, field) if value else None
+    whole = int(value) if float(value).is_integer() else value
+    return format_quantity(value, dimension) if dimension else f"{whole:,}".replace(",", " ")
+
+
+def dimension_of(annotation: Any, field: FieldInfo | None = None) -> str | None:
+    """Return the dimension that a field's type carries (a key of DIMENSIONS), None when it is no quantity."""
+    for each in (field, *getattr(annotation, "__metadata__", ())):
+        extra = getattr(each, "json_schema_extra", None)
+        if isinstance(extra, dict) and extra.get("x-dimension") in DIMENSIONS:
+            return str(extra["x-dimension"])
+    return next((found for part in get_args(annotation) if (found := dimension_of(part))), None)
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the model inside an annotation such as `tuple[TestSpec, ...]` or `Law | None`, if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := model_in(part))), None)
+
+
+def fields_of(model: type[BaseModel] | None) -> dict[str, FieldInfo]:
+    """Return the fields of a model by the words of the file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()} if model else {}
+
+
+def words_of(model: type[BaseModel] | None) -> Iterable[str]:
+    """Return the words that may stand in a mapping of that model."""
+    return fields_of(model)
+
+
+def model_at(model: type[BaseModel] | None, loc: Path) -> type[BaseModel] | None:
+    """Return the model of the mapping at a location."""
+    for step in loc:
+        field = fields_of(model).get(str(step))
+        if field is not None:
+            model = model_in(field.annotation)
+    return model
+
+
+def field_at(model: type[BaseModel] | None, loc: Path) -> FieldInfo | None:
+    """Return the declaration of the last word of a location that has one."""
+    found = None
+    for step in loc:
+        field = fields_of(model).get(str(step))
+        if field is not None:
+            found, model = field, model_in(field.annotation)
+    return found

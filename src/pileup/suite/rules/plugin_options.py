@@ -1,0 +1,88 @@
+"""What all rules about plug-ins share: finding a class, checking options against it, making it once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pileup.model.errors import PluginError
+from pileup.plugin.options import declared, options_model
+from pileup.plugin.registry import user_mistake
+from pileup.suite.bind import plain
+from pileup.suite.formats.tree import Mapping, where
+from pileup.suite.problem_texts import report
+from pileup.suite.problems import Faults, Position, near, parts, shown
+
+Made = TypeVar("Made")
+
+
+class Plugins:
+    """Looks plug-ins up and tries them; what hinders becomes a fault where the suite speaks of it."""
+
+    def __init__(self, folder: Path, faults: Faults) -> None:
+        self.folder = folder
+        self.faults = faults
+
+    def find(self, find: Callable[[str, Path], type[Made]], name: str, node: Mapping, word: str) -> type[Made] | None:
+        """Return the class that a word of `node` names."""
+        at = where(node, (word,))
+        try:
+            return find(name, self.folder)
+        except PluginError as problem:
+            self.faults.add(at, problem.what, problem.expected, problem.hint)
+        except Exception as problem:  # of somebody's package
+            told = f"{shown(name)} cannot be loaded: {type(problem).__name__}: {problem}"
+            self.faults.add(at, told, "a plug-in that loads")
+        return None
+
+    def check_options(self, cls: type, options: Mapping, missing_at: Position, words: Iterable[str] = ()) -> bool:
+        """Check options against the plug-in's declarations and return whether all are right.
+
+        `words` are others that may stand there, for the nearest name.
+        """
+        known = declared(cls)
+        unknown = [name for name in options.entries if name not in known]
+        for name in unknown:
+            expected = near(name, (*known, *words)) or "nothing: it takes no options"
+            self.faults.add(options.keys[name], f"{shown(called(cls))} has no option {shown(name)}", expected)
+        kept = {name: value for name, value in options.entries.items() if name in known}
+        good = Mapping(kept, options.at, options.keys)
+        try:
+            options_model(cls)(**plain(good))
+        except ValidationError as problem:
+            report(problem, good, options_model(cls), self.faults, missing_at)
+            return False
+        except Exception as problem:
+            self._mistake(cls, problem, options.at)
+            return False
+        return not unknown
+
+    def attempt(
+        self, cls: type, act: Callable[[], object], node: Mapping, word: str = "", model: type[BaseModel] | None = None
+    ) -> None:
+        """Do something with a plug-in that lets its own rules speak; `model` is that of the node, when it has one."""
+        begin = f"`{word}`: " if word else f"{shown(called(cls))}: "
+        try:
+            act()
+        except ValidationError as problem:
+            report(problem, node, model, self.faults)
+        except ValueError as problem:
+            what, expected = parts(str(problem))
+            self.faults.add(node.at, begin + what, expected)
+        except Exception as problem:
+            self._mistake(cls, problem, node.at)
+
+    def _mistake(self, cls: type, problem: Exception, at: Position) -> None:
+        """Tell a plug-in's own mistake with its line."""
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        told = user_mistake(problem, Path(file)) if file else f"{type(problem).__name__}: {problem}"
+        self.faults.add(at, f"{shown(called(cls))} fails: {told}", "a plug-in without mistakes")
+
+
+def called(cls: type) -> str:
+    """Return the name that users know a plug-in by."""
+    return str(getattr(cls, "kind", "") or getattr(cls, "name", "") or cls.__name__)

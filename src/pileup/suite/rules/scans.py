@@ -1,0 +1,198 @@
+"""Rules about scans: what each axis varies, whether every value fits, and how many cases come of it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from pydantic import ValidationError
+
+from pileup.model.criterion import CriterionSpec
+from pileup.model.suite import Load, TargetSpec, TestSpec
+from pileup.plugin.options import declared
+from pileup.suite import instances
+from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
+from pileup.suite.problem_texts import fields_of, report
+from pileup.suite.problems import Faults, near, shown
+from pileup.suite.rules.plugin_options import Plugins
+from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, aims, axis_of, text_of
+
+NAMING = "TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option"
+
+
+class ScanRules:
+    """Checks the scan of a draft, value by value."""
+
+    def __init__(self, draft: Draft, plugins: Plugins, common: Mapping) -> None:
+        self._draft = draft
+        self._plugins = plugins
+        self._faults: Faults = plugins.faults
+        self._common = common
+        self._tests = {part.spec.name: part for part in draft.tests}
+        node = draft.tree.entries.get("scan")
+        self._node = node if isinstance(node, Mapping) else Mapping({}, draft.tree.at)
+        self._axes: dict[str, Axis] = {}
+
+    def check(self) -> None:
+        """Add every fault of the scan, and of what speaks of its points."""
+        for name, node in self._node.entries.items():
+            if isinstance(node, Sequence):
+                self._check_axis(name, node)
+        self._check_number()
+        for criterion in self._draft.criteria:
+            self._check_at(criterion)
+
+    def _check_axis(self, name: str, node: Sequence) -> None:
+        tests, targets = set(self._draft.names("tests")), set(self._draft.names("targets"))
+        axis = axis_of(name, tuple(plain(item) for item in node.items), tests, targets)
+        self._axes[name] = axis
+        at = self._node.keys.get(name, node.at)
+        if axis.kind == "unknown" and not re.match(AXIS_PATTERN, name):
+            return  # told where the schema is checked
+        if axis.kind == "unknown":
+            owners = sorted(tests | targets | {COMMON})
+            owner = name.partition(".")[0]
+            told = f"a scan over {shown(name)}, which is nothing of this suite"
+            self._faults.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
+            return
+        texts = [text_of(value) for value in axis.values]
+        for place, item in enumerate(node.items):
+            if texts[place] in texts[:place]:
+                self._faults.add(item.at, f"{shown(texts[place])} stands twice in a scan", "values that differ")
+        if axis.kind == "setting":
+            self._check_setting(axis, node)
+        elif axis.kind == "load":
+            self._check_load(axis, node)
+        elif axis.kind == "target":
+            self._check_target(axis, node)
+        elif axis.kind == "option":
+            self._check_option(axis, node, self._tests.get(axis.owner))
+        else:
+            self._check_common(axis, node)
+
+    def _check_target(self, axis: Axis, node: Sequence) -> None:
+        names = self._draft.names("targets")
+        for item in node.items:
+            text = item.text if isinstance(item, Scalar) else text_of(plain(item))
+            if text not in names:
+                self._faults.add(item.at, f"there is no target {shown(text)}", near(text, names))
+        if not any(aims(axis, test.spec) for test in self._tests.values()):
+            at = self._node.keys.get(axis.name, node.at)
+            self._faults.add(at, f"{shown(axis.name)} is for no test: each names its target", "a test without `target`")
+
+    def _check_common(self, axis: Axis, node: Sequence) -> None:
+        having = [test for test in self._tests.values() if axis.word in self._options(test)]
+        if not having:
+            at = self._node.keys.get(axis.name, node.at)
+            self._faults.add(at, f"no test has an option {shown(axis.word)}", "an option of a test")
+        for test in having:
+            if axis.word not in test.spec.options:
+                self._check_option(axis, node, test)
+
+    def _options(self, test: Bound[TestSpec]) -> set[str]:
+        try:
+            return set(declared(instances.class_of_test(test.spec.use, self._plugins.folder)))
+        except Exception:  # told where the test is checked
+            return set()
+
+    def _check_option(self, axis: Axis, node: Sequence, test: Bound[TestSpec] | None) -> None:
+        if test is None or not self._options(test):
+            return
+        cls = instances.class_of_test(test.spec.use, self._plugins.folder)
+        given = test.node.entries.get("options")
+        own = dict(given.entries) if isinstance(given, Mapping) else {}
+        for item in node.items:
+            entries = instances.merged_options(cls, dict(self._common.entries), {**own, axis.word: item})
+            keys = {**self._common.keys, **(given.keys if isinstance(given, Mapping) else {}), axis.word: item.at}
+            if not self._plugins.check_options(cls, Mapping(entries, item.at, keys), item.at):
+                return
+
+    def _check_load(self, axis: Axis, node: Sequence) -> None:
+        test = self._tests.get(axis.owner)
+        known = fields_of(Load)
+        if axis.word not in known:
+            at = self._node.keys.get(axis.name, node.at)
+            self._faults.add(at, f"a load has no word {shown(axis.word)}", near(axis.word, known))
+        elif test is not None:
+            given = test.node.entries.get("load")
+            own = dict(given.entries) if isinstance(given, Mapping) else {}
+            for item in node.items:
+                self._attempt_load(Mapping({**own, axis.word: item}, item.at, {axis.word: item.at}))
+
+    def _attempt_load(self, load: Mapping) -> None:
+        try:
+            Load.model_validate(plain(load))
+        except ValidationError as problem:
+            report(problem, load, Load, self._faults)
+
+    def _check_setting(self, axis: Axis, node: Sequence) -> None:
+        target = self._draft.targets.get(axis.owner)
+        if target is None:
+            return
+        for item in node.items:
+            if not isinstance(item, Scalar) and target.spec.launch is None:
+                self._faults.add(item.at, "a list or mapping for a setting", "one value, to be filled into its command")
+        own = self._settings_of(target.spec)
+        if axis.word in own and axis.word not in target.spec.settings:
+            for item in node.items:
+                text = text_of(plain(item))
+                if own[axis.word] and text not in own[axis.word]:
+                    self._faults.add(item.at, f"{axis.name} has no value {shown(text)}", near(text, own[axis.word]))
+        elif target.spec.launch is not None:
+            self._check_launch(axis, node, target)
+        elif axis.word not in (known := [*target.spec.settings, *own]):
+            at = self._node.keys.get(axis.name, node.at)
+            told = f"target {shown(axis.owner)} has no setting {shown(axis.word)}"
+            self._faults.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
+
+    def _settings_of(self, spec: TargetSpec) -> dict[str, tuple[str, ...]]:
+        """Return the settings that a kind of target can change by itself, with their values."""
+        try:
+            return instances.settings_of(spec, self._plugins.folder)
+        except Exception:  # told where the target is checked
+            return {}
+
+    def _check_launch(self, axis: Axis, node: Sequence, target: Bound[TargetSpec]) -> None:
+        given = target.node.entries.get("launch")
+        entries = dict(given.entries) if isinstance(given, Mapping) else {}
+        try:
+            cls = instances.class_of_target(target.spec.kind, self._plugins.folder)
+        except Exception:  # told where the target is checked
+            return
+        for item in node.items:
+            changed = Mapping({**entries, axis.word: item}, item.at, {axis.word: item.at})
+            start = partial(cls.launcher, plain(changed), self._plugins.folder)
+            self._plugins.attempt(cls, start, changed, axis.name, cls.launch_settings)
+
+    def _check_number(self) -> None:
+        suite = self._draft.suite
+        if suite is None:
+            return
+        points = 1
+        for node in self._node.entries.values():
+            points *= len(node.items) if isinstance(node, Sequence) else 1
+        number = points * suite.repeat * suite.loop * len(suite.tests)
+        if number > MOST_CASES:
+            at = self._node.at if self._node.entries else self._draft.tree.at
+            told = f"{points} points x {suite.repeat} repeats x {suite.loop} loops x {len(suite.tests)} tests"
+            self._faults.add(at, f"{told} make {number} cases", f"at most {MOST_CASES}", "vary less at a time")
+
+    def _check_at(self, criterion: Bound[CriterionSpec]) -> None:
+        node = criterion.node.entries.get("at")
+        for item in node.items if isinstance(node, Sequence) else []:
+            if not isinstance(item, Mapping):
+                continue
+            for name, value in item.entries.items():
+                self._check_point(name, value, item)
+
+    def _check_point(self, name: str, value: Node, item: Mapping) -> None:
+        axis = self._axes.get(name)
+        if axis is None:
+            expected = near(name, self._axes, "one of `scan`")
+            self._faults.add(item.keys[name], f"there is no axis {shown(name)}", expected)
+            return
+        texts = [text_of(each) for each in axis.values]
+        wanted = text_of(plain(value))
+        if wanted not in texts:
+            self._faults.add(value.at, f"{shown(wanted)} is no value of {name}", near(wanted, texts))

@@ -1,0 +1,170 @@
+"""The monitors' clock: samples at their interval, problems told once, slow monitors told."""
+
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pileup.model.record import Outcome, Sample, ServerOperation
+from pileup.plugin import Monitor, PluginError
+from pileup.record import RunFolder
+from pileup.run.monitoring.clock import MonitorClock, Watch
+
+MS = 10**6
+
+
+class Counting(Monitor):
+    """Counts its samples and tells when it has made enough."""
+
+    def __init__(self, enough: int, broken: bool = False) -> None:
+        super().__init__()
+        self.left = enough
+        self.broken = broken
+        self.done = threading.Event()
+
+    def sample(self) -> Iterator[Sample]:
+        self.left -= 1
+        if self.left <= 0:
+            self.done.set()
+        if self.broken:
+            raise OSError("sensor gone")
+        yield Sample("left", float(self.left), "things", "side=left")
+
+
+class Missing(Monitor):
+    """Cannot measure here."""
+
+    def open(self) -> None:
+        raise PluginError("no such sensor")
+
+    def sample(self) -> Iterator[Sample]:
+        raise AssertionError("never reached")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[RunFolder]:
+    folder = RunFolder.create(tmp_path, "t", 0)
+    yield folder
+    folder.close()
+
+
+def test_samples_are_recorded_with_name_unit_and_labels(folder: RunFolder) -> None:
+    monitor = Counting(5)
+    clock = MonitorClock([Watch("mine", monitor, 10 * MS)], folder)
+    clock.start()
+    assert monitor.done.wait(10)
+    clock.add("copy", 7, Sample("speed", 3.0, "MB/s"))
+    clock.stop()
+    rows = list(folder.samples())
+    mine = [row for row in rows if row.monitor == "mine"]
+    assert [row.sample.value for row in mine][:5] == [4, 3, 2, 1, 0]
+    assert (mine[0].sample.metric, mine[0].sample.unit, mine[0].sample.labels) == ("left", "things", "side=left")
+    assert [(row.time, row.sample.metric) for row in rows if row.monitor == "copy"] == [(7, "speed")]
+    apart = [later.time - first.time for first, later in pairwise(mine)]
+    assert min(apart) > 1 * MS, "on a grid, never in a burst"
+
+
+class Slow(Monitor):
+    """Takes its time for the first sample, as one that loads a library and connects; then counts as a server does."""
+
+    def __init__(self, first: float) -> None:
+        super().__init__()
+        self.first = first
+        self.served = 0
+        self.seen = threading.Event()
+
+    def sample(self) -> Iterator[Sample]:
+        if not self.seen.is_set():
+            self.seen.wait(self.first)
+        self.seen.set()
+        yield Sample("served", float(self.served))
+
+
+def test_t24_the_first_sample_is_there_before_the_load_begins(folder: RunFolder) -> None:
+    """Counters of a server are told from the first sample on: an open before it was 209 of 210."""
+    monitor = Slow(0.3)
+    clock = MonitorClock([Watch("server", monitor, 10 * MS), Watch("absent", Missing(), 10 * MS)], folder)
+    clock.start()
+    monitor.served = 1  # the load
+    clock.stop()
+    first = next(row for row in folder.samples() if row.monitor == "server")
+    assert first.sample.value == 0
+
+
+def test_a_monitor_that_has_no_first_sample_in_time_does_not_keep_the_load(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pileup.run.monitoring.clock.FIRST", 0.05)
+    monitor = Slow(60)
+    clock = MonitorClock([Watch("server", monitor, 10 * MS)], folder)
+    clock.start()
+    told = [event["text"] for event in folder.events() if event["kind"] == "monitor"]
+    assert told == ["monitor server had no sample yet when the load began: what came before it is not counted"]
+    monitor.seen.set()
+    clock.stop()
+
+
+def test_a_problem_is_told_once_and_sampling_goes_on(folder: RunFolder) -> None:
+    monitor = Counting(4, broken=True)
+    clock = MonitorClock([Watch("broken", monitor, 10 * MS)], folder)
+    clock.start()
+    assert monitor.done.wait(10)
+    clock.stop()
+    told = [event["text"] for event in folder.events() if event["kind"] == "monitor"]
+    assert told.count("monitor broken: OSError: sensor gone") == 1
+
+
+def test_a_monitor_that_cannot_measure_here_is_told(folder: RunFolder) -> None:
+    clock = MonitorClock([Watch("absent", Missing(), 10 * MS)], folder)
+    clock.start()
+    for _ in range(100):
+        if any(True for _ in folder.events()):
+            break
+        threading.Event().wait(0.02)
+    clock.stop()
+    assert [event["text"] for event in folder.events()] == ["monitor absent cannot measure here: no such sensor"]
+
+
+class Telling(Counting):
+    """Tells of two acts of its server with each sample."""
+
+    def operations(self) -> Iterator[ServerOperation]:
+        yield ServerOperation("ask ?", 1000 + self.left, 3000, key="me@db", first_byte=2000, bytes=7, calls=9)
+        yield ServerOperation("fail", 1000, 900, outcome=Outcome.FAILED, error="no room")
+
+
+def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder) -> None:
+    folder.save({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]})
+    watched, alone = Telling(3), Telling(3)
+    watches = [Watch("slow", watched, 10 * MS, target="db"), Watch("free", alone, 10 * MS)]
+    clock = MonitorClock(watches, folder, place=3, index=["other", "db"].index)
+    clock.start()
+    assert watched.done.wait(10)
+    assert alone.done.wait(10)
+    clock.stop()
+    for state in ("raw", "converted"):
+        found = folder.operations().arrays()
+        assert len(set(found["id"])) == len(found["id"]) >= 12, state
+        assert set(found["target"]) == {"db", ""}
+        assert (set(found["side"]), set(found["case"]), set(found["parent"])) == ({"server"}, {""}, {0})
+        assert (set(found["place"]), set(found["phase"])) == ({3}, {"measure"})
+        asked = folder.operations().arrays(
+            "start", "first_byte", "end", "bytes", "calls", "key", where="operation = 'ask ?'"
+        )
+        assert {name: array[0] for name, array in asked.items() if name != "start"} == {
+            "first_byte": 2000,
+            "end": 3000,
+            "bytes": 7,
+            "calls": 9,
+            "key": "me@db",
+        }
+        failed = folder.operations().arrays("start", "end", "error", "outcome", where="operation = 'fail'")
+        assert {name: array[0] for name, array in failed.items()} == {
+            "start": 1000,
+            "end": 1000,
+            "error": "no room",
+            "outcome": "failed",
+        }
+        folder.convert()

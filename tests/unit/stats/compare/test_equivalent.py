@@ -1,0 +1,128 @@
+"""Tests that must give equal answers: verdicts point by point, and ratios of their times whose truth is known."""
+
+import dataclasses
+
+import pytest
+
+from pileup.model.answers import ANSWER
+from pileup.model.exits import ExitCode
+from pileup.model.record import Sample, SampleRow
+from pileup.stats import results
+from pileup.stats.compare import equivalent
+from tests.unit.stats import scans
+
+SECOND = scans.SECOND
+A, B = 3.0, 2.0**48 - 1
+
+
+def run(tmp_path, answers, *, groups=(("copy", "read"),), points=("1", "2"), repeats=2, missing=()):
+    """A scan in which `copy` takes 20 ms and `read` 5 ms; `answers(test, point, repeat)` are their digests."""
+    axes = {"se.threads": list(points)}
+    cases, tables, samples, dropped = [], [], [], []
+    for repeat in range(1, repeats + 1):
+        for place, point in enumerate(points):
+            for test in ("copy", "read"):
+                number = len(cases) + 1
+                begin = scans.START + number * 5 * SECOND
+                visit = (repeat - 1) * len(points) + place
+                told = {"repeat": repeat, "visit": visit, "test": test}
+                made = scans.case(number, f"{test}[{point}]#{repeat}", begin, {"se.threads": point}, **told)
+                cases.append(made)
+                if (test, point) in missing:
+                    dropped.append(made)
+                    continue
+                drift = 1 + 0.01 * repeat * place
+                took = int((20 if test == "copy" else 5) * drift * 1e6)
+                tables.append(scans.rows_of(number, begin, took, first=number * scans.N))
+                for digest in answers(test, point, repeat):
+                    samples.append(SampleRow(begin + SECOND, test, "h", Sample(ANSWER, digest)))
+    samples.append(SampleRow(scans.START + 6 * SECOND, "copy", "h", Sample("entries", 1.0)))
+    told = scans.info(cases, axes, equivalent=[list(group) for group in groups])
+    for each in dropped:
+        each.update(started=None, ended=None, outcome="not run")
+    return results(scans.write(tmp_path, told, tables, samples))
+
+
+def test_equal_answers_pass_and_times_are_compared_within_each_repeat(tmp_path):
+    found = run(tmp_path, lambda test, point, repeat: [A if point == "1" else B], repeats=3)
+    (group,) = found.equivalences
+    assert (group.tests, group.verdict, group.reason) == (("copy", "read"), "passed", "")
+    assert [(each.test, each.point) for each in group.ratios] == [("read", "se.threads=1"), ("read", "se.threads=2")]
+    for each in group.ratios:
+        assert each.figure.value == pytest.approx(0.25, rel=0.01)
+        assert each.figure.interval.low < 0.25 < each.figure.interval.high
+        assert each.figure.n == 3
+    assert found.exit_code == ExitCode.PASSED
+
+
+def test_the_digests_are_no_samples_of_the_report(tmp_path):
+    found = run(tmp_path, lambda *_: [A])
+    assert {(each.monitor, each.metric) for each in found.series} == {("copy", "entries")}
+    assert not [each for each in found.comparisons if ANSWER in each.operation]
+
+
+def test_another_answer_at_one_point_fails(tmp_path):
+    found = run(tmp_path, lambda test, point, repeat: [B if (test, point, repeat) == ("read", "2", 2) else A])
+    (group,) = found.equivalences
+    assert group.verdict == "failed"
+    assert group.reason == "answers differ: copy[2]#2: 000000000003; read[2]#2: ffffffffffff"
+    assert found.exit_code == ExitCode.CRITERION_NOT_MET
+    assert found.verdict == "failed"
+
+
+def test_a_test_that_is_answered_differently_from_time_to_time_fails(tmp_path):
+    found = run(tmp_path, lambda test, point, repeat: [A, B] if test == "read" else [A])
+    (group,) = found.equivalences
+    assert group.verdict == "failed"
+    assert "read[1]#1: 000000000003 and ffffffffffff" in group.reason
+    assert group.reason.endswith("; and 1 more")
+
+
+def test_an_answer_that_is_missing_is_unknown(tmp_path):
+    found = run(tmp_path, lambda test, point, repeat: [A] if test == "copy" else [])
+    (group,) = found.equivalences
+    assert (group.verdict, found.exit_code) == ("unknown", ExitCode.UNKNOWN)
+    assert group.reason.startswith("no answer: read[1]#1; read[2]#1; read[1]#2")
+
+
+def test_a_test_that_was_not_run_is_unknown_and_a_difference_elsewhere_outweighs_it(tmp_path):
+    found = run(tmp_path / "a", lambda *_: [A], missing={("read", "2")})
+    assert found.equivalences[0].verdict == "unknown"
+    found = run(tmp_path / "b", lambda test, *_: [A if test == "copy" else B], missing={("read", "2")})
+    assert found.equivalences[0].verdict == "failed"
+
+
+def test_one_repeat_has_the_interval_of_two_means(tmp_path):
+    found = run(tmp_path, lambda *_: [A], repeats=1, points=("1",))
+    (ratio,) = found.equivalences[0].ratios
+    assert ratio.figure.value == pytest.approx(0.25, rel=0.01)
+
+
+def test_a_test_that_is_done_once_is_compared_at_every_point(tmp_path):
+    found = run(tmp_path, lambda test, point, repeat: [A])
+    once = [case for case in found.cases if case.test == "copy"][:1]
+    once = [dataclasses.replace(case, point={}, visit=-1, name="copy") for case in once]
+    cases = [*once, *(case for case in found.cases if case.test == "read")]
+
+    def told(last):
+        return [
+            equivalent.Whole("copy", ANSWER, "", "", "h", [once[0].started], [A]),
+            equivalent.Whole(
+                "read", ANSWER, "", "", "h", [case.started for case in cases[1:]], [A] * (len(cases) - 2) + [last]
+            ),
+        ]
+
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(A))
+    assert group.verdict == "passed"
+    assert [each.point for each in group.ratios] == ["se.threads=1", "se.threads=2"]
+    (group,) = equivalent.equivalences([["copy", "read"]], cases, told(B))
+    assert group.verdict == "failed"
+
+
+def test_nothing_is_said_where_nothing_is_asked(tmp_path):
+    assert run(tmp_path, lambda *_: [A, B], groups=()).equivalences == ()
+
+
+def test_tests_that_never_ran_are_unknown():
+    (group,) = equivalent.equivalences([["a", "b"]], [], [])
+    assert (group.verdict, group.reason) == ("unknown", "no answer: a (not run), b (not run)")
