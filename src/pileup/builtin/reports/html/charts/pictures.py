@@ -77,7 +77,7 @@ def _rows(columns: Columns) -> list[dict[str, Any]]:
 @cache
 def _colours() -> dict[str, str]:
     """Return the colours of the light theme by the names of their variables."""
-    style = files(__package__).joinpath("report.css").read_text("utf-8")
+    style = files("pileup.builtin.reports.html").joinpath("report.css").read_text("utf-8")
     light = style[style.index("{") : style.index("}")]
     return {name: value.strip() for name, value in re.findall(r"--([a-z0-9-]+):([^;]+);", light)}
 
