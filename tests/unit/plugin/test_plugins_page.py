@@ -49,11 +49,12 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "test_mytests.py",
         "mytargets.py",
         "mymonitors.py",
+        "mylog.py",
         "myreports.py",
         "recalls.py",
         "myserver.py",
     }
-    assert PAGE.read_text().count("```python") == 8
+    assert PAGE.read_text().count("```python") == 9
 
 
 class Tape:
@@ -131,6 +132,18 @@ def test_the_monitor(folder: Path) -> None:
     ]
     with pytest.raises(Exception, match="there is no thermal zone 999; expected one below"):
         cls(zone=999).open()
+
+
+def test_the_monitor_out_of_a_log(folder: Path) -> None:
+    cls = load("monitors", "./mylog.py:Requests", folder)
+    path = folder / "server.log"
+    path.write_text("GET /a took 9 s\n")
+    monitor = cls(file=str(path))
+    monitor.open()
+    with path.open("a") as file:
+        file.write("GET /a took 0.5 s\nstarted\nGET /b took 1.5 s\nGET /c took")
+    assert [(each.metric, each.value) for each in monitor.sample()] == [("number", 2), ("longest", 1.5)]
+    monitor.close()
 
 
 def test_the_report(folder: Path) -> None:

@@ -7,15 +7,13 @@ and `SET …;`, and the statement. The entry tells in whole seconds when the sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pileup.plugin import PluginError
+from pileup.plugin.logs import AT_ONCE, Log
 
 SECOND = 10**9
-AT_ONCE = 4 << 20
-"""Bytes that are read at one look; what is behind them waits for the next."""
 LONGEST = 64 << 10
 """Characters of a statement that are looked at."""
 LONGEST_KIND = 300
@@ -61,9 +59,9 @@ class Lines:
         self._head: dict[str, str] = {}
         self._statement: list[str] = []
 
-    def entries(self, text: str) -> Iterator[Slow]:
+    def entries(self, lines: Iterable[str]) -> Iterator[Slow]:
         """Yield the entries that whole lines complete. One that goes on is kept for the next call."""
-        for line in text.splitlines():
+        for line in lines:
             if STARTED.match(line) or (self._statement and line.startswith(("# Time:", "# User@Host:"))):
                 yield from self._end()
             self._take(line)
@@ -104,60 +102,24 @@ class Lines:
             return
 
 
-class Log:
-    """Reads what is added to a log. The file may be replaced, or begin anew, at any time.
+class SlowLog:
+    """The log of a server, as it grows. The file may be replaced, or begin anew, at any time.
 
     Queries that ended before `since` (ns since the epoch) are left out, to the second that the log tells; of a long log
     only the last 4 MiB are looked at for younger ones.
     """
 
     def __init__(self, path: Path, since: int) -> None:
-        self.path = path
+        self._log = Log(path, lambda: Lines().entries, back=AT_ONCE, what="the log of slow queries")
         self._since = since - SECOND
-        self._at = max(0, self._size() - AT_ONCE)
-        self._file = self._number()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._lines, self._rest = Lines(), b""
 
     def entries(self) -> Iterator[Slow]:
         """Yield the entries that were added since. Raises PluginError when the file cannot be read."""
-        text = self._added()
-        text = self._rest + text
-        end = text.rfind(b"\n") + 1
-        self._rest = text[end:][-AT_ONCE:]
-        found = self._lines.entries(text[:end].decode(errors="replace"))
-        yield from (each for each in found if each.begin + each.took >= self._since)
+        return (each for each in self._log.entries() if each.begin + each.took >= self._since)
 
-    def _added(self) -> bytes:
-        size, number = self._size(), self._number()
-        if number != self._file or size < self._at:
-            self._at, self._file = 0, number
-            self._begin()
-        if number is None:
-            raise PluginError(f"there is no file {self.path}", "the log of slow queries", "is it on?")
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self._at)
-                found = file.read(AT_ONCE)
-        except OSError as problem:
-            raise PluginError(f"{self.path} cannot be read: {problem.strerror}", "a log that this user reads") from None
-        self._at += len(found)
-        return found
-
-    def _size(self) -> int:
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
-
-    def _number(self) -> int | None:
-        """Return what tells one file from another that has its name now."""
-        try:
-            return self.path.stat().st_ino
-        except OSError:
-            return None
+    def close(self) -> None:
+        """Let go of the file."""
+        self._log.close()
 
 
 def _nanoseconds(text: str) -> int:

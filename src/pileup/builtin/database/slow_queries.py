@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pileup.builtin.database.of_target import database_of
-from pileup.builtin.database.slow_log import Log, Slow
+from pileup.builtin.database.slow_log import Slow, SlowLog
 from pileup.plugin import Monitor, PluginError, Sample, ServerOperation, Target, option
 
 SECOND = 10**9
@@ -51,7 +51,7 @@ class SlowQueries(Monitor):
         """Refuse two logs, and none."""
         if (self.target is None) == (self.file is None):
             raise ValueError("one log is read; expected `target` or `file`")
-        self._log: Log | None = None
+        self._log: SlowLog | None = None
         self._watched: Target | None = None
         self._since = time.time_ns()
         self._moment = time.monotonic()
@@ -88,12 +88,19 @@ class SlowQueries(Monitor):
                 calls=min(each.examined, MOST_ROWS),
             )
 
-    def _reached(self) -> Log:
+    def close(self) -> None:
+        """Let go of the log."""
+        if self._log is not None:
+            self._log.close()
+
+    def _reached(self) -> SlowLog:
         """Return the log, another one after the watched target has become another."""
         if self.file is not None:
-            self._log = self._log or Log(Path(self.file).expanduser(), self._since)
+            self._log = self._log or SlowLog(Path(self.file).expanduser(), self._since)
         elif (target := self.watched()) is not self._watched or self._log is None:
-            self._log, self._watched = Log(_path(target), self._since), target
+            path = _path(target)
+            self.close()
+            self._log, self._watched = SlowLog(path, self._since), target
         return self._log
 
 

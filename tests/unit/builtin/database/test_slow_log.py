@@ -1,12 +1,13 @@
 """The log of slow queries: entries as MariaDB writes them, in pieces, and statements without their literals."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pileup.builtin.database.slow_log import LONGEST_KIND, Lines, Log, kind_of
+from pileup.builtin.database.slow_log import LONGEST_KIND, Lines, SlowLog, kind_of
 from pileup.plugin import PluginError
 
 STARTED = """\
@@ -43,7 +44,7 @@ SET timestamp=1795282410;
 
 
 def test_entries_are_read_as_the_server_writes_them() -> None:
-    first, second = Lines().entries(STARTED + FIRST + SECOND + STARTED)
+    first, second = Lines().entries((STARTED + FIRST + SECOND + STARTED).splitlines())
     assert first.kind == "select sleep(?) , count(*) from jobs where name = ?"
     assert (first.begin, first.took, first.locked) == (1795282408 * 10**9, 21_816_000, 75_000)
     assert (first.examined, first.sent, first.size, first.schema, first.user) == (292, 1, 104, "pileup", "root")
@@ -54,7 +55,7 @@ def test_entries_are_read_as_the_server_writes_them() -> None:
 
 @pytest.mark.parametrize("text", ["", "noise\n", FIRST[:290], FIRST.replace("Query_time: 0.021816", "Query_time: x")])
 def test_what_is_no_entry_is_left_out(text: str) -> None:
-    assert list(Lines().entries(text)) == []
+    assert list(Lines().entries(text.splitlines())) == []
 
 
 @pytest.mark.parametrize(
@@ -91,11 +92,25 @@ def test_any_text_has_a_kind(text: str) -> None:
     assert len(kind_of(text)) <= LONGEST_KIND
 
 
+@pytest.fixture
+def opened() -> Iterator[Callable[..., SlowLog]]:
+    """Opens logs, and closes them."""
+    found: list[SlowLog] = []
+
+    def make(path: Path, since: int = 0) -> SlowLog:
+        found.append(SlowLog(path, since))
+        return found[-1]
+
+    yield make
+    for each in found:
+        each.close()
+
+
 @pytest.mark.parametrize("size", [1, 7, 50, 300])
-def test_a_growing_file_is_read_in_pieces(tmp_path: Path, size: int) -> None:
+def test_a_growing_file_is_read_in_pieces(opened: Callable[..., SlowLog], tmp_path: Path, size: int) -> None:
     path = tmp_path / "slow.log"
     path.write_text(STARTED)
-    log, found = Log(path, 0), []
+    log, found = opened(path), []
     with path.open("a") as file:
         for at in range(0, len(FIRST + SECOND), size):
             file.write((FIRST + SECOND)[at : at + size])
@@ -104,10 +119,10 @@ def test_a_growing_file_is_read_in_pieces(tmp_path: Path, size: int) -> None:
     assert [(each.took, each.kind[:6]) for each in found] == [(21_816_000, "select"), (12_500_000_000, "update")]
 
 
-def test_a_file_that_begins_anew_is_read_from_its_begin(tmp_path: Path) -> None:
+def test_a_file_that_begins_anew_is_read_from_its_begin(opened: Callable[..., SlowLog], tmp_path: Path) -> None:
     path = tmp_path / "slow.log"
     path.write_text(STARTED + FIRST + SECOND)
-    log = Log(path, 0)
+    log = opened(path)
     assert len(list(log.entries())) == 2
     path.write_text(FIRST)  # emptied
     assert len(list(log.entries())) == 1
@@ -116,17 +131,17 @@ def test_a_file_that_begins_anew_is_read_from_its_begin(tmp_path: Path) -> None:
     assert len(list(log.entries())) == 2
 
 
-def test_a_file_that_is_not_there_yet(tmp_path: Path) -> None:
-    log = Log(tmp_path / "slow.log", 0)
+def test_a_file_that_is_not_there_yet(opened: Callable[..., SlowLog], tmp_path: Path) -> None:
+    log = opened(tmp_path / "slow.log")
     with pytest.raises(PluginError, match=r"there is no file .*slow.log; expected the log of slow queries"):
         list(log.entries())
     (tmp_path / "slow.log").write_text(FIRST)
     assert len(list(log.entries())) == 1
 
 
-def test_what_ended_before_is_left_out(tmp_path: Path) -> None:
+def test_what_ended_before_is_left_out(opened: Callable[..., SlowLog], tmp_path: Path) -> None:
     path = tmp_path / "slow.log"
     path.write_text(STARTED + FIRST + SECOND)
-    assert len(list(Log(path, 1795282409 * 10**9).entries())) == 2  # the log tells seconds
-    assert [each.user for each in Log(path, 1795282410 * 10**9).entries()] == ["slurm"]
-    assert list(Log(path, 1795282450 * 10**9).entries()) == []
+    assert len(list(opened(path, 1795282409 * 10**9).entries())) == 2  # the log tells seconds
+    assert [each.user for each in opened(path, 1795282410 * 10**9).entries()] == ["slurm"]
+    assert list(opened(path, 1795282450 * 10**9).entries()) == []

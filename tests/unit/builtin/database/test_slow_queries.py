@@ -40,6 +40,7 @@ def test_queries_become_samples_and_operations(tmp_path: Path, monkeypatch: pyte
     assert (second.end - second.start, second.first_byte - second.start) == (12_500_000_000, 2_000_000_000)
     assert second.key == "slurm"
     assert list(monitor.operations()) == []
+    monitor.close()
 
 
 def test_a_target_without_a_database_is_refused() -> None:
