@@ -80,6 +80,11 @@ MONITORS = st.builds(
     st.fixed_dictionaries({"use": TEXTS}, optional={"name": NAMES, "every": TIMES, "host": st.just("ssh://root@se01")}),
     OPTIONS,
 )
+REPORTS = st.builds(
+    lambda own, more: {**more, **own},
+    st.fixed_dictionaries({"use": TEXTS}, optional={"to": st.just("summary.txt")}),
+    OPTIONS,
+)
 CRITERIA = st.fixed_dictionaries(
     {"id": NAMES, "says": TEXTS, "check": TEXTS},
     optional={
@@ -119,6 +124,7 @@ def suites() -> st.SearchStrategy[dict[str, Any]]:
             ),
             "delay": LAWS,
             "monitors": st.lists(MONITORS, max_size=2),
+            "reports": st.lists(REPORTS, max_size=2),
             "criteria": st.lists(CRITERIA, max_size=2),
             "scan": st.dictionaries(AXES, st.lists(VALUES, min_size=1, max_size=3), max_size=2),
             "repeat": COUNTS,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pileup.cli.messages import echo
+
+if TYPE_CHECKING:
+    from pileup.plugin import Report
 
 
 @click.command("report")
@@ -31,21 +35,33 @@ def command(run: Path, kind: str, out: Path | None) -> None:
     Prints the name of the file.
     """
     from pileup.cli.reading import reading
-    from pileup.plugin import Report, registry
+    from pileup.plugin import registry
     from pileup.record import RunFolder
     from pileup.stats import results
 
-    cls: type[Report] = registry.load("reports", kind)
+    report = made(registry.load("reports", kind), kind)
     folder = RunFolder.open(run)
     with reading(run):
-        data = cls().render(results(folder), folder.outputs())
+        data = report.render(results(folder), folder.outputs())
     if out == Path("-"):
         sys.stdout.buffer.write(data)
     elif out is None:
-        folder.write_report(cls.file_name, data)
-        echo(folder.path / cls.file_name)
+        folder.write_report(report.file_name, data)
+        echo(folder.path / report.file_name)
     else:
-        echo(write(out / cls.file_name if out.is_dir() else out, data))
+        echo(write(out / report.file_name if out.is_dir() else out, data))
+
+
+def made(cls: type[Report], kind: str) -> Report:
+    """Return a report with its defaults. Raises UsageError when an option has none."""
+    from pileup.model.errors import UsageError
+
+    try:
+        return cls()
+    except ValueError as problem:
+        told = f"report {kind!r} has options without a default"
+        hint = f"a suite gives them: `reports: [{{use: {kind}, …}}]`"
+        raise UsageError(told, "a report that is complete without options", hint) from problem
 
 
 def write(path: Path, data: bytes) -> Path:

@@ -89,7 +89,8 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
         echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
     else:
         print_results(results, SafeConsole())
-        echo(f"report: {runner.folder.path / 'report.html'}")
+        for path in runner.reports:
+            echo(f"report: {path}")
         echo(runner.folder.path)
     context.exit(int(results.exit_code))
 

@@ -17,6 +17,7 @@ from pileup.model.law import TimeLaw
 from pileup.model.precision import Until
 from pileup.model.quantities import Count, Duration, Rate, Size
 from pileup.model.replay import ReplayWord
+from pileup.model.report_spec import ReportSpec
 from pileup.model.suite_part import Name, Part, Text
 
 NOT_YET = "not_yet"
@@ -571,6 +572,9 @@ class Suite(Part):
         "each takes is compared with the first of its group",
     )
     against: Any = not_yet("two targets, pressed in pairs")
+    reports: tuple[ReportSpec, ...] = Field(
+        (), description="files that the run writes when it ends; default: every installed report that is a default"
+    )
     until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
     layers: Text | None = Field(
         None,

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 from pileup.model.contrast import RunComparison
 from pileup.model.results import RunResults
+from pileup.plugin.options import assign
 
 
 class Report:
-    """Base of all reports. The docstring is the report's page."""
+    """Base of all reports. Options are annotated fields; the docstring is the report's page."""
 
     _framework: ClassVar[bool] = True
     name: ClassVar[str] = ""
-    """Name under which it is registered: `pileup report RUN --to NAME`."""
+    """Name under which it is registered: `reports: [{use: NAME}]`, `pileup report RUN --to NAME`."""
     file_name: ClassVar[str] = ""
-    """Name of the file in the run folder."""
+    """Name of the file in the run folder, where a suite does not say another."""
+    by_default: ClassVar[bool] = False
+    """Whether every run writes it whose suite does not say which reports it wants."""
+    for_people: ClassVar[bool] = False
+    """Whether people read it: `pileup run` then says where it is, also when the suite does not name it."""
+
+    folder: Path = Path()
+    """Folder of the suite that names it, else the working folder: relative paths in its options start there."""
+
+    def __init__(self, **options: Any) -> None:
+        assign(self, options)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse options that contradict each other: raise ValueError."""
 
     @abstractmethod
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:

@@ -19,11 +19,11 @@ from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
 from pileup.record.parts import Parts
+from pileup.record.report_names import EXPECTED, SUBFOLDERS, wrong
 from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 
 FORMAT = 1
-SUBFOLDERS = ("operations", "frames", "samples", "events", "audit", "output")
 SHOWN_OUTPUT = 256 << 10
 """Bytes of each output file that reports get."""
 
@@ -298,7 +298,9 @@ class RunFolder:
         convert.convert_samples(self._parts("samples"))
 
     def write_report(self, name: str, data: bytes) -> None:
-        """Write a report into the folder, in the place of an older one."""
+        """Write a report into the folder, in the place of an older one. Raises RecordError, also for a wrong name."""
+        if problem := wrong(name):
+            raise RecordError(f"{reprlib.repr(name)} {problem}", EXPECTED)
         self._replace(self.path / name, data)
 
     def close(self) -> None:

@@ -79,6 +79,8 @@ class Runner:
         self._plan = plan = with_own(plan, self.folder)
         self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
         self._started = started
+        self.reports: list[Path] = []
+        """Files for people to look at, once it has run."""
         self._held = earlier.held if earlier else None
         if plan.suite.until is not None:
             self._precision = PrecisionWatch(plan, plan.suite.until, self.folder, self._book.info)
@@ -96,7 +98,8 @@ class Runner:
         self._book.info["ended"] = self._book.info["sessions"][-1]["ended"] = now()
         try:
             self._book.save()
-            return finish(self.folder, self._book.info)
+            results, self.reports = finish(self.folder, self._book.info, self._plan)
+            return results
         except Exception as problem:
             if not self._book.broken and not isinstance(problem, (RecordError, OSError)):
                 raise

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from pileup.model.criterion import CriterionSpec
 from pileup.model.law import Law
+from pileup.model.report_spec import ReportSpec
 from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, model_in, report
@@ -40,6 +41,7 @@ class Draft:
     targets: dict[str, Bound[TargetSpec]] = field(default_factory=dict)
     tests: list[Bound[TestSpec]] = field(default_factory=list)
     monitors: list[Bound[MonitorSpec]] = field(default_factory=list)
+    reports: list[Bound[ReportSpec]] = field(default_factory=list)
     criteria: list[Bound[CriterionSpec]] = field(default_factory=list)
 
     def names(self, word: str) -> list[str]:
@@ -64,6 +66,7 @@ def bind(tree: Mapping, faults: Faults) -> Draft:
     draft.targets = {str(name): part for name, part in _parts(tree, data, "targets", TargetSpec)}
     draft.tests = [part for _, part in _parts(tree, data, "tests", TestSpec)]
     draft.monitors = [part for _, part in _parts(tree, data, "monitors", MonitorSpec)]
+    draft.reports = [part for _, part in _parts(tree, data, "reports", ReportSpec)]
     draft.criteria = [part for _, part in _parts(tree, data, "criteria", CriterionSpec)]
     return draft
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.plan import Case, Plan
+from pileup.model.report_spec import ReportSpec
 from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
-from pileup.plugin import Context, Daemon, Launcher, Monitor, Target, Test
+from pileup.plugin import Context, Daemon, Launcher, Monitor, Report, Target, Test
 from pileup.plugin.options import declared
 from pileup.plugin.registry import load
 from pileup.suite.static_plugins import stand_in
@@ -44,6 +45,12 @@ def class_of_target(kind: str, folder: Path) -> type[Target]:
 def class_of_monitor(use: str, folder: Path) -> type[Monitor]:
     """Return the class of a monitor; PluginError when there is none."""
     found: type[Monitor] = plugin_class("monitors", use, folder)
+    return found
+
+
+def class_of_report(use: str, folder: Path) -> type[Report]:
+    """Return the class of a report; PluginError when there is none."""
+    found: type[Report] = plugin_class("reports", use, folder)
     return found
 
 
@@ -117,3 +124,10 @@ def daemons_of(spec: TargetSpec, folder: Path) -> list[str]:
 def make_monitor(plan: Plan, spec: MonitorSpec) -> Monitor:
     """Return a monitor of the suite."""
     return class_of_monitor(spec.use, Path(plan.folder))(**spec.options)
+
+
+def make_report(plan: Plan, spec: ReportSpec) -> Report:
+    """Return a report of the suite."""
+    report = class_of_report(spec.use, Path(plan.folder))(**spec.options)
+    report.folder = Path(plan.folder)
+    return report

@@ -111,6 +111,7 @@ def _plugins(tree: Mapping, folder: Folder) -> Iterator[type]:
     for kind, section, word in (
         ("tests", "tests", "use"),
         ("monitors", "monitors", "use"),
+        ("reports", "reports", "use"),
         ("targets", "targets", "kind"),
     ):
         names = {

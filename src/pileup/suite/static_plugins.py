@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from pileup.model.record import Sample
-from pileup.plugin import ClientSpec, Monitor, Op, PluginError, Target, Test
+from pileup.plugin import ClientSpec, Monitor, Op, PluginError, Report, RunResults, Target, Test
 from pileup.plugin.registry import find_all
 from pileup.suite.formats.tree import Mapping, Node, Sequence
 
@@ -89,4 +89,19 @@ class UnreadMonitor(Monitor):
         raise NotImplementedError
 
 
-STAND_INS: dict[str, type] = {"tests": UnreadTest, "targets": UnreadTarget, "monitors": UnreadMonitor}
+class UnreadReport(Report):
+    """A report that has not been read."""
+
+    _framework = True
+
+    def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
+        """Never written."""
+        raise NotImplementedError
+
+
+STAND_INS: dict[str, type] = {
+    "tests": UnreadTest,
+    "targets": UnreadTarget,
+    "monitors": UnreadMonitor,
+    "reports": UnreadReport,
+}

@@ -19,6 +19,7 @@ class JsonReport(Report):
 
     name = "json"
     file_name = "results.json"
+    by_default = True
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the JSON, UTF-8. `outputs` stay files of the run folder, named by path."""

@@ -29,6 +29,7 @@ class JUnitReport(Report):
 
     name = "junit"
     file_name = "junit.xml"
+    by_default = True
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8."""

@@ -34,6 +34,7 @@ class XmlReport(Report):
 
     name = "xml"
     file_name = "results.xml"
+    by_default = True
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8. `outputs` stay files of the run folder, named by path."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plugin_page(kind: str, name: str, cls: type) -> Page:
-    """Return the page of a plug-in of a kind ("test", "target", "monitor" or "report")."""
+    """Return the page of a plug-in of a kind ("test", "target", "monitor", "report", "chart" or "exporter")."""
     text = docstring(cls)
     return Page(f"{kind}s", name, f"{kind} {name}", first_sentence(text), (Words(text), *_blocks(kind, cls)))
 
@@ -38,7 +38,7 @@ def _blocks(kind: str, cls: Any) -> Iterator[Block]:
     if rows:
         yield Heading("Options")
         yield without_empty_columns(HEAD, [(f"`{name}`", linked(kind), *rest) for name, kind, *rest in rows])
-    elif kind != "report":
+    elif kind in ("test", "target", "monitor"):
         yield Words("No options.")
     launch = getattr(cls, "launch_settings", None)
     if launch is not None:
@@ -54,5 +54,10 @@ def facts(kind: str, cls: Any) -> list[str]:
         given = ", ".join(sorted(cls.provides))
         return [f"Provides {given}." + (" Without a url it gets a scratch folder." if cls.scratch else "")]
     if kind == "report":
-        return [f"Written to {cls.file_name} in the run folder."]
+        when = ", by every run whose suite names no `reports`" if cls.by_default else ""
+        return [f"Written to {cls.file_name} in the run folder{when}."]
+    if kind == "chart":
+        return [f"In the section {cls.section!r} of the report for people, and in `pileup export --charts`."]
+    if kind == "exporter":
+        return [f"Writes a file `TABLE.{cls.suffix or cls.name}` for each table."]
     return []

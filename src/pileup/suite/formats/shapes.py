@@ -21,6 +21,7 @@ SINGULARS = {
     "targets": "target",
     "tests": "test",
     "monitors": "monitor",
+    "reports": "report",
     "criteria": "criterion",
     "faults": "fault",
     "stages": "stage",

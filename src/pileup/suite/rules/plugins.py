@@ -1,4 +1,4 @@
-"""Rules between a suite and its tests and monitors: which exist, what options they take, what they refuse."""
+"""Rules between a suite and its tests, monitors and reports: which exist, what options they take, what they refuse."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pileup.suite.formats.tree import Mapping, Node, Scalar
 from pileup.suite.problems import Faults, near, shown
 from pileup.suite.rules.attached import is_attached
 from pileup.suite.rules.plugin_options import Plugins
+from pileup.suite.rules.reports import check_reports
 from pileup.suite.rules.scans import ScanRules
 from pileup.suite.rules.targets import TargetRules
 
@@ -44,6 +45,7 @@ class PluginRules:
         self._check_layers()
         for monitor in self._draft.monitors:
             self._check_monitor(monitor)
+        check_reports(self._draft, self._plugins)
         ScanRules(self._draft, self._plugins, self._common).check()
 
     def _check_test(self, test: Bound[TestSpec]) -> None:

@@ -19,6 +19,8 @@ class HtmlReport(Report):
 
     name = "html"
     file_name = "report.html"
+    by_default = True
+    for_people = True
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the page, UTF-8."""
