@@ -192,7 +192,7 @@ CLASSES = {
 
 def entries(kind: str) -> Iterator[EntryPoint]:
     """What the registry finds in the place of installed entry points."""
-    for cls in CLASSES[kind]:
+    for cls in CLASSES.get(kind, []):
         name = vars(cls).get("kind") or cls.name
         yield EntryPoint(name, f"tests.fakes:{cls.__name__}", f"pileup.{kind}")
     if kind == "tests":

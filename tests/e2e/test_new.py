@@ -31,7 +31,7 @@ def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
     assert (run_folder(done) / "report.html").is_file()
 
 
-@pytest.mark.parametrize("kind", ["test", "target", "monitor", "report"])
+@pytest.mark.parametrize("kind", ["test", "target", "monitor", "report", "chart", "exporter"])
 def test_the_own_test_of_a_skeleton_passes_and_its_page_is_shown(kind: str, tmp_path: Path) -> None:
     made(kind, tmp_path)
     tool(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "test_my_thing.py")
@@ -46,3 +46,17 @@ def test_the_report_is_used_on_a_run_folder(tmp_path: Path) -> None:
     folder = run_folder(pileup("run", "small.yaml", "--quiet", cwd=tmp_path))
     told = pileup("report", str(folder), "--to", "./my_thing.py:MyThing", "--out", "-", cwd=tmp_path)
     assert told.stdout == "Small: passed\n  a: passed\n", told.stderr
+
+
+def test_the_chart_and_the_exporter_are_used_on_a_run_folder(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text("pileup: 1\ntitle: Small\ntests: [{name: a, use: noop}]\n")
+    folder = str(run_folder(pileup("run", "small.yaml", "--quiet", cwd=tmp_path)))
+    for kind, form in (
+        ("chart", ("--charts", "svg", "--chart", "./my_chart.py:MyChart")),
+        ("exporter", ("--to", "./my_exporter.py:MyExporter")),
+    ):
+        assert pileup("new", kind, f"my-{kind}", cwd=tmp_path).returncode == 0
+        done = pileup("export", folder, "--out", kind, *form, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "chart/charts").iterdir()] == ["my_chart-not-passed.svg"]
+    assert (tmp_path / "exporter/cases.tsv").read_text().splitlines()[1].split("\t")[1:3] == ["a", "a"]

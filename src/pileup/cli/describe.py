@@ -14,7 +14,7 @@ from pileup.model.errors import UsageError
 if TYPE_CHECKING:
     from pileup.cli.pages.page import Page
 
-KINDS = {"test": "tests", "target": "targets", "monitor": "monitors", "report": "reports"}
+KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors", "reports", "charts", "exporters")}
 
 
 @click.command("describe")

@@ -12,7 +12,7 @@ from pileup.cli.messages import echo
 if TYPE_CHECKING:
     from pileup.plugin.registry import Found
 
-KINDS = ("tests", "targets", "monitors", "reports")
+KINDS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
 
 
 @click.command("list")

@@ -12,7 +12,13 @@ from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 SKELETONS = Path(__file__).parent / "skeletons"
-KINDS = ("test", "target", "monitor", "report", "suite")
+KINDS = ("test", "target", "monitor", "report", "chart", "exporter", "suite")
+USED = {
+    "report": "pileup report RUN --to",
+    "chart": "pileup export RUN --charts svg --out DIR --chart",
+    "exporter": "pileup export RUN --out DIR --to",
+}
+"""Kind that no suite needs -> how it is used on any run folder."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
 LONGEST = 50
 
@@ -80,8 +86,8 @@ def advice(kind: str, words: dict[str, str], folder: Path) -> list[str]:
     if kind != "suite":
         lines.append(f"{path}.py: the {kind}; pileup describe ./{path}.py:{cls}")
         lines.append(f"{folder / f'test_{module}.py'}: its own test; python -m pytest {folder / f'test_{module}.py'}")
-    if kind == "report":
-        lines.append(f"on any run folder: pileup report RUN --to ./{path}.py:{cls}")
+    if kind in USED:
+        lines.append(f"on any run folder: {USED[kind]} ./{path}.py:{cls}")
     else:
         lines.append(f"{path}.yaml: {'the suite' if kind == 'suite' else 'a suite with it'}; pileup run {path}.yaml")
     return lines

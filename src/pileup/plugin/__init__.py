@@ -1,4 +1,4 @@
-"""The public surface for plug-ins: Test, Target, Monitor, Report, Program, and what their options may be.
+"""The public surface for plug-ins: Test, Target, Monitor, Report, Exporter, Program, and what their options may be.
 
 May import `model` only. No compiled code is needed to write or to test a plug-in.
 """
@@ -9,6 +9,7 @@ from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, 
 from pileup.model.record import Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
+from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Ledger, Op, Operation
@@ -33,6 +34,8 @@ __all__ = [
     "Entry",
     "Exists",
     "Expect",
+    "ExportTable",
+    "Exporter",
     "Failed",
     "File",
     "FileTarget",

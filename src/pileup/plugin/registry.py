@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import PluginError
+from pileup.plugin.charts import Chart
+from pileup.plugin.exporter import Exporter
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.report import Report
 from pileup.plugin.target import Target
@@ -18,7 +20,14 @@ from pileup.plugin.userfile import load_class, user_mistake
 
 __all__ = ["KINDS", "Found", "find_all", "load", "names", "user_mistake"]
 
-KINDS: dict[str, type] = {"tests": Test, "targets": Target, "monitors": Monitor, "reports": Report}
+KINDS: dict[str, type] = {
+    "tests": Test,
+    "targets": Target,
+    "monitors": Monitor,
+    "reports": Report,
+    "charts": Chart,
+    "exporters": Exporter,
+}
 
 
 @dataclass(frozen=True, slots=True)

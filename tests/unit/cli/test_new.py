@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pileup.cli import main
-from pileup.cli.new import KINDS, SKELETONS, spelled
+from pileup.cli.new import KINDS, SKELETONS, USED, spelled
 from pileup.model.errors import UsageError
 
 
@@ -31,7 +31,7 @@ def test_its_files_bear_the_name_in_the_spelling_of_each_place(
             assert "ListFolder" in text
         else:
             assert yaml.safe_load(text)["pileup"] == 1
-    wanted = {"suite": {"list_folder.yaml"}, "report": {"list_folder.py", "test_list_folder.py"}}
+    wanted = {"suite": {"list_folder.yaml"}} | {each: {"list_folder.py", "test_list_folder.py"} for each in USED}
     every = {"list_folder.py", "test_list_folder.py", "list_folder.yaml"}
     assert {path.name for path in tmp_path.iterdir()} == wanted.get(kind, every)
 

@@ -6,6 +6,7 @@ import pytest
 
 from pileup.cli import main
 from pileup.cli.options import option_rows, type_words
+from pileup.plugin import registry
 from tests import fakes
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
@@ -28,7 +29,9 @@ def test_what_cannot_be_loaded_is_listed_with_the_reason(capsys: pytest.CaptureF
 def test_all_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     told = capsys.readouterr().out
-    assert [line for line in told.splitlines() if line.endswith(":")] == ["tests:", "targets:", "monitors:", "reports:"]
+    kinds = [line.partition(":")[0] for line in told.splitlines() if line[:1].isalpha()]
+    assert kinds == ["tests", "targets", "monitors", "reports", "charts", "exporters"] == list(registry.KINDS)
+    assert "charts: none is installed" in told
 
 
 def test_a_plug_in_is_described_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:

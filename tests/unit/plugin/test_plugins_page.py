@@ -15,12 +15,17 @@ import pytest
 import yaml
 
 from pileup.builtin.posix.target import PosixTarget
+from pileup.builtin.reports.html import HtmlReport
+from pileup.builtin.reports.html.charts.assemble import charts
+from pileup.cli.export.duckdb_table import DuckTable
 from pileup.model.exits import ExitCode
 from pileup.model.results import RunResults
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
+from pileup.record.operations import connect
 from tests.servers.launched import launched
 from tests.support import ROOT
+from tests.unit.builtin.reports import synthetic
 
 PAGE = ROOT / "docs" / "plugins.md"
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,11 +55,13 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "mytargets.py",
         "mymonitors.py",
         "mylog.py",
+        "mycharts.py",
+        "myexporters.py",
         "myreports.py",
         "recalls.py",
         "myserver.py",
     }
-    assert PAGE.read_text().count("```python") == 9
+    assert PAGE.read_text().count("```python") == 11
 
 
 class Tape:
@@ -150,3 +157,17 @@ def test_the_report(folder: Path) -> None:
     cls = load("reports", "./myreports.py:Summary", folder)
     results = RunResults("", {"title": "Copies"}, (), (), (), (), ExitCode.PASSED, "passed", "")
     assert cls().render(results, {}) == b"Copies: passed\n"
+
+
+def test_the_chart(folder: Path) -> None:
+    drawn = charts(synthetic.rich(), ["./mycharts.py:Reasons"], folder)
+    assert (drawn.problems, [each.id for each in drawn.all()]) == ([], ["reasons", "firsts"])
+    pictures = dict(HtmlReport(charts=[f"{folder}/mycharts.py:Reasons"]).charts(synthetic.rich(), "svg"))
+    assert list(pictures) == ["reasons-errors.svg", "firsts-first-errors.svg"]
+
+
+def test_the_exporter(folder: Path) -> None:
+    with connect() as connection:
+        connection.execute("CREATE TABLE cases AS SELECT 1 AS id, 'copy' AS name")
+        load("exporters", "./myexporters.py:Markdown", folder)().write(DuckTable(connection, "cases"), folder / "a.md")
+    assert (folder / "a.md").read_text() == "| | id | name\n| | --- | ---\n| | 1 | copy\n"

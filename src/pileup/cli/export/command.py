@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pileup.cli.export.tables import Table
     from pileup.model.record import Frame
     from pileup.model.results import RunResults
+    from pileup.plugin import Exporter
     from pileup.record import RunFolder
 
 FRAME = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
@@ -35,21 +36,28 @@ FRAMES = {
     "iteration": "BOOLEAN",
     **dict.fromkeys(("row_phase", *COUNTERS, *(name for name, _ in QUANTILES)), "BIGINT"),
 }
-FORMATS = {
-    "csv": "FORMAT csv, HEADER true",
-    "parquet": "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd",
-    "json": "FORMAT json, ARRAY true",
-}
 NONE = "\\N"
 """What stands for no value between Python and DuckDB: an empty text is a text."""
 
 
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--to", "form", type=click.Choice(list(FORMATS)), help="Format of the tables.")
+@click.option(
+    "--to",
+    "form",
+    metavar="NAME",
+    help="Format of the tables: csv, parquet, json, or another of `pileup list exporters`.",
+)
 @click.option("--charts", type=click.Choice(["svg", "png"]), help="Write each chart of the report as a picture.")
+@click.option(
+    "--chart",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="With --charts: only this one of `pileup list charts`, or ./file.py:Class. May be given several times.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the files.")
-def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
+def command(run: Path, form: str | None, charts: str | None, names: tuple[str, ...], out: Path) -> None:
     """Write the tables of a run folder, and its charts, as files into a folder.
 
     Tables: operations, frames (per second), samples, events; cases, figures, quantiles, histograms, timeline, detached,
@@ -57,37 +65,42 @@ def command(run: Path, form: str | None, charts: str | None, out: Path) -> None:
     repeats, differences, effects. Times are ns since the epoch.
     """
     from pileup.cli.reading import reading
+    from pileup.plugin import registry
     from pileup.record import RunFolder
     from pileup.stats import results
 
     if form is None and charts is None:
         raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both")
+    if names and charts is None:
+        raise UsageError("--chart without --charts", "--charts svg or --charts png beside it")
     folder = RunFolder.open(run)
+    exporter: Exporter | None = registry.load("exporters", form)() if form else None
     try:
         with reading(run):
             found = results(folder)
             out.mkdir(parents=True, exist_ok=True)
-            for path in write_all(folder, found, form, out) if form else ():
+            for path in write_all(folder, found, exporter, out) if exporter else ():
                 echo(path)
-            for path in write_charts(found, charts, out / "charts") if charts else ():
+            for path in write_charts(found, charts, names, out / "charts") if charts else ():
                 echo(path)
     except OSError as problem:
         raise UsageError(f"{out} cannot be written: {problem.strerror}", "a folder you may write to") from problem
 
 
-def write_charts(results: RunResults, form: str, out: Path) -> Iterator[Path]:
-    """Write every chart of the report for people as a picture, `form` "svg" or "png", and yield each."""
+def write_charts(results: RunResults, form: str, names: tuple[str, ...], out: Path) -> Iterator[Path]:
+    """Write charts of the report for people as pictures, `form` "svg" or "png", and yield each; no names: all."""
     from pileup.plugin import Report, registry
 
-    report: type[Report] = registry.load("reports", "html")
+    cls: type[Report] = registry.load("reports", "html")
+    report = cls(charts=list(names)) if names else cls()
     out.mkdir(parents=True, exist_ok=True)
-    for name, data in report().charts(results, form):
+    for name, data in report.charts(results, form):
         path = out / name
         path.write_bytes(data)
         yield path
 
 
-def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> Iterator[Path]:
+def write_all(folder: RunFolder, results: RunResults, exporter: Exporter, out: Path) -> Iterator[Path]:
     """Write all tables and yield each when it is complete. Times are ns since the epoch."""
     from pileup.cli.export import jobs
     from pileup.cli.export.tables import Table, tables
@@ -95,7 +108,7 @@ def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> I
 
     yield _whole(out / "results.json", lambda path: path.write_text(json.dumps(to_json(results), indent=1)))
     with folder.operations().connect() as connection:
-        yield _write(connection, "operations", form, out)
+        yield _write(connection, "operations", exporter, out)
         for table in (
             Table("frames", FRAMES, _frame_rows(folder.frames())),
             Table("samples", SAMPLE, _sample_rows(folder)),
@@ -103,7 +116,7 @@ def write_all(folder: RunFolder, results: RunResults, form: str, out: Path) -> I
             *jobs.tables(folder, results),
         ):
             _load(connection, table, out)
-            yield _write(connection, table.name, form, out)
+            yield _write(connection, table.name, exporter, out)
             connection.execute(f"DROP TABLE {table.name}")
 
 
@@ -116,12 +129,24 @@ def _whole(path: Path, write: Callable[[Path], object]) -> Path:
     return path
 
 
-def _write(connection: DuckDBPyConnection, name: str, form: str, out: Path) -> Path:
-    def write(part: Path) -> None:
-        text = str(part).replace("'", "''")
-        connection.execute(f"COPY (SELECT * FROM {name}) TO '{text}' ({FORMATS[form]})")  # noqa: S608  our own names
+def _write(connection: DuckDBPyConnection, name: str, exporter: Exporter, out: Path) -> Path:
+    import duckdb
 
-    return _whole(out / f"{name}.{form}", write)
+    from pileup.cli.export.duckdb_table import DuckTable
+    from pileup.model.errors import PileupError, PluginError
+
+    table = DuckTable(connection, name)
+
+    def write(part: Path) -> None:
+        try:
+            exporter.write(table, part)
+        except (OSError, PileupError, duckdb.Error):
+            raise
+        except Exception as problem:  # of somebody's package
+            told = f"exporter {exporter.name!r} fails at table {name!r}: {type(problem).__name__}: {problem}"
+            raise PluginError(told, "an exporter that takes every table") from problem
+
+    return _whole(out / f"{name}.{exporter.suffix or exporter.name}", write)
 
 
 def _load(connection: DuckDBPyConnection, table: Table, out: Path) -> None:

@@ -15,6 +15,8 @@ FOLDERS = {
     "targets": "Kinds of targets",
     "monitors": "Monitors",
     "reports": "Reports",
+    "charts": "Charts",
+    "exporters": "Formats of exports",
 }
 
 

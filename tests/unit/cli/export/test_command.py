@@ -157,3 +157,40 @@ def test_claims_and_findings_are_tables(golden, tmp_path):
     assert [each["what"] for each in read(tmp_path / "out" / "claims.json")] == ["job", "job"]
     (audit,) = read(tmp_path / "out" / "audits.json")
     assert (audit["ran_once"], audit["never"], audit["acknowledged"], audit["fault"]) == (1, 1, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--to", "xls"], "there is no exporter 'xls'; expected a name from `pileup list exporters`"),
+        (["--chart", "cases", "--to", "csv"], "--chart without --charts; expected --charts svg"),
+        (["--to", "./own.py:Broken"], "exporter 'broken' fails at table 'operations': KeyError: 'no'"),
+    ],
+)
+def test_what_is_wrong_with_a_format_or_a_chart_is_told(arguments, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "from pileup.plugin import Exporter\n\n\nclass Broken(Exporter):\n    name = 'broken'\n\n"
+        "    def write(self, table, path):\n        raise KeyError('no')\n"
+    )
+    done = CliRunner().invoke(app, ["export", str(GOLDEN / "ended"), "--out", str(tmp_path / "x"), *arguments])
+    assert told in str(done.exception)
+
+
+def test_one_chart_can_be_chosen(tmp_path):
+    arguments = ["export", str(GOLDEN / "ended"), "--charts", "svg", "--chart", "cases", "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert [path.name for path in (tmp_path / "charts").iterdir()] == ["cases.svg"]
+
+
+def test_rows_that_an_exporter_gets_are_those_of_the_table(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from pileup.plugin import Exporter\n\n\nclass Count(Exporter):\n    name = 'count'\n\n"
+        "    def write(self, table, path):\n"
+        "        path.write_text(f'{len(list(table.rows()))} {len(table.columns)}')\n"
+    )
+    done = export("ended", f"{tmp_path}/own.py:Count", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    for name, number in NUMBERS.items():
+        rows, columns = (tmp_path / "out" / f"{name}.count").read_text().split()
+        assert (int(rows), int(columns) > 3) == (number, True)

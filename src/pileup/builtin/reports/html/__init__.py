@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pileup.model.contrast import RunComparison
 from pileup.model.results import RunResults
-from pileup.plugin import Report
+from pileup.plugin import Report, option, registry
+
+if TYPE_CHECKING:
+    from pileup.builtin.reports.html.charts.assemble import Charts
+
+
+ALL = "all"
+"""Stands for every installed chart in a list of names."""
 
 
 class HtmlReport(Report):
@@ -22,17 +30,34 @@ class HtmlReport(Report):
     by_default = True
     for_people = True
 
+    charts_: list[str] = option(
+        ["all"],
+        help="what is drawn, by the names of `pileup list charts`, or ./file.py:Class; all: every installed chart",
+    )
+
+    def check(self) -> None:
+        """Refuse names that no installed chart has; files are looked for when the suite's folder is known."""
+        known = [ALL, *registry.names("charts")]
+        for name in self.charts_:
+            if ".py:" not in name and name not in known:
+                raise ValueError(f"there is no chart {name!r}; expected one of {', '.join(known)}, or ./file.py:Class")
+
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
-        """Return the page, UTF-8."""
+        """Return the page, UTF-8. Raises PluginError for a chart that there is not."""
         from pileup.builtin.reports.html.page import render  # noqa: PLC0415  # altair alone takes a second
 
-        return render(results, outputs).encode("utf-8", "replace")
+        return render(results, outputs, self._drawn(results)).encode("utf-8", "replace")
 
     def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
-        """Yield each chart of the page as a picture."""
+        """Yield each chart of the page as a picture. Raises PluginError for a chart that there is not."""
         from pileup.builtin.reports.html.charts.pictures import pictures  # noqa: PLC0415  as above
 
-        return pictures(results, form)
+        return pictures(self._drawn(results), form)
+
+    def _drawn(self, results: RunResults) -> Charts:
+        from pileup.builtin.reports.html.charts.assemble import charts  # noqa: PLC0415  as above
+
+        return charts(results, self.charts_, self.folder)
 
     def compared(self, comparison: RunComparison) -> bytes:
         """Return the page of runs compared with a baseline."""

@@ -14,12 +14,12 @@ from markupsafe import Markup
 from pileup.builtin.reports.html import cases, points, submissions, text
 from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import marks, tables
-from pileup.builtin.reports.html.charts.assemble import Charts, charts
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import CONFIG
+from pileup.builtin.reports.html.charts.assemble import Charts
 from pileup.builtin.reports.html.fault_table import struck
 from pileup.model.results import RunResults
 from pileup.model.units import format_count, format_size, format_time
+from pileup.plugin.charts import Columns
+from pileup.plugin.charts.drawing import CONFIG
 from pileup.stats.jobs import states_of
 
 ERRORS = 200
@@ -54,9 +54,8 @@ TONES = {
 SIGNS = {"good": "✓", "bad": "✗", "warn": "?", "none": text.ABSENT}
 
 
-def render(results: RunResults, outputs: Mapping[str, str]) -> str:
+def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> str:
     """Return the page of a run."""
-    drawn = charts(results)
     lists = {}
     if len(results.cases) > cases.MOST:
         drawn.data["all_cases"] = tables.all_cases(results)
@@ -68,7 +67,7 @@ def render(results: RunResults, outputs: Mapping[str, str]) -> str:
         "results": results,
         "title": _words(results.run.get("title")) or "A run without a title",
         "facts": _facts(results, drawn),
-        "notes": results.notes,
+        "notes": (*results.notes, *drawn.problems),
         "criteria": shown,
         "met": sum(each.verdict.met for each in shown),
         "level": text.level([each.figure for each in shown]),

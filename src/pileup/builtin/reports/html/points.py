@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from pileup.builtin.reports.html.charts import points as point_charts
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import Chart
 from pileup.builtin.reports.html.text import ABSENT, Shown
 from pileup.model.results import Comparison, Difference, Figure, RunResults
+from pileup.plugin.charts import Drawing
+from pileup.plugin.charts import Group as Drawings
 from pileup.stats import amount
 
 METRICS = ("rate", "throughput", "mean", "p50", "p90", "p99", "not passed")
 HEADINGS = {"rate": "Rate", "throughput": "Throughput", "mean": "Mean response", "not passed": "Not passed"}
 MORE_IS_BETTER = ("rate", "throughput")
-DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
-INSTEAD = {"p50": "mean"}
-"""What is drawn where a metric is missing."""
-TESTS = 8
-"""Tests with charts, at most."""
 COLUMNS = 24
 """Points in the table of a monitor, at most."""
 ROWS = 400
@@ -65,7 +59,7 @@ class Group:
     repeats: int
     table: Table
     operations: tuple[Table, ...]
-    charts: list[Chart] = field(default_factory=list)
+    charts: tuple[Drawing, ...] = ()
     notes: tuple[str, ...] = ()
     folded: bool = False
     """A check beside loads: of less interest."""
@@ -100,41 +94,35 @@ def watched(results: RunResults) -> list[Watched]:
     return sorted(made, key=lambda each: not each.opened)
 
 
-def groups(results: RunResults) -> tuple[list[Group], dict[str, Columns]]:
-    """Return what is told of each test of a scan, and the tables that its charts draw; nothing without a scan."""
-    found: dict[str, dict[str, dict[str, Comparison]]] = {}
-    for each in (each for each in results.comparisons if not each.monitor):
-        found.setdefault(each.test, {}).setdefault(each.operation, {})[each.metric] = each
-    data: dict[str, Columns] = {}
+def groups(results: RunResults, drawn: Iterable[Drawings]) -> list[Group]:
+    """Return what is told of each test of a scan, with the drawings that have its heading; nothing without a scan."""
     made = []
-    loads = {test for test, operations in found.items() if "rate" in operations.get("", {})}
-    ordered = sorted(found.items(), key=lambda item: item[0] not in loads)
-    for number, (test, operations) in enumerate(ordered):
-        whole = operations.pop("", {})
-        inner = tuple(_table(results, name, metrics) for name, metrics in operations.items())
+    charts = {each.heading: tuple(each.drawings) for each in drawn}
+    tests = tests_of(results)
+    loads = {test for test, operations in tests if "rate" in operations.get("", {})}
+    for test, operations in tests:
+        whole = operations.get("", {})
         first = next(iter(whole.values()), None)
         if first is None:
             continue
+        inner = tuple(_table(results, name, metrics) for name, metrics in operations.items() if name)
         folded = bool(loads) and test not in loads
-        group = Group(test, len(first.repeats), _table(results, test, whole), inner, notes=first.notes, folded=folded)
-        for metric in _drawn(whole) if number < TESTS else ():
-            name = f"points{number}_{metric.replace(' ', '_')}"
-            chart, table = point_charts.chart(name, results.points, whole[metric], f"{test}: {_title(metric)}")
-            group.charts.append(chart)
-            data[name] = table
-        made.append(group)
-    return made, data
+        table = _table(results, test, whole)
+        made.append(Group(test, len(first.repeats), table, inner, charts.get(test, ()), first.notes, folded))
+    return made
 
 
-def _title(metric: str) -> str:
+def tests_of(results: RunResults) -> list[tuple[str, dict[str, dict[str, Comparison]]]]:
+    """Return test -> operation -> metric -> comparison; loads first, then checks beside them."""
+    found: dict[str, dict[str, dict[str, Comparison]]] = {}
+    for each in (each for each in results.comparisons if not each.monitor):
+        found.setdefault(each.test, {}).setdefault(each.operation, {})[each.metric] = each
+    return sorted(found.items(), key=lambda item: "rate" not in item[1].get("", {}))
+
+
+def title(metric: str) -> str:
+    """Return what a metric is called."""
     return HEADINGS.get(metric, metric)
-
-
-def _drawn(metrics: dict[str, Comparison]) -> Iterator[str]:
-    for name in DRAWN:
-        chosen = name if name in metrics else INSTEAD.get(name, "")
-        if chosen in metrics:
-            yield chosen
 
 
 def _table(results: RunResults, name: str, metrics: dict[str, Comparison]) -> Table:
@@ -149,7 +137,7 @@ def _table(results: RunResults, name: str, metrics: dict[str, Comparison]) -> Ta
         )
         for row in effects
     )
-    headings = tuple(_title(each.metric) for each in shown)
+    headings = tuple(title(each.metric) for each in shown)
     return Table(name, headings, tuple(points)[:ROWS], tuple(averaged), max(0, len(names) - ROWS))
 
 
@@ -194,8 +182,3 @@ def _span(ends: Sequence[str]) -> str:
     if space and unit == high.rpartition(" ")[2] and not unit[-1:].isdigit():
         low = number
     return f"{low} {ABSENT} {high}"
-
-
-def charts_of(found: Iterable[Group]) -> list[Chart]:
-    """Return the charts of all groups in the order of the page."""
-    return [chart for group in found for chart in group.charts]

@@ -71,7 +71,7 @@ def test_points_have_charts_with_a_line_for_each_value_of_the_other_axis() -> No
 
 
 def test_differences_are_told_with_their_intervals() -> None:
-    (group,), _ = points.groups(synthetic.scanned())
+    (group,) = points.groups(synthetic.scanned(), [])
     assert group.table.headings[0] == "Rate"
     first, second = group.table.points[:2]
     assert (first.cells[0].said, second.cells[0].tone) == ("", "bad")
@@ -141,7 +141,7 @@ def test_what_monitors_saw_is_a_table_with_a_column_for_each_point() -> None:
     assert found[0].lines[0].name == "time_to_idle, odd"
     assert found[1].headings[0] == "4, 64 KiB"
     assert [cell.tone for cell in found[1].lines[0].cells] == ["none", *["some"] * 5], "more may be good or bad"
-    groups, _ = points.groups(replace(full, comparisons=(*full.comparisons, seen)))
+    groups = points.groups(replace(full, comparisons=(*full.comparisons, seen)), [])
     assert [group.test for group in groups] == ["copy"]
 
 

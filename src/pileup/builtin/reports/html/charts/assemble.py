@@ -1,70 +1,129 @@
-"""All charts of a page with the tables they draw."""
+"""All charts of a page with the tables they draw: what the installed plug-ins make of the results."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
 
-from pileup.builtin.reports.html import points
-from pileup.builtin.reports.html.charts import detached, find, hold, marks, monitors, tables
-from pileup.builtin.reports.html.charts import latency as latency_charts
-from pileup.builtin.reports.html.charts import load as load_charts
-from pileup.builtin.reports.html.charts.monitors import Panel
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import Chart, Mark, with_marks
+from pileup.builtin.reports.html import ALL, points
+from pileup.builtin.reports.html.charts import marks, tables
+from pileup.model.errors import PluginError
 from pileup.model.results import RunResults
+from pileup.plugin import registry
+from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group, Mark
+from pileup.plugin.charts.drawing import with_marks
 
-LEAST, CURVES, HISTOGRAMS, BOXES, BARS = 10, 10, 8, 40, 40
-"""Durations that a distribution needs to be drawn; the most curves, histograms, box plots and cases in one chart."""
+SECTIONS = ("points", "load", "times", "monitors")
 BEHIND = 200
 """Cases behind the lines of a chart, at most."""
+ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
 @dataclass(slots=True)
 class Charts:
     """What the page shows, in its order."""
 
-    axis: tables.Clock
+    axis: Clock
+    sections: dict[str, list[Group]] = field(default_factory=dict)
+    """Section -> its groups: those of SECTIONS, then others by their headings."""
     points: list[points.Group] = field(default_factory=list)
-    load: list[Chart] = field(default_factory=list)
-    latency: list[Chart] = field(default_factory=list)
-    histograms: list[Chart] = field(default_factory=list)
-    boxes: list[Chart] = field(default_factory=list)
-    panels: list[Panel] = field(default_factory=list)
     data: dict[str, Columns] = field(default_factory=dict)
-    left_out: str = ""
-    """Which cases have no curve, in words."""
     short: tuple[str, ...] = ()
     """Cases that were over too soon to be drawn against time."""
     marks: tuple[Mark, ...] = ()
     """What the marks on the charts with a time axis mean; none when nothing happened to the run."""
+    problems: list[str] = field(default_factory=list)
+    """Charts that could not be drawn, with the reason."""
 
-    def all(self) -> list[Chart]:
-        """Return every chart in the order of the page."""
-        panels = [chart for panel in self.panels for chart in panel.charts]
-        return [*points.charts_of(self.points), *self.load, *self.latency, *self.histograms, *self.boxes, *panels]
+    def all(self) -> list[Drawing]:
+        """Return every drawing in the order of the page."""
+        return [drawing for groups in self.sections.values() for group in groups for drawing in group.drawings]
+
+    def shows(self, section: str) -> bool:
+        """Whether there is something to see in a section."""
+        return any(group.drawings or group.heading for group in self.sections.get(section, ()))
+
+    @property
+    def beside_points(self) -> list[Group]:
+        """Groups of the section of points that are of no test."""
+        tests = {each.test for each in self.points}
+        return [group for group in self.sections["points"] if group.heading not in tests]
+
+    @property
+    def others(self) -> dict[str, list[Group]]:
+        """Sections that are of plug-ins alone."""
+        return {heading: groups for heading, groups in self.sections.items() if heading not in SECTIONS}
 
 
-def charts(results: RunResults) -> Charts:
-    """Draw everything that the results have figures for."""
+def charts(results: RunResults, names: Sequence[str] = (ALL,), folder: Path = Path()) -> Charts:
+    """Draw everything that the results have figures for.
+
+    `names` are the charts to draw, as `pileup list charts` has them, or ./file.py:Class relative to `folder`. Raises
+    PluginError for a name that is none.
+    """
     with debug_mode(False):  # tests check every chart against the schema; it takes most of the time
-        return _drawn(results)
+        return _drawn(results, list(_chosen(names, folder)))
 
 
-def _drawn(results: RunResults) -> Charts:
-    made = Charts(tables.clock(results))
-    made.points, made.data = points.groups(results)
+def _chosen(names: Sequence[str], folder: Path) -> Iterator[tuple[str, type[Chart] | PluginError]]:
+    """Yield name and class of each chart, or why it cannot be loaded."""
+    for name in names:
+        if name == ALL:
+            for found in registry.find_all("charts"):
+                yield found.name, found.cls or PluginError(f"it is unavailable: {found.reason}")
+        else:
+            yield name, registry.load("charts", name, folder)
+
+
+def _drawn(results: RunResults, chosen: list[tuple[str, type[Chart] | PluginError]]) -> Charts:
+    made = Charts(tables.clock(results), {section: [] for section in SECTIONS})
     made.data["phases"] = tables.phases(results, made.axis)
-    everything = tables.cases(results, made.axis)
-    made.data["cases"] = tables.backdrop(everything, BEHIND)
-    _load(made, results, len(everything["a"]))
-    _latency(made, results)
-    made.panels, found = monitors.panels(results.series, made.axis)
-    made.data |= found
+    made.data["cases"] = tables.backdrop(tables.cases(results, made.axis), BEHIND)
+    seen: set[str] = set()
+    for name, cls in sorted(chosen, key=lambda each: (getattr(each[1], "place", 0), each[0])):
+        try:
+            if isinstance(cls, PluginError):
+                raise cls
+            groups = [_checked(group, made, seen) for group in cls().draw(results, made.axis)]
+        except Exception as problem:  # of somebody's package: the page is made without it
+            told = str(problem) if isinstance(problem, PluginError) else f"{type(problem).__name__}: {problem}"
+            made.problems.append(f"Chart {name} is not drawn: {told}")
+            continue
+        made.sections.setdefault(cls.section, []).extend(groups)
+        for group in groups:
+            made.data |= group.tables
+            seen.update(drawing.id for drawing in group.drawings)
+    made.short = tuple(
+        tables.label(case) for case in results.cases if case.timeline and case not in tables.drawn(results)
+    )
     if marks.drawn(results):
         _mark(made, results)
+    made.points = points.groups(results, made.sections["points"])
     return made
+
+
+def _checked(group: Group, made: Charts, seen: set[str]) -> Group:
+    """Return a group that the page can hold. Raises PluginError for one that it cannot."""
+    for drawing in group.drawings:
+        if not ID.fullmatch(drawing.id) or drawing.id in seen:
+            raise PluginError(f"the id of a drawing is {drawing.id!r}", "an id of its own: letters, digits, _ and -")
+        if drawing.table not in (*group.tables, *made.data):
+            raise PluginError(f"drawing {drawing.id!r} has no table {drawing.table!r}", "one of the group's `tables`")
+    for name, table in group.tables.items():
+        if made.data.get(name, table) is not table:
+            raise PluginError(f"there is a table {name!r} already", "a name of its own")
+        if len({len(values) for values in table.values()}) > 1:
+            raise PluginError(f"the columns of table {name!r} differ in length", "columns of one length")
+    try:
+        json.dumps([*(drawing.spec for drawing in group.drawings), dict(group.tables)], allow_nan=False)
+    except ValueError as problem:
+        raise PluginError(f"it is no JSON: {problem}", "finite numbers, None, texts and lists") from problem
+    return group
 
 
 def _mark(made: Charts, results: RunResults) -> None:
@@ -73,57 +132,8 @@ def _mark(made: Charts, results: RunResults) -> None:
     made.data["events"] = marks.table(results, made.axis)
     layers = marks.layers(results)
 
-    def marked(chart: Chart) -> Chart:
-        return replace(chart, spec=with_marks(chart.spec, *layers)) if chart.timed else chart
+    def marked(drawing: Drawing) -> Drawing:
+        return replace(drawing, spec=with_marks(drawing.spec, *layers)) if drawing.timed else drawing
 
-    made.load = [marked(chart) for chart in made.load]
-    made.panels = [replace(panel, charts=tuple(map(marked, panel.charts))) for panel in made.panels]
-
-
-def _load(made: Charts, results: RunResults, count: int) -> None:
-    window = made.axis.window
-    if 0 < count <= BARS:
-        made.load.append(load_charts.gantt(made.data["cases"], window))
-    waiting = tables.detached(results, made.axis)
-    drawn = tables.drawn(results)
-    made.short = tuple(tables.label(case) for case in results.cases if case.timeline and case not in drawn)
-    if drawn:
-        _timelines(made, results, window)
-    if waiting["t"]:
-        made.data["detached"] = waiting
-        made.load += detached.charts(waiting, window)
-    for drawings, data in hold.charts(results, made.axis):
-        made.load += drawings
-        made.data |= data
-    trials, data = find.charts(results)
-    made.load += trials
-    made.data |= data
-
-
-def _timelines(made: Charts, results: RunResults, window: float) -> None:
-    table = made.data["timeline"] = tables.timeline(results, made.axis)
-    found = [
-        load_charts.rates(table, window),
-        load_charts.bandwidth(table, window),
-        load_charts.in_flight(table, window),
-        load_charts.quantiles(table, window),
-        load_charts.start_errors(table, window),
-    ]
-    made.load += [chart for chart in found if chart]
-
-
-def _latency(made: Charts, results: RunResults) -> None:
-    chosen = tables.measured(results, LEAST, CURVES)
-    everybody = tables.measured(results, LEAST, len(results.cases))
-    if len(everybody) > len(chosen):
-        made.left_out = f"The {len(chosen)} cases with the most iterations of {len(everybody)}."
-    if chosen:
-        made.data["ecdf"] = tables.ecdf(chosen)
-        made.latency = latency_charts.functions(made.data["ecdf"], [tables.label(case) for case in chosen])
-    for chart, table in latency_charts.histograms(tables.measured(results, LEAST, HISTOGRAMS)):
-        made.histograms.append(chart)
-        made.data[chart.id] = table
-    boxes = tables.boxes(results, BOXES)
-    if found := latency_charts.box_plots(boxes):
-        made.boxes.append(found)
-        made.data["boxes"] = boxes
+    for groups in made.sections.values():
+        groups[:] = [replace(group, drawings=[marked(each) for each in group.drawings]) for group in groups]

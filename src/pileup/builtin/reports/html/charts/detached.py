@@ -6,14 +6,14 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import Chart, Mark, color, hits, in_window, time_axis, timed, within
+from pileup.plugin.charts import Columns, Drawing, Mark
+from pileup.plugin.charts.drawing import color, hits, in_window, time_axis, timed, within
 
 TABLE = "detached"
 PAINT: dict[str, Any] = {"fill": alt.Fill, "stroke": alt.Stroke}
 
 
-def charts(table: Columns, length: float) -> list[Chart]:
+def charts(table: Columns, length: float) -> list[Drawing]:
     """Return the charts of the table `detached`, a line for each case."""
     cases = list(dict.fromkeys(table["case"]))
     legend = tuple(Mark(case, color(number)) for number, case in enumerate(cases))
@@ -24,8 +24,8 @@ def charts(table: Columns, length: float) -> list[Chart]:
     ended = timed([_ends(cases)], length, 110)
     about = "Begun by an iteration and still under way after it: jobs, recalls. They hold no client."
     return [
-        Chart("detached", "Open operations", "begun and not yet ended", level, about=about, **given),
-        Chart("detached_ended", "Ends of such operations", "per second", ended, **given),
+        Drawing("detached", "Open operations", "begun and not yet ended", level, about=about, **given),
+        Drawing("detached_ended", "Ends of such operations", "per second", ended, **given),
     ]
 
 

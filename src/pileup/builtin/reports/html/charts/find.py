@@ -9,9 +9,9 @@ import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
 from pileup.builtin.reports.html.charts.hold import SHOWN
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import BAD, GOOD, MUTED, Chart, Mark, color, finish, layer_of, named
 from pileup.model.results import CaseResult, Found, RunResults, Sought
+from pileup.plugin.charts import Columns, Drawing, Mark
+from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, color, finish, layer_of, named
 
 MOST = 6
 """Conditions that are drawn, at most: the first."""
@@ -21,7 +21,7 @@ FAR = 30
 """Figures so many times apart are drawn on a logarithmic axis."""
 
 
-def charts(results: RunResults) -> tuple[list[Chart], dict[str, Columns]]:
+def charts(results: RunResults) -> tuple[list[Drawing], dict[str, Columns]]:
     """Return a chart for each condition of each case that looked for a level, and their tables."""
     found = [(case, case.found) for case in results.cases if case.found is not None]
     drawn = [
@@ -44,7 +44,7 @@ class _Drawn:
     sought: Sought
 
 
-def _of_condition(number: int, drawn: _Drawn) -> tuple[Chart, dict[str, Columns]]:
+def _of_condition(number: int, drawn: _Drawn) -> tuple[Drawing, dict[str, Columns]]:
     found, sought = drawn.found, drawn.sought
     unit, factor = SHOWN.get(sought.dimension, ("", 1.0))
     trials, answer = f"trials_{number}", f"answer_{number}"
@@ -65,7 +65,7 @@ def _of_condition(number: int, drawn: _Drawn) -> tuple[Chart, dict[str, Columns]
     line: Columns = {"wanted": [wanted]}
     line |= {name: [edge] for name, edge in zip(("level", "low", "high"), edges, strict=True)}
     by = "iterations per second" if found.by == "rate" else "clients"
-    chart = Chart(
+    chart = Drawing(
         trials,
         f"{tables.label(drawn.case)}: {sought.check}",
         f"{unit or sought.figure}, by {by}",

@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.builtin.reports.html.charts.series import Columns, Number, drawn_runs, looks
-from pileup.builtin.reports.html.charts.style import Chart, Mark, color, dots, hits, time_axis, timed, within
 from pileup.model.results import CaseResult, Held, RunResults
+from pileup.plugin.charts import Clock, Columns, Drawing, Mark
+from pileup.plugin.charts.columns import Number, drawn_runs, looks
+from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
 
 MOST = 6
 """Cases that are drawn, at most: the first."""
@@ -24,13 +25,13 @@ SHOWN = {
 """Dimension -> unit of the axis, and how many base units that is."""
 
 
-def charts(results: RunResults, axis: tables.Clock) -> list[tuple[list[Chart], dict[str, Columns]]]:
+def charts(results: RunResults, axis: Clock) -> list[tuple[list[Drawing], dict[str, Columns]]]:
     """Return for each case that held something its charts and their tables."""
     found = [(case, case.held) for case in results.cases if case.held is not None and case.held.times]
     return [_of_case(number, case, held, axis) for number, (case, held) in enumerate(found[:MOST])]
 
 
-def _of_case(number: int, case: CaseResult, held: Held, axis: tables.Clock) -> tuple[list[Chart], dict[str, Columns]]:
+def _of_case(number: int, case: CaseResult, held: Held, axis: Clock) -> tuple[list[Drawing], dict[str, Columns]]:
     unit, factor = SHOWN.get(held.dimension, ("", 1.0))
     values, levels = f"held_{number}", f"held_level_{number}"
     made: dict[str, Columns] = {
@@ -49,8 +50,8 @@ def _of_case(number: int, case: CaseResult, held: Held, axis: tables.Clock) -> t
     given: dict[str, Any] = {"table": values, "legend": legend, "columns": words, "about": about}
     told = {"when": "time", "value": by}
     return [
-        Chart(values, f"{label}: {held.metric}", unit or "held", drawn, **given),
-        Chart(levels, f"{label}: the level that holds it", by, level, table=levels, columns=told),
+        Drawing(values, f"{label}: {held.metric}", unit or "held", drawn, **given),
+        Drawing(levels, f"{label}: the level that holds it", by, level, table=levels, columns=told),
     ], made
 
 
@@ -65,7 +66,7 @@ def _edges(held: Held) -> list[tuple[str, float]]:
     return [("low", held.low), ("at", held.set_point), ("high", held.high)]
 
 
-def _table(times: Sequence[int], values: Sequence[float], axis: tables.Clock, runs: Sequence[range]) -> Columns:
+def _table(times: Sequence[int], values: Sequence[float], axis: Clock, runs: Sequence[range]) -> Columns:
     ends: list[Number] = [axis.ms(time) for time in times]
     begins: list[Number] = [*ends[:1], *ends[:-1]]
     told: list[str] = [tables.when(a or 0, b or 0) for a, b in zip(begins, ends, strict=True)]

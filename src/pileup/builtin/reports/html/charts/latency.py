@@ -7,26 +7,16 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.builtin.reports.html.charts.series import Columns, positive
-from pileup.builtin.reports.html.charts.style import (
-    INK,
-    MUTED,
-    QUANTILES,
-    Chart,
-    Mark,
-    color,
-    finish,
-    layer_of,
-    log_time,
-    named,
-)
 from pileup.model.results import CaseResult
 from pileup.model.units import format_count
+from pileup.plugin.charts import Columns, Drawing, Mark
+from pileup.plugin.charts.columns import positive
+from pileup.plugin.charts.drawing import INK, MUTED, QUANTILES, color, finish, layer_of, log_time, named
 
 KINDS = {"response": [1, 0], "service": [3, 3]}
 
 
-def functions(table: Columns, names: list[str]) -> list[Chart]:
+def functions(table: Columns, names: list[str]) -> list[Drawing]:
     """Return the distribution functions of response and service time, and their tails on a logarithmic axis."""
     durations = positive(table, "ms")
     if not durations:
@@ -46,8 +36,8 @@ def functions(table: Columns, names: list[str]) -> list[Chart]:
     slow = "The slow ones: share of iterations that took longer."
     given: dict[str, Any] = {"table": "ecdf", "legend": legend, "timed": False, "columns": columns}
     return [
-        Chart("ecdf", "Distribution", "share at or below", body, about=about, **given),
-        Chart("tail", "Tail", "share above, log scale", tail, about=slow, **given),
+        Drawing("ecdf", "Distribution", "share at or below", body, about=about, **given),
+        Drawing("tail", "Tail", "share above, log scale", tail, about=slow, **given),
     ]
 
 
@@ -71,7 +61,7 @@ def _steps(durations: list[float], names: list[str], y: alt.Y) -> Any:
     )
 
 
-def histograms(chosen: list[CaseResult]) -> list[tuple[Chart, Columns]]:
+def histograms(chosen: list[CaseResult]) -> list[tuple[Drawing, Columns]]:
     """Return a histogram of response times per case, all on one axis, each with its table."""
     found = [(case, got) for case in chosen if (got := tables.response(case))]
     data = [tables.histogram(got) for _, got in found]
@@ -87,7 +77,7 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Chart, Columns]]:
         legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
         columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
         unit = f"{format_count(got.n)} iterations"
-        drawn.append((Chart(name, tables.label(case), unit, spec, name, legend, timed=False, columns=columns), table))
+        drawn.append((Drawing(name, tables.label(case), unit, spec, name, legend, timed=False, columns=columns), table))
     return drawn
 
 
@@ -116,7 +106,7 @@ def _rules(values: dict[str, float], durations: list[float]) -> list[Any]:
     return [rules.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), tooltip=tips)]
 
 
-def box_plots(table: Columns) -> Chart | None:
+def box_plots(table: Columns) -> Drawing | None:
     """Return box plots of response times, one row per case and operation; None when there are none."""
     durations = positive(table, "low", "high")
     if not durations:
@@ -147,4 +137,4 @@ def box_plots(table: Columns) -> Chart | None:
     )
     columns = {"row": "case", "n": "n"} | {name: f"{title}, ms" for name, title in titles.items()}
     given: dict[str, Any] = {"legend": legend, "timed": False, "columns": columns}
-    return Chart("boxes", "Cases and operations side by side", "response time, log scale", spec, "boxes", **given)
+    return Drawing("boxes", "Cases and operations side by side", "response time, log scale", spec, "boxes", **given)

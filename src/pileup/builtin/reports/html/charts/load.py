@@ -7,15 +7,14 @@ from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts.series import Columns, positive, scaled
-from pileup.builtin.reports.html.charts.style import (
+from pileup.plugin.charts import Columns, Drawing, Mark
+from pileup.plugin.charts.columns import positive, scaled
+from pileup.plugin.charts.drawing import (
     BAD,
     GOOD,
     MUTED,
     QUANTILES,
     WARN,
-    Chart,
-    Mark,
     amount_scale,
     far_apart,
     finish,
@@ -52,7 +51,7 @@ class Scaled:
         return ", log scale" if self.logarithmic else ""
 
 
-def gantt(table: Columns, length: float) -> Chart:
+def gantt(table: Columns, length: float) -> Drawing:
     """Return the chart of cases in time, coloured by outcome, what is left out of the figures shaded."""
     count = len(table["case"])
     names = alt.Axis(title=None, labelLimit=150, domain=False, grid=True)
@@ -74,10 +73,10 @@ def gantt(table: Columns, length: float) -> Chart:
     legend = tuple(Mark(word, color, "area") for word, color in OUTCOMES.items() if word in table["outcome"])
     about = "Pale: set-up, ramp and warm-up, which are left out of all figures."
     columns = {"case": "case", "when": "time", "outcome": "outcome"}
-    return Chart("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
+    return Drawing("cases", "Cases", "outcome", spec, "cases", legend, about, columns=columns)
 
 
-def rates(table: Columns, length: float) -> Chart:
+def rates(table: Columns, length: float) -> Drawing:
     """Return iterations per second: started, passed, not passed, and missed when any were."""
     missed = {"missed": WARN} if any(table["missed"]) else {}
     shown = {"started": MUTED, "passed": GOOD, "not_passed": BAD} | missed
@@ -91,10 +90,10 @@ def rates(table: Columns, length: float) -> Chart:
     spec = timed([*area, *lines, *zeros, hits("timeline", tips)], length)
     about = "Started above passed: the system does not keep up, or answers badly."
     unit = f"per second{how.said}"
-    return Chart("rates", "Iterations", unit, spec, "timeline", (*legend, *none), about, columns=_read(words))
+    return Drawing("rates", "Iterations", unit, spec, "timeline", (*legend, *none), about, columns=_read(words))
 
 
-def bandwidth(table: Columns, length: float) -> Chart | None:
+def bandwidth(table: Columns, length: float) -> Drawing | None:
     """Return bytes per second, None when no bytes were moved. Brings its column into a unit that is easy to read."""
     tops = [top for top in _tops(table, "bandwidth") if top > 0]
     if not tops:
@@ -106,10 +105,10 @@ def bandwidth(table: Columns, length: float) -> Chart | None:
     drawn = [*_area("bandwidth", "var(--c0)", how), _line("bandwidth", "var(--c0)", how), *zeros]
     spec = timed([*drawn, hits("timeline", _tips({"bandwidth": unit}))], length)
     columns = _read({"bandwidth": unit})
-    return Chart("bandwidth", "Throughput", unit + how.said, spec, "timeline", none, columns=columns)
+    return Drawing("bandwidth", "Throughput", unit + how.said, spec, "timeline", none, columns=columns)
 
 
-def in_flight(table: Columns, length: float) -> Chart:
+def in_flight(table: Columns, length: float) -> Drawing:
     """Return iterations under way and the clients there are."""
     words = {"in_flight": "in flight", "clients": "clients"}
     how = _how(table, "clients")
@@ -119,12 +118,12 @@ def in_flight(table: Columns, length: float) -> Chart:
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"), *none)
     columns = _read(words)
     about = "In flight near the clients: every client is waiting for an answer."
-    return Chart(
+    return Drawing(
         "in_flight", "In flight", f"iterations, clients{how.said}", spec, "timeline", legend, about, columns=columns
     )
 
 
-def quantiles(table: Columns, length: float) -> Chart | None:
+def quantiles(table: Columns, length: float) -> Drawing | None:
     """Return quantiles of the response time against time, None when nothing passed."""
     values = positive(table, *QUANTILES)
     if not values:
@@ -138,10 +137,10 @@ def quantiles(table: Columns, length: float) -> Chart | None:
     columns = _read({name: f"{name}, ms" for name in known})
     about = "From the intended start of each iteration to its answer; what did not pass is slower than any. "
     about += "A second has a quantile where its values are enough for one: p90 takes 36, p99 takes 368."
-    return Chart("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
+    return Drawing("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
 
 
-def start_errors(table: Columns, length: float) -> Chart | None:
+def start_errors(table: Columns, length: float) -> Drawing | None:
     """Return how late pileup itself began iterations (the latest of each second), None where that is not known."""
     values = positive(table, "latest")
     if not values:
@@ -151,7 +150,7 @@ def start_errors(table: Columns, length: float) -> Chart | None:
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
     columns = _read({"latest": "latest, ms"})
-    return Chart("late", "Start error of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns)
+    return Drawing("late", "Start error of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns)
 
 
 def _how(table: Columns, *columns: str) -> Scaled:

@@ -11,11 +11,11 @@ import altair as alt
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import tables
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import Mark, in_window, layer_of, time_axis
 from pileup.model.event import Event
 from pileup.model.results import RunResults
 from pileup.model.units import format_time
+from pileup.plugin.charts import Clock, Columns, Mark
+from pileup.plugin.charts.drawing import in_window, layer_of, time_axis
 
 MOST = 200
 """Events that charts show, at most."""
@@ -111,7 +111,7 @@ def legend(results: RunResults) -> tuple[Mark, ...]:
     return tuple(Mark(word, shade, "tick") for kind, (word, shade) in KINDS.items() if kind in seen)
 
 
-def table(results: RunResults, axis: tables.Clock) -> Columns:
+def table(results: RunResults, axis: Clock) -> Columns:
     """Return the events that are drawn: from, to (ms), number, kind, text."""
     found = drawn(results)
     starts, ends = [axis.ms(event.begin) for event in found], [axis.ms(event.end) for event in found]

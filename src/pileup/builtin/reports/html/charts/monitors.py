@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from pileup.builtin.reports.html.charts import stacks, tables
-from pileup.builtin.reports.html.charts.series import Columns, Number, largest, mean, scaled
 from pileup.builtin.reports.html.charts.stacks import Queue
-from pileup.builtin.reports.html.charts.style import Chart, Mark, color, dots, hits, time_axis, timed, within
-from pileup.model.results import Series
+from pileup.model.results import RunResults, Series
+from pileup.plugin.charts import Clock, Columns, Drawing, Mark
+from pileup.plugin.charts import Group as Drawings
+from pileup.plugin.charts.columns import Number, largest, mean, scaled
+from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
 
 POINTS = 360
 """Points of one series, at most; beyond, means are drawn."""
@@ -65,7 +68,7 @@ class Panel:
     """All charts of one monitor on one host, and what needed none."""
 
     scope: str
-    charts: tuple[Chart, ...]
+    charts: tuple[Drawing, ...]
     quiet: tuple[str, ...]
     """Metrics that were zero all the time."""
     left_out: int
@@ -94,11 +97,11 @@ def _several(group: Group) -> bool:
     return len({(each.times, each.values) for each in group.series}) > 1
 
 
-def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel], dict[str, Columns]]:
+def panels(series: tuple[Series, ...], axis: Clock) -> tuple[list[Panel], dict[str, Columns]]:
     """Return a panel per monitor and host, and the tables its charts draw."""
     data: dict[str, Columns] = {}
     queue = stacks.queue_of(series, axis, POINTS)
-    made: dict[str, list[Chart]] = {}
+    made: dict[str, list[Drawing]] = {}
     quiet: dict[str, list[str]] = {}
     left: dict[str, int] = {}
     once: dict[str, list[str]] = {}
@@ -121,6 +124,24 @@ def panels(series: tuple[Series, ...], axis: tables.Clock) -> tuple[list[Panel],
         for scope, each in made.items()
     ]
     return found, data
+
+
+def drawings(results: RunResults, axis: Clock) -> Iterator[Drawings]:
+    """Yield the charts of each monitor and host, with what needed none below them."""
+    found, data = panels(results.series, axis)
+    for panel in found:
+        names = {chart.table for chart in panel.charts}
+        mine = {name: table for name, table in data.items() if name in names or name == stacks.TABLE}
+        yield Drawings(panel.charts, mine, panel.scope, tuple(_below(panel)), paired=True, small=True)
+
+
+def _below(panel: Panel) -> Iterator[str]:
+    if panel.once:
+        yield f"Measured once: {', '.join(panel.once)}."
+    if panel.quiet:
+        yield f"Zero all the time: {', '.join(panel.quiet)}."
+    if panel.left_out:
+        yield f"{panel.left_out} more metrics are in the record: pileup export."
 
 
 def _in_words(series: Series) -> str:
@@ -182,7 +203,7 @@ def _apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
     return list(found.values())
 
 
-def _chart(name: str, group: Group, axis: tables.Clock, queue: Queue | None) -> tuple[Chart, Columns]:
+def _chart(name: str, group: Group, axis: Clock, queue: Queue | None) -> tuple[Drawing, Columns]:
     stack = stacks.stacked(group.series) if group.kind else []
     chosen = stack or _chosen(group)
     moments = sorted({time for _, _, each in chosen for time in each.times})
@@ -203,7 +224,7 @@ def _chart(name: str, group: Group, axis: tables.Clock, queue: Queue | None) -> 
     if over:
         spec["resolve"], legend = {"scale": {"y": "independent"}}, (*legend, over.mark)
     told = _left_out(group, len(chosen)) if not stack else ""
-    return Chart(name, _title(group), unit, spec, name, legend, told, columns=readable), table
+    return Drawing(name, _title(group), unit, spec, name, legend, told, columns=readable), table
 
 
 def _left_out(group: Group, drawn: int) -> str:

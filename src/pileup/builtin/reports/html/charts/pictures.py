@@ -12,11 +12,10 @@ from typing import Any
 
 import vl_convert
 
-from pileup.builtin.reports.html.charts.assemble import charts
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import CONFIG, Chart, Mark
+from pileup.builtin.reports.html.charts.assemble import Charts
 from pileup.builtin.reports.markup import clean
-from pileup.model.results import RunResults
+from pileup.plugin.charts import Columns, Drawing, Mark
+from pileup.plugin.charts.drawing import CONFIG
 
 WIDTH, MARGIN, HEAD, LINE = 860, 14, 26, 18
 """Of a chart, of the white around it, of its title, of a line of text below; in pixels."""
@@ -29,9 +28,8 @@ VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
 SIZE = re.compile(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"')
 
 
-def pictures(results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
+def pictures(drawn: Charts, form: str) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each chart; `form` is "svg" or "png"."""
-    drawn = charts(results)
     for chart in drawn.all():
         marks = drawn.marks if chart.timed else ()
         picture = _framed(_plain(chart, drawn.data), chart, marks)
@@ -39,13 +37,13 @@ def pictures(results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
         yield f"{_file(chart)}.{form}", made
 
 
-def _file(chart: Chart) -> str:
+def _file(chart: Drawing) -> str:
     """Return the name of a file: what the chart is called on the page, and its title."""
     title = re.sub(r"[^a-z0-9]+", "-", chart.title.lower())[:60].strip("-")
     return chart.id if title in ("", chart.id) else f"{chart.id}-{title}"
 
 
-def _plain(chart: Chart, tables: dict[str, Columns]) -> str:
+def _plain(chart: Drawing, tables: dict[str, Columns]) -> str:
     """Return the chart alone as SVG: colours and numbers put in, nothing fetched from anywhere."""
     named = {name: _rows(tables[name]) for name in _names(chart.spec) if name in tables}
     spec = {
@@ -82,7 +80,7 @@ def _colours() -> dict[str, str]:
     return {name: value.strip() for name, value in re.findall(r"--([a-z0-9-]+):([^;]+);", light)}
 
 
-def _framed(svg: str, chart: Chart, marks: tuple[Mark, ...]) -> str:
+def _framed(svg: str, chart: Drawing, marks: tuple[Mark, ...]) -> str:
     """Return a chart with title and unit above, legend and a sentence on how to read it below, on white."""
     found = SIZE.search(svg)
     width, height = (float(found[1]), float(found[2])) if found else (WIDTH, 200.0)

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts.series import Columns, Number, largest, scaled, short
-from pileup.builtin.reports.html.charts.style import MUTED, Chart, Mark, color, finish, layer_of, named
-from pileup.model.results import Comparison, Point
+from pileup.builtin.reports.html import points
+from pileup.model.results import Comparison, Point, RunResults
+from pileup.plugin.charts import Columns, Drawing, Group, Mark
+from pileup.plugin.charts.columns import Number, largest, scaled, short
+from pileup.plugin.charts.drawing import MUTED, color, finish, layer_of, named
 
+DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
+INSTEAD = {"p50": "mean"}
+"""What is drawn where a metric is missing."""
+TESTS = 8
+"""Tests with charts, at most."""
 HEIGHT = 190
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 LINES = 12
 """Lines in one chart, at most: those of the first values."""
+
+
+def groups(results: RunResults) -> Iterator[Group]:
+    """Yield the charts of each test of a scan."""
+    for number, (test, operations) in enumerate(points.tests_of(results)[:TESTS]):
+        whole = operations.get("", {})
+        made, data = [], {}
+        for metric in _drawn(whole):
+            name = f"points{number}_{metric.replace(' ', '_')}"
+            heading = f"{test}: {points.title(metric)}"
+            drawing, data[name] = chart(name, results.points, whole[metric], heading)
+            made.append(drawing)
+        yield Group(made, data, heading=test, paired=True, small=True)
+
+
+def _drawn(metrics: dict[str, Comparison]) -> Iterator[str]:
+    for name in DRAWN:
+        chosen = name if name in metrics else INSTEAD.get(name, "")
+        if chosen in metrics:
+            yield chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +64,24 @@ class Axes:
         return list(dict.fromkeys(line for _, line in self.places.values()))
 
 
-def axes(points: Sequence[Point]) -> Axes:
+def axes(found: Sequence[Point]) -> Axes:
     """Return the first axis with several values as x, all others with several values as lines."""
-    names = list(points[0].values) if points else []
-    several = [name for name in names if len({point.values.get(name) for point in points}) > 1] or names[:1]
+    names = list(found[0].values) if found else []
+    several = [name for name in names if len({point.values.get(name) for point in found}) > 1] or names[:1]
     along, others = several[0], several[1:]
     places = {
         point.number: (
             point.values.get(along, ""),
             ", ".join(f"{name}={point.values.get(name, '')}" for name in others),
         )
-        for point in points
+        for point in found
     }
     return Axes(along, places)
 
 
-def chart(name: str, points: Sequence[Point], comparison: Comparison, title: str) -> tuple[Chart, Columns]:
+def chart(name: str, found: Sequence[Point], comparison: Comparison, title: str) -> tuple[Drawing, Columns]:
     """Return the chart of one metric over all points, and its table."""
-    where = axes(points)
+    where = axes(found)
     divisor, unit = _unit(comparison)
     lines = where.lines[:LINES]
     table = _columns(where, lines, comparison, divisor)
@@ -64,7 +91,7 @@ def chart(name: str, points: Sequence[Point], comparison: Comparison, title: str
     columns |= {"mean": f"mean, {unit}" if unit else "mean", "low": "from", "high": "to", "n": "repeats"}
     left = len(where.lines) - len(lines)
     about = f"{left} more lines are in the table." if left else ""
-    return Chart(name, title, unit, spec, name, legend, about, timed=False, columns=columns), table
+    return Drawing(name, title, unit, spec, name, legend, about, timed=False, columns=columns), table
 
 
 def _unit(comparison: Comparison) -> tuple[float, str]:

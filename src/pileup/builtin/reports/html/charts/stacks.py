@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.builtin.reports.html.charts.series import Columns
-from pileup.builtin.reports.html.charts.style import Mark, time_axis, within
 from pileup.model.results import Series
+from pileup.plugin.charts import Clock, Columns, Mark
+from pileup.plugin.charts.drawing import time_axis, within
 
 MODES = {"user": "var(--c0)", "system": "var(--c8)", "iowait": "var(--c1)", "steal": "var(--c4)"}
 """Modes of CPU time from below, with their colours; idle is what is left."""
@@ -95,7 +95,7 @@ def stacked(series: Iterable[Series]) -> list[tuple[str, str, Series]]:
     return [(state, colour, states[state]) for state, colour in (STATES | more).items() if state in states]
 
 
-def queue_of(series: Iterable[Series], axis: tables.Clock, limit: int) -> Queue | None:
+def queue_of(series: Iterable[Series], axis: Clock, limit: int) -> Queue | None:
     """Return the queued jobs of the monitor that knows of most; None where nobody tells of any."""
     found = [each for each in series if state_of(each) == QUEUED and any(each.values)]
     if not found:

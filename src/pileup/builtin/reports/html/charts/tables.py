@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from pileup.builtin.reports.html.charts.series import (
-    Columns,
+from pileup.model.record import Phase
+from pileup.model.results import CaseResult, Detached, Distribution, RunResults, Timeline
+from pileup.plugin.charts import Clock, Columns
+from pileup.plugin.charts.columns import (
     Number,
     buckets,
     combine,
@@ -19,8 +20,6 @@ from pileup.builtin.reports.html.charts.series import (
     short,
     stretches,
 )
-from pileup.model.record import Phase
-from pileup.model.results import CaseResult, Detached, Distribution, RunResults, Timeline
 
 ROWS = 3000
 """Rows of the timeline over all cases, at most."""
@@ -38,18 +37,6 @@ PHASES = {
     Phase.COOLDOWN: "cool-down",
     Phase.CLEANUP: "clean-up",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The time axis of the page: `begin` in ns since the epoch, `window` in ms."""
-
-    begin: int
-    window: float
-
-    def ms(self, nanoseconds: float) -> float:
-        """Return a time of the record as ms since the run's start."""
-        return float(f"{(nanoseconds - self.begin) / 1e6:.1f}")
 
 
 def clock(results: RunResults) -> Clock:

@@ -9,8 +9,9 @@ import pytest
 from pileup.builtin.reports.html.charts import detached as detached_charts
 from pileup.builtin.reports.html.charts import hold, load, tables
 from pileup.builtin.reports.html.charts.monitors import panels
-from pileup.builtin.reports.html.charts.series import Columns, looks
 from pileup.model.results import Detached, Held, RunResults, Series, Timeline
+from pileup.plugin.charts import Columns
+from pileup.plugin.charts.columns import looks
 from tests.unit.builtin.reports import synthetic
 
 BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import stacks, tables
 from pileup.builtin.reports.html.charts.monitors import groups, panels
-from pileup.builtin.reports.html.charts.series import buckets, linear_ticks, log_ticks, mean, scaled, short
-from pileup.builtin.reports.html.charts.style import Chart, amount_scale
 from pileup.model.results import Figure, Interval
+from pileup.plugin.charts import Drawing
+from pileup.plugin.charts.columns import buckets, linear_ticks, log_ticks, mean, scaled, short
+from pileup.plugin.charts.drawing import amount_scale
 from tests.unit.builtin.reports import synthetic
 
 BEGIN, SECOND = synthetic.BEGIN, synthetic.SECOND
@@ -151,12 +152,12 @@ def test_idle_is_not_stacked_and_each_chart_has_its_unit() -> None:
     assert max(data[charts["Memory"].table]["s2"]) == pytest.approx(8.3e9 / 2**30, rel=1e-4)
 
 
-def charts_of(scope: str) -> dict[str, Chart]:
+def charts_of(scope: str) -> dict[str, Drawing]:
     found, _ = panels(synthetic.monitors(30), tables.Clock(BEGIN, 60_000))
     return {chart.title: chart for panel in found for chart in panel.charts if panel.scope == f"{scope} on wn042"}
 
 
-def layers_of(chart: Chart, kind: str) -> list[dict[str, Any]]:
+def layers_of(chart: Drawing, kind: str) -> list[dict[str, Any]]:
     return [each for each in chart.spec["layer"] if each["mark"]["type"] == kind]
 
 

@@ -1,14 +1,13 @@
-"""What all charts share: the page's colours, the time axis with its cases, axes for durations."""
+"""What charts draw with: the page's colours, the time axis with its cases, axes for durations."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import altair as alt
 
-from pileup.builtin.reports.html.charts.series import linear_ticks, log_ticks
+from pileup.plugin.charts.columns import linear_ticks, log_ticks
 
 INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
@@ -40,34 +39,6 @@ CONFIG: dict[str, Any] = {
     "text": {"fill": MUTED, "fontSize": 10},
 }
 """Vega-Lite configuration of all charts. Colours are variables of the page: a change of theme draws nothing anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One entry of a legend. `kind` is line, dash, area or tick; `color` a CSS colour of the page."""
-
-    text: str
-    color: str
-    kind: str = "line"
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """One chart of the page."""
-
-    id: str
-    title: str
-    unit: str
-    spec: dict[str, Any]
-    table: str
-    """Name of the table it draws."""
-    legend: tuple[Mark, ...] = ()
-    about: str = ""
-    """One sentence on how to read it."""
-    timed: bool = True
-    """Whether its x axis is the time of the run."""
-    columns: dict[str, str] = field(default_factory=dict)
-    """Columns of the table worth reading as numbers: name -> heading."""
 
 
 def color(number: int) -> str:

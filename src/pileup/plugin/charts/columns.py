@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+
+from pileup.plugin.charts import Columns
 
 Number = float | int | None
-Columns = dict[str, Sequence[Any]]
-"""A table as column name -> values, all of one length: numbers with None where there is none, or text."""
-
 
 REGULAR = (0.6, 1.6)
 """Times between looks are regular where half of them are within these multiples of the usual one."""

@@ -1,0 +1,96 @@
+"""Charts as plug-ins: what they are given, and what they return. `drawing` has what they draw with.
+
+A chart takes finished results and returns groups of drawings for a section of the report for people. A drawing is a
+Vega-Lite specification, best made with altair and `pileup.plugin.charts.drawing`, and the tables that it draws.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pileup.model.results import RunResults
+
+Columns = dict[str, Sequence[Any]]
+"""A table as column name -> values, all of one length: numbers with None where there is none, or text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time axis of the page: `begin` in ns since the epoch, `window` in ms."""
+
+    begin: int
+    window: float
+
+    def ms(self, nanoseconds: float) -> float:
+        """Return a time of the record as ms since the run's start."""
+        return float(f"{(nanoseconds - self.begin) / 1e6:.1f}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One entry of a legend. `kind` is line, dash, area, tick or dot; `color` a CSS colour of the page."""
+
+    text: str
+    color: str
+    kind: str = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One picture."""
+
+    id: str
+    """Unique on the page: letters, digits, _ and -."""
+    title: str
+    unit: str
+    spec: dict[str, Any]
+    """Vega-Lite, of `drawing.timed` or `drawing.finish`; it names its tables."""
+    table: str
+    """Name of the table whose numbers can be read below it."""
+    legend: tuple[Mark, ...] = ()
+    about: str = ""
+    """One sentence on how to read it."""
+    timed: bool = True
+    """Whether its x axis is the time of the run."""
+    columns: dict[str, str] = field(default_factory=dict)
+    """Columns of the table worth reading as numbers: name -> heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Drawings that belong together, with the tables that they draw.
+
+    Every page has the tables `cases`, `phases` and, where something happened, `events`; `drawing.timed` draws them.
+    """
+
+    drawings: Sequence[Drawing] = ()
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    heading: str = ""
+    """Heading above; in the section `points` the test, in `monitors` who measured where."""
+    notes: Sequence[str] = ()
+    """Sentences below."""
+    paired: bool = False
+    """Whether two drawings may be beside each other."""
+    small: bool = False
+
+
+class Chart:
+    """Base of all charts. The docstring is the chart's page."""
+
+    _framework: ClassVar[bool] = True
+    name: ClassVar[str] = ""
+    """Name under which it is registered."""
+    section: ClassVar[str] = "load"
+    """Part of the page: points, load, times, monitors; any other text is the heading of a section behind these."""
+    place: ClassVar[int] = 100
+    """Where it is in its section: after those with a smaller number."""
+
+    @abstractmethod
+    def draw(self, results: RunResults, axis: Clock) -> Iterable[Group]:
+        """Return what there is to see, nothing where the results have no figures for it.
+
+        `axis` turns times of the record (ns since the epoch) into those of the page (ms since the run's start).
+        """
