@@ -26,6 +26,14 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert done.stdout.endswith("heavy []\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["list"], ["describe", "timeline"], ["describe", "html"]])
+def test_plug_ins_are_listed_without_what_charts_draw_with(arguments: list[str]) -> None:
+    code = f"import sys\nfrom pileup.cli import main\nmain({arguments})\nprint('altair' in sys.modules)\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("False\n"), done.stderr
+
+
 def test_python_m_pileup_is_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pileup", "nothing"], capture_output=True, text=True, timeout=60, check=False

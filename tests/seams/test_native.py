@@ -1,0 +1,86 @@
+"""Seams that cannot be used from outside: which files name a load shape, and a protocol of the engine.
+
+A new one touches as many. The lists are what is the case; who makes one shorter says so here and in ARCHITECTURE.md.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support import ROOT
+
+STAGES = {
+    "crates/pileup-engine/tests/it/puller.rs",
+    "crates/pileup-schedule/src/closed.rs",
+    "crates/pileup-schedule/src/lib.rs",
+    "crates/pileup-schedule/src/load.rs",
+    "crates/pileup-schedule/src/open.rs",
+    "crates/pileup-schedule/src/segment.rs",
+    "crates/pileup-schedule/tests/shapes.rs",
+    "src/pileup/fleet/order.py",
+    "src/pileup/fleet/program_runner.py",
+    "src/pileup/model/suite.py",
+    "src/pileup/model/words.py",
+    "src/pileup/stats/frames/blocks.py",
+    "src/pileup/stats/frames/window.py",
+    "src/pileup/suite/formats/shapes.py",
+    "src/pileup/suite/plan.py",
+}
+"""The load shape `stages`, whose parts are segments in the engine."""
+XROOT = {
+    "crates/pileup-py/Cargo.toml",
+    "crates/pileup-py/src/lib.rs",
+    "crates/pileup-py/src/protocols.rs",
+    "crates/pileup-py/src/xroot.rs",
+    "src/pileup/_core/_native.pyi",
+    "src/pileup/model/program.py",
+    "src/pileup/suite/kinds.py",
+}
+"""Beside its crate and the folder of its target."""
+
+
+def naming(pattern: str, *tops: str, beside: tuple[str, ...] = ()) -> set[str]:
+    """Return the files below some folders in which a pattern is, but those in `beside`."""
+    found = set()
+    for path in (path for top in tops for path in (ROOT / top).rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in (".py", ".rs", ".toml", ".pyi") and not name.startswith(beside):
+            found |= {name} if re.search(pattern, path.read_text()) else set()
+    return found
+
+
+def row(thing: str) -> str:
+    """Return the row of the Seams table for a thing to add."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## Seams")[2].partition("\n## ")[0]
+    (found,) = re.findall(rf"^\| {thing} \| (.*) \|$", table, flags=re.MULTILINE)
+    return str(found)
+
+
+def test_a_load_shape_is_named_where_the_table_says() -> None:
+    engine = naming(r"(?i)\bsegments?\b|\bstages\b", "crates/pileup-schedule", "crates/pileup-engine")
+    assert engine | naming(r"(?i)\bstages\b", "src") == STAGES
+    assert f"{len(STAGES)} files" in row("load shape")
+
+
+def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:
+    own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/")
+    assert naming(r"(?i)\bxroot\b|xroot_|XrootF", "src", "crates", beside=own) == XROOT
+    assert f"{len(XROOT)} files" in row("protocol of the engine")
+
+
+def test_every_kind_of_plug_in_has_a_row_and_is_a_file_and_a_line() -> None:
+    for thing in ("test", "target", "monitor", "report", "chart", "exporter", "log reader"):
+        assert row(thing).startswith("one file, one entry-point line")
+
+
+def test_contributing_says_how_to_add_each_in_ten_lines() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## To add")[2].partition("\n## ")[0]
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## Seams")[2].partition("\n## ")[0]
+    things = [name for name in re.findall(r"^\| ([^|]+?) \|", table, flags=re.MULTILINE) if name != "to add"]
+    told = re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", section, flags=re.MULTILINE | re.DOTALL)
+    assert [name.lower() for name, _ in told] == things
+    for name, text in told:
+        assert len(text.strip().splitlines()) <= 10, name
+        for path in re.findall(r"`((?:src|crates|tests|docs)/[^`*]+)`", text):
+            assert Path(ROOT / path).exists(), f"{name} names {path}"
