@@ -1,7 +1,7 @@
 //! The engine: the pull state machine and what carries it out. It names no protocol; clients come through the seam in `client`.
 //!
 //! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
-//! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `press` is the face of it all.
+//! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `native` starts workers; `press` is the face of it all.
 
 mod beneath;
 mod blocking;
@@ -10,6 +10,7 @@ pub mod client;
 pub mod content;
 mod gate;
 mod iteration;
+mod native;
 pub mod noop;
 pub mod posix;
 pub mod press;

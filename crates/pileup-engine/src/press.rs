@@ -4,20 +4,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use pileup_pacer::clock;
+use pileup_pacer::{Pacing, clock};
 use pileup_record::{Histogram, Origin, Phase, Recorder, Row, Tally, TallyRow};
 use pileup_schedule::Load;
 
 pub use crate::shard::{Ended, Start};
 pub use crate::turnstile::Next;
 
-use crate::client::Factory;
-use crate::program::Program;
 use crate::puller::DEFAULT_CLIENTS;
 use crate::room::Room;
 use crate::shard::{Shard, phase_of};
 use crate::turnstile::Turnstile;
-use crate::{blocking, worker};
 
 /// How often native workers that go on are looked after.
 const LOOK: Duration = Duration::from_millis(50);
@@ -77,7 +74,7 @@ impl Press {
             format!("the load cannot be read: {error}; expected JSON as in docs/engine.md (correct it)")
         })?;
         load.check()?;
-        worker::pacing(&load.pacing)?;
+        pacing(&load.pacing)?;
         Ok(Arc::new(Self {
             _room: Room::of(u64::from(load.most_clients().unwrap_or(DEFAULT_CLIENTS)).div_ceil(load.shards.max(1))),
             load: Arc::new(load),
@@ -92,15 +89,6 @@ impl Press {
             begun_workers: AtomicU32::new(0),
             ended_workers: AtomicU32::new(0),
         }))
-    }
-
-    /// Start native workers on a program; returns at once.
-    ///
-    /// # Errors
-    /// When the program is empty or no thread can be made.
-    pub fn native<F: Factory>(self: &Arc<Self>, factory: F, program: Program) -> Result<(), String> {
-        program.check()?;
-        if F::BLOCKING { blocking::start(self, factory, program) } else { worker::start(self, factory, program) }
     }
 
     /// The load it presses.
@@ -381,6 +369,19 @@ fn together(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
     }
     let until = if one.1 == 0 || other.1 == 0 { 0 } else { one.1.max(other.1) };
     (one.0.min(other.0), until)
+}
+
+/// The pacing of that name.
+///
+/// # Errors
+/// For an unknown one.
+pub(crate) fn pacing(name: &str) -> Result<Pacing, String> {
+    match name {
+        "coarse" => Ok(Pacing::Coarse),
+        "normal" => Ok(Pacing::Normal),
+        "precise" => Ok(Pacing::Precise),
+        _ => Err(format!("pacing is {name:?}; expected coarse, normal or precise (correct the load)")),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

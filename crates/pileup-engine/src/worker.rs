@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use pileup_pacer::{Pacer, Pacing, clock, tighten_timers};
+use pileup_pacer::{Pacer, clock, tighten_timers};
 use pileup_schedule::{Kind, Load, birth};
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
@@ -17,7 +17,7 @@ use crate::checked::Checked;
 use crate::client::Factory;
 use crate::gate::Gate;
 use crate::iteration::{Iteration, Prepared};
-use crate::press::Press;
+use crate::press::{Press, pacing};
 use crate::program::Program;
 use crate::puller::DEFAULT_CLIENTS;
 use crate::shard::{Pull, Shard, Start};
@@ -44,19 +44,6 @@ const CLOSING: Duration = Duration::from_millis(200);
 const TURNS: u32 = 8;
 /// How often a worker that waits looks whether the load was stopped.
 const LOOK: i64 = 50_000_000;
-
-/// The pacing of that name.
-///
-/// # Errors
-/// For an unknown one.
-pub fn pacing(name: &str) -> Result<Pacing, String> {
-    match name {
-        "coarse" => Ok(Pacing::Coarse),
-        "normal" => Ok(Pacing::Normal),
-        "precise" => Ok(Pacing::Precise),
-        _ => Err(format!("pacing is {name:?}; expected coarse, normal or precise (correct the load)")),
-    }
-}
 
 /// Begin; returns at once.
 pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {

@@ -14,14 +14,14 @@ use hyper_util::rt::TokioIo;
 use pileup_pacer::{Pacer, Pacing, clock::now, tighten_timers};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio_rustls::TlsAcceptor;
 
-use crate::Error;
+use crate::core::{Core, Stop};
+use crate::error::Error;
+use crate::front::Front;
 use crate::log::Log;
-use crate::server::{Core, Server, Work};
-use crate::settings::Front;
+use crate::server::{Server, Work};
 use crate::tls;
 use crate::wire::Wire;
 
@@ -29,9 +29,6 @@ use crate::wire::Wire;
 const GRACE: i64 = 5_000_000_000;
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
-
-/// Whether the server shall stop.
-pub(crate) type Stop = watch::Receiver<bool>;
 
 /// Run a server in this thread until it is stopped. What it listens on, or why it cannot, is told first; then what it could not do.
 pub(crate) fn run<W: Work>(

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use pileup_pacer::{Sleep, clock};
 
-use crate::server::Core;
+use crate::core::Core;
 use crate::wire::Turn;
 
 /// The connection is closed in the middle of a body, on purpose.

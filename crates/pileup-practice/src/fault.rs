@@ -2,7 +2,7 @@
 
 use pileup_schedule::{bits, unit};
 
-use crate::settings::{Fault, Kind};
+use crate::front::{Fault, Kind};
 
 /// First of the streams of draws that belong to faults; stream 0 is the service time.
 const STREAM: u64 = 1 << 32;

@@ -2,7 +2,7 @@
 //!
 //! A request waits in FIFO order for one of `threads` slots and holds it for the service time drawn for its number. Then the slot is free
 //! again, and the bodies of requests and answers move at the `bandwidth` of the whole server, taking turns in pieces. `accept` runs the
-//! thread, `server` leads a request through, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
+//! thread, `server` leads a request through, `core` is what both share, `wire` stamps the first and last byte, `log` writes it down: all that is common. Of the
 //! storage are `storage`, `methods`, `conditions`, `store`, `dav`; of the batch system is `batch` with what is below it.
 
 mod accept;
@@ -10,8 +10,11 @@ mod answer;
 mod batch;
 mod body;
 mod conditions;
+mod core;
 mod dav;
+mod error;
 mod fault;
+mod front;
 mod log;
 mod methods;
 mod pipe;
@@ -33,32 +36,18 @@ use std::thread::JoinHandle;
 
 use tokio::sync::watch;
 
+pub use error::Error;
+
 use crate::batch::Batch;
+use crate::core::Core;
+use crate::front::Front;
 use crate::log::{Log, Writer};
-use crate::server::{Core, Work};
-use crate::settings::{Front, Settings};
+use crate::server::Work;
+use crate::settings::Settings;
 use crate::storage::Storage;
 
 /// Open files for which there is room before the first connection.
 const ROOM: u64 = 16_384;
-
-/// Why the server cannot start, or could not do what it should. Messages have three parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The settings are wrong.
-    Settings(String),
-    /// The system does not let it: the port is taken, the log cannot be written.
-    System(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Settings(text) | Self::System(text)) = self;
-        formatter.write_str(text)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The thread of a server, and the one that writes its log.
 type Threads = (JoinHandle<Result<(), Error>>, Option<Writer>);
@@ -77,9 +66,8 @@ impl Server {
     /// # Errors
     /// [`Error::Settings`] when something in them is wrong, [`Error::System`] when the port is taken or the log cannot be made.
     pub fn start(settings_json: &str) -> Result<Self, Error> {
-        let settings = Settings::read(settings_json)?;
-        let front = settings.front();
-        Self::run(front, move |core| Ok(Storage::new(core, settings.capacity, settings.service)))
+        let Settings { front, capacity, service, .. } = Settings::read(settings_json)?;
+        Self::run(front, move |core| Ok(Storage::new(core, capacity, service)))
     }
 
     /// Start a batch system with these settings (JSON, see `model/practice.py`). It answers when this returns.
@@ -88,8 +76,7 @@ impl Server {
     /// As [`Server::start`]; [`Error::System`] also for a state that cannot be read.
     pub fn batch(settings_json: &str) -> Result<Self, Error> {
         let settings = batch::Settings::read(settings_json)?;
-        let front = settings.front();
-        Self::run(front, move |_| Batch::open(settings))
+        Self::run(settings.front.clone(), move |_| Batch::open(settings))
     }
 
     fn run<W: Work>(

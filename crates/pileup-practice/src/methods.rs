@@ -1,17 +1,19 @@
-//! The methods: what each does to the store and what it answers.
+//! The methods of the practice storage, WebDAV over a store in memory: what each does to the store and what it answers.
 
 use bytes::Bytes;
 use http::header::{
     ACCEPT_RANGES, ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_RANGE, LAST_MODIFIED, RANGE,
 };
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use pileup_schedule::Law;
 
 use crate::answer::{Answer, plain, says};
 use crate::conditions;
 use crate::dav;
-use crate::storage::Storage;
+use crate::server::Work;
+use crate::storage::{Storage, text, trouble};
 use crate::store::{Node, Object, Path, Trouble};
 use crate::wire::Turn;
 
@@ -22,8 +24,18 @@ const DAV: HeaderName = HeaderName::from_static("dav");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const WANT_DIGEST: HeaderName = HeaderName::from_static("want-digest");
 
+impl Work for Storage {
+    fn cost(&self, _method: &Method, _path: &str) -> &Law {
+        &self.service
+    }
+
+    async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
+        act(self, turn, request).await
+    }
+}
+
 /// Do what is asked.
-pub(crate) async fn act(server: &Storage, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
+async fn act(server: &Storage, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
     let Some(path) = Path::parse(request.uri().path()) else { return says(400, "the path cannot be understood") };
     let unmet = conditions::unmet(request.method(), request.headers(), server.store.borrow().get(&path.names));
     if let Some(answer) = unmet {
@@ -55,19 +67,6 @@ fn options() -> Answer {
     headers.insert(DAV, HeaderValue::from_static("1"));
     headers.insert("ms-author-via", HeaderValue::from_static("DAV"));
     answer
-}
-
-pub(crate) fn trouble(trouble: Trouble) -> Answer {
-    match trouble {
-        Trouble::Missing => says(404, "there is nothing"),
-        Trouble::NoParent => says(409, "the folder is not there"),
-        Trouble::Exists => says(405, "something is there already"),
-        Trouble::Full => says(507, "no room"),
-        Trouble::Root => says(403, "the root stays"),
-        Trouble::Taken => says(412, "something is there already"),
-        Trouble::Itself => says(403, "a folder cannot be in itself"),
-        Trouble::Deep => says(403, "folders would be nested too deeply"),
-    }
 }
 
 fn get(server: &Storage, path: &Path, headers: &HeaderMap, head: bool) -> Answer {
@@ -124,10 +123,6 @@ fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }
-}
-
-pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }
 
 /// Which part of an object is asked for.

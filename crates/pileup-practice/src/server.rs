@@ -1,6 +1,5 @@
 //! A request on its way: arrival, queue, slot, service time, work, answer. What the work is, the kind of server knows.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -8,24 +7,20 @@ use http::header::{AUTHORIZATION, EXPECT, SERVER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use pileup_pacer::{Pacer, clock::now};
+use pileup_pacer::clock::now;
 use pileup_schedule::Law;
 
-use crate::Error;
-use crate::accept::Stop;
 use crate::answer::{Answer, says};
 use crate::body::{AnswerBody, Cut};
-use crate::fault::{Faults, Met};
-use crate::log::{Line, Log, Open};
-use crate::pipe::Pipe;
-use crate::settings::{Front, Kind};
-use crate::slots::Slots;
+use crate::core::Core;
+use crate::error::Error;
+use crate::fault::Met;
+use crate::front::Kind;
+use crate::log::{Line, Open};
 use crate::wire::{Current, Turn};
 
 /// Largest body of a request that is read although nobody wants it, so that its connection can be used again.
 const DRAINED: u64 = 1 << 20;
-/// A thread that comes later than this, ns, did not run: what it should have done meanwhile was not done.
-const LATE: i64 = 50_000_000;
 /// Longer than anybody waits, ns: a few years.
 const NEVER: i64 = 100_000_000_000_000_000;
 /// In the log: the server was away, on purpose.
@@ -58,21 +53,6 @@ pub(crate) trait Work: 'static {
     }
 }
 
-/// What all kinds of servers share, and all connections of one. One thread, no locks.
-pub(crate) struct Core {
-    pub(crate) pipe: Pipe,
-    pub(crate) faults: Faults,
-    pub(crate) pacer: Pacer,
-    pub(crate) log: Rc<Log>,
-    slots: Slots,
-    seed: u64,
-    /// The Authorization header that is asked for.
-    token: Option<String>,
-    /// Number of the next request.
-    next: Cell<u64>,
-    stop: Stop,
-}
-
 /// A server: the way of a request, and what is done with it.
 pub(crate) struct Server<W> {
     pub(crate) core: Rc<Core>,
@@ -80,21 +60,6 @@ pub(crate) struct Server<W> {
 }
 
 impl Core {
-    /// The core of a server that starts now.
-    pub(crate) fn new(front: &Front, pacer: Pacer, log: &Rc<Log>, stop: &Stop) -> Rc<Self> {
-        Rc::new(Self {
-            pipe: Pipe::new(front.bandwidth, pacer.clone()),
-            faults: Faults::new(front.faults.clone(), front.seed, now()),
-            pacer,
-            log: Rc::clone(log),
-            slots: Slots::new(front.threads, front.queue),
-            seed: front.seed,
-            token: front.token.as_ref().map(|token| format!("Bearer {token}")),
-            next: Cell::new(0),
-            stop: stop.clone(),
-        })
-    }
-
     /// What is answered before any work: no right, or refused on purpose.
     fn gate(&self, request: &Request<Incoming>, met: Option<Met>) -> Option<Answer> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -104,23 +69,6 @@ impl Core {
             return Some(answer);
         }
         met.filter(|met| met.kind == Kind::Refuse).map(|_| says(503, "refused on purpose"))
-    }
-
-    /// Wait until the server is not frozen: return until when it was, or the time that was due.
-    async fn thaw(&self, turn: &Turn, mut due: i64) -> i64 {
-        while let Some(until) = self.faults.frozen_until(now()) {
-            turn.open.note(|line| line.fault = Kind::Stall.name());
-            self.pacer.sleep_until(until).await;
-            due = due.max(until);
-        }
-        on_time(due)
-    }
-
-    /// Wait until these bytes of a request are through the pipe.
-    pub(crate) async fn pass(&self, bytes: usize) {
-        if let Some(sleep) = self.pipe.book(bytes) {
-            sleep.await;
-        }
     }
 
     /// Keep the answer back for as long as the ghost says, or until the server is stopped or the client has had enough.
@@ -223,12 +171,6 @@ impl<W: Work> Server<W> {
         }
         self.work.act(turn, request).await
     }
-}
-
-/// The time that was due, when it has just been: how late this thread wakes up must not add up in a queue. Else the time now.
-fn on_time(due: i64) -> i64 {
-    let time = now();
-    if time - due < LATE { due } else { time }
 }
 
 /// Read what is left of a short body, so that the connection is fit for the next request. One that is only sent when asked for is not.

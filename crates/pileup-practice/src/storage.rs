@@ -1,23 +1,20 @@
-//! The practice storage: WebDAV over a store in memory.
+//! The practice storage: what its methods share.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use http::{Method, Request};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderName};
 use pileup_schedule::Law;
 
-use crate::answer::Answer;
-use crate::methods;
-use crate::server::{Core, Work};
-use crate::store::Store;
-use crate::wire::Turn;
+use crate::answer::{Answer, says};
+use crate::core::Core;
+use crate::store::{Store, Trouble};
 
 /// What is served, and how.
 pub(crate) struct Storage {
     pub(crate) core: Rc<Core>,
     pub(crate) store: RefCell<Store>,
-    service: Law,
+    pub(crate) service: Law,
 }
 
 impl Storage {
@@ -27,12 +24,21 @@ impl Storage {
     }
 }
 
-impl Work for Storage {
-    fn cost(&self, _method: &Method, _path: &str) -> &Law {
-        &self.service
+/// The answer that says why the store did not.
+pub(crate) fn trouble(trouble: Trouble) -> Answer {
+    match trouble {
+        Trouble::Missing => says(404, "there is nothing"),
+        Trouble::NoParent => says(409, "the folder is not there"),
+        Trouble::Exists => says(405, "something is there already"),
+        Trouble::Full => says(507, "no room"),
+        Trouble::Root => says(403, "the root stays"),
+        Trouble::Taken => says(412, "something is there already"),
+        Trouble::Itself => says(403, "a folder cannot be in itself"),
+        Trouble::Deep => says(403, "folders would be nested too deeply"),
     }
+}
 
-    async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
-        methods::act(self, turn, request).await
-    }
+/// The value of a header, where it is text.
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }

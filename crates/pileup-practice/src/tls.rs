@@ -8,8 +8,8 @@ use rustls::{RootCertStore, ServerConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::Error;
-use crate::settings::Tls;
+use crate::error::Error;
+use crate::front::Tls;
 
 /// Read the files.
 pub(crate) fn config(tls: &Tls) -> Result<ServerConfig, Error> {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::outcome;
-use crate::press::told;
+use crate::tally::told;
 
 /// The exception that says why an operation cannot begin.
 pub fn refused(refusal: Refusal, name: &str, key: &str) -> PyErr {

@@ -10,6 +10,7 @@ mod press;
 mod protocols;
 mod recorder;
 mod steps;
+mod tally;
 mod xroot;
 
 use pyo3::prelude::*;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pileup_engine::press::{Next, Press as Inner};
-use pileup_record::{Outcome, TallyRow};
+use pileup_record::Outcome;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::op::{Iteration, Op};
 use crate::protocols;
 use crate::recorder::Recorder;
+use crate::tally::told;
 
 /// One load of one case at one place: the pull state machine with its recorder.
 #[pyclass(frozen, module = "pileup._core._native")]
@@ -96,27 +97,6 @@ impl Press {
         plain.set_item("rows", PyList::new(py, rows)?)?;
         Ok(plain)
     }
-}
-
-/// What a frame tells of one operation.
-pub fn told<'py>(py: Python<'py>, recorder: &pileup_record::Recorder, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
-    let plain = PyDict::new(py);
-    let name = recorder.name_of(row.operation);
-    plain.set_item("operation", name.as_deref().unwrap_or_default())?;
-    plain.set_item("iteration", row.iteration)?;
-    plain.set_item("phase", row.phase as u8)?;
-    for (word, count) in ["passed", "failed", "refused", "ambiguous", "unfinished", "lost"].iter().zip(row.outcomes) {
-        plain.set_item(word, count)?;
-    }
-    plain.set_item("bytes", row.bytes)?;
-    plain.set_item("calls", row.calls)?;
-    plain.set_item("timed_out", row.timed_out)?;
-    plain.set_item("repeated", row.repeated)?;
-    plain.set_item("done", row.done)?;
-    plain.set_item("moved", row.moved)?;
-    plain.set_item("response", PyBytes::new(py, &row.response))?;
-    plain.set_item("service", PyBytes::new(py, &row.service))?;
-    Ok(plain)
 }
 
 /// The place of one client thread.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::recorder::Local;
+use crate::local::Local;
 use crate::row::{Outcome, Phase, Row};
 use crate::tally::{Tally, TallyRow};
 

@@ -6,6 +6,7 @@
 
 mod histogram;
 mod ledger;
+mod local;
 mod recorder;
 mod row;
 mod strings;
@@ -14,7 +15,8 @@ mod tally;
 
 pub use histogram::{Histogram, HistogramError, LONGEST};
 pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
-pub use recorder::{Local, Recorder};
+pub use local::Local;
+pub use recorder::Recorder;
 pub use row::{Outcome, Phase, Row, Side};
 pub use tally::{Beside, Tally, TallyRow};
 

@@ -1,101 +1,23 @@
-//! One file, one writer thread, and a light hand for every thread that measures.
+//! One file and one writer thread.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::ledger::Ledger;
+use crate::local::{BATCH, Local, Message, Shared, flush, lock};
 use crate::row::Row;
-use crate::strings::Strings;
 use crate::table::{Sink, TableWriter};
 
-/// Rows that a thread gathers before it hands them over.
-const BATCH: usize = 1024;
-/// Batches of a thread that may wait for the writer; beyond that it waits too, so that memory stays bounded.
-const WAITING: usize = 16;
-/// Empty batches kept for later.
-const SPARE: usize = 64;
 /// Messages that may wait for the writer.
 const MESSAGES: usize = 64;
-/// Ids that a thread takes at a time.
-const IDS: u64 = 1024;
 /// How long a row may stay out of the file.
 const TICK: Duration = Duration::from_millis(500);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-enum Message {
-    /// Some thread has full batches.
-    Wake,
-    /// Write everything that was pushed so far, then answer.
-    Flush(SyncSender<()>),
-    /// The same, and end.
-    Close,
-}
-
-/// What a thread has pushed and the writer has not taken. Rows are always either here or with the writer, never on their way:
-/// who flushes may rely on it.
-#[derive(Default)]
-struct Gathered {
-    full: Vec<Vec<Row>>,
-    rows: Vec<Row>,
-    /// Whether the thread has let go.
-    gone: bool,
-}
-
-type Buffer = Mutex<Gathered>;
-
-struct Shared {
-    place: u16,
-    next_id: AtomicU64,
-    strings: Mutex<Strings>,
-    locals: Mutex<Vec<Arc<Buffer>>>,
-    /// Empty batches on their way back.
-    spare: Mutex<Vec<Vec<Row>>>,
-    written: AtomicU64,
-    dropped: AtomicU64,
-    closed: AtomicBool,
-    error: Mutex<Option<(io::ErrorKind, String)>>,
-}
-
-impl Shared {
-    fn new(place: u16) -> Self {
-        Self {
-            place,
-            next_id: AtomicU64::new(1),
-            strings: Mutex::default(),
-            locals: Mutex::default(),
-            spare: Mutex::default(),
-            written: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            closed: AtomicBool::new(false),
-            error: Mutex::default(),
-        }
-    }
-
-    fn result(&self) -> io::Result<()> {
-        lock(&self.error).as_ref().map_or(Ok(()), |(kind, text)| Err(io::Error::new(*kind, text.clone())))
-    }
-
-    fn take_back(&self, mut batch: Vec<Row>) {
-        batch.clear();
-        let mut spare = lock(&self.spare);
-        if spare.len() < SPARE && batch.capacity() >= BATCH {
-            spare.push(batch);
-        }
-    }
-
-    fn batch(&self) -> Vec<Row> {
-        lock(&self.spare).pop().unwrap_or_else(|| Vec::with_capacity(BATCH))
-    }
-}
 
 /// Writes the operations of one place into a table file; what it holds reaches the file within a second.
 ///
@@ -142,10 +64,8 @@ impl Recorder {
     /// The hand of one thread.
     #[must_use]
     pub fn local(&self) -> Local {
-        let buffer = Arc::new(Mutex::default());
-        lock(&self.shared.locals).push(Arc::clone(&buffer));
         let sender = lock(&self.sender).clone();
-        Local { shared: Arc::clone(&self.shared), sender, buffer, next: 0, end: 0 }
+        Local::new(&self.shared, sender)
     }
 
     /// The operations that are open beside the iterations: one ledger, made when it is first asked for.
@@ -221,81 +141,6 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         let _ = self.close();
-    }
-}
-
-/// The hand of one thread: gathers rows and gives out ids and texts.
-pub struct Local {
-    shared: Arc<Shared>,
-    sender: Option<SyncSender<Message>>,
-    buffer: Arc<Buffer>,
-    next: u64,
-    end: u64,
-}
-
-impl Local {
-    /// An id that no other row of the run has.
-    pub fn next_id(&mut self) -> u64 {
-        if self.next == self.end {
-            self.next = self.shared.next_id.fetch_add(IDS, Ordering::Relaxed);
-            self.end = self.next + IDS;
-        }
-        let id = (u64::from(self.shared.place) << 48) + self.next;
-        self.next += 1;
-        id
-    }
-
-    /// The number of a text; 0 for the empty one.
-    pub fn string(&self, text: &str) -> u32 {
-        lock(&self.shared.strings).number(text)
-    }
-
-    /// The number of an operation's name: the same for the same name as long as the recorder lives.
-    pub fn name(&self, text: &str) -> u32 {
-        lock(&self.shared.strings).name(text)
-    }
-
-    /// Number of the place, for the rows.
-    #[must_use]
-    pub fn place(&self) -> u16 {
-        self.shared.place
-    }
-
-    /// Record a row. It is in the file within a second, whether or not this thread does anything more.
-    pub fn push(&mut self, row: Row) {
-        let mut gathered = lock(&self.buffer);
-        // Looked at under the lock: the writer sets it before it takes the last rows.
-        if self.shared.closed.load(Ordering::Acquire) {
-            self.shared.dropped.fetch_add(1, Ordering::AcqRel);
-            return;
-        }
-        gathered.rows.push(row);
-        if gathered.rows.len() < BATCH {
-            return;
-        }
-        let batch = std::mem::replace(&mut gathered.rows, self.shared.batch());
-        gathered.full.push(batch);
-        let waiting = gathered.full.len();
-        drop(gathered);
-        if waiting < WAITING {
-            let _ = self.sender.as_ref().map(|sender| sender.try_send(Message::Wake)); // a full channel wakes it anyway
-        } else {
-            flush(self.sender.as_ref());
-        }
-    }
-}
-
-impl Drop for Local {
-    fn drop(&mut self) {
-        lock(&self.buffer).gone = true;
-    }
-}
-
-/// Wait until the writer has written everything pushed so far.
-fn flush(sender: Option<&SyncSender<Message>>) {
-    let (answer, answered) = sync_channel(1);
-    if sender.is_some_and(|sender| sender.send(Message::Flush(answer)).is_ok()) {
-        let _ = answered.recv();
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::law::Law;
 use crate::replay::Replay;
-use crate::segment::{self, Segment};
+use crate::segment::{self, Segment, Stage};
 
 /// The shape of a load.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -29,17 +29,6 @@ pub enum Arrivals {
     Constant,
     /// As independent events.
     Poisson,
-}
-
-/// Part of a load's life by intended start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// It grows.
-    Ramp,
-    /// It is there, the system not yet settled.
-    WarmUp,
-    /// What enters the figures.
-    Measure,
 }
 
 /// One load of one case at one place. Times in ns.

@@ -1,9 +1,9 @@
 //! Open loads: iteration k is due when the integral of the rate has reached k, or the k-th sum of exponential draws, or as the k-th of a record was.
 
 use crate::draw::unit;
-use crate::load::{Arrivals, Load, Stage};
+use crate::load::{Arrivals, Load};
 use crate::replay::Starts;
-use crate::segment::Rate;
+use crate::segment::{Rate, Stage};
 
 /// An iteration that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,16 @@
 
 use serde::Deserialize;
 
-use crate::load::Stage;
+/// Part of a load's life by intended start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// It grows.
+    Ramp,
+    /// It is there, the system not yet settled.
+    WarmUp,
+    /// What enters the figures.
+    Measure,
+}
 
 /// One level of a load. Times in ns.
 #[derive(Clone, Debug, Deserialize, PartialEq)]

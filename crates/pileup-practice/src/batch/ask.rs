@@ -8,11 +8,9 @@ use hyper::body::Incoming;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::answer::Answer;
 use crate::wire::Turn;
 
 use super::job::{State, Wanted};
-use super::tell;
 
 /// Largest body, bytes.
 const LARGEST: usize = 64 << 20;
@@ -26,7 +24,7 @@ const AGES: u64 = 4_000_000_000_000_000_000;
 /// Something that cannot be done as it was asked.
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    status: u16,
+    pub(crate) status: u16,
     pub(crate) text: String,
 }
 
@@ -34,11 +32,6 @@ impl Trouble {
     /// With this status: what is wrong, and what was expected.
     pub(crate) fn new(status: u16, what: impl std::fmt::Display, expected: &str) -> Self {
         Self { status, text: format!("{what}; expected {expected}") }
-    }
-
-    /// The answer that says it.
-    pub(crate) fn answer(&self) -> Answer {
-        tell::error(self.status, &self.text)
     }
 }
 

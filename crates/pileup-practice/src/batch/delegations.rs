@@ -8,11 +8,9 @@ use serde::Deserialize;
 use crate::answer::Answer;
 
 use super::ask::{Trouble, json, name};
-use super::job::Wanted;
+use super::job::{NOBODY, Wanted};
 use super::tell;
 
-/// Who somebody is who does not say.
-pub(crate) const NOBODY: &str = "nobody";
 /// After so many delegations those that have expired are let go of.
 const TIDY: u64 = 4096;
 

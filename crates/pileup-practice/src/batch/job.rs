@@ -15,7 +15,10 @@ pub(crate) enum State {
     Cancelled,
 }
 
-/// All of them, in the order in which they are counted.
+/// Who somebody is who does not say.
+pub(crate) const NOBODY: &str = "nobody";
+
+/// All of the states, in the order in which they are counted.
 pub(crate) const STATES: [State; 5] =
     [State::Queued, State::Running, State::Completed, State::Failed, State::Cancelled];
 

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-use crate::Error;
+use crate::error::Error;
 use crate::log::field;
 
 /// First line of the file.

@@ -23,8 +23,8 @@ use hyper::body::Incoming;
 use pileup_pacer::clock::now;
 use pileup_schedule::Law;
 
-use crate::Error;
 use crate::answer::Answer;
+use crate::error::Error;
 use crate::server::Work;
 use crate::wire::Turn;
 
@@ -129,7 +129,7 @@ impl Work for Batch {
     }
 
     async fn act(&self, turn: &Turn, request: &mut Request<Incoming>) -> Answer {
-        let answer = self.answer(turn, request).await.unwrap_or_else(|trouble| trouble.answer());
+        let answer = self.answer(turn, request).await.unwrap_or_else(|trouble| tell::error(&trouble));
         self.system.borrow_mut().journal.flush();
         answer
     }

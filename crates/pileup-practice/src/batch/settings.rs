@@ -5,23 +5,15 @@ use std::path::PathBuf;
 use pileup_schedule::Law;
 use serde::Deserialize;
 
-use crate::Error;
-use crate::settings::{Fault, Front, Kind, Tls, wrong};
+use crate::error::Error;
+use crate::front::{Front, Kind, wrong};
 
 const BATCH: &str = "the practice batch system";
 
 /// Settings, as `model/practice.py` writes them. Times in nanoseconds.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
-    /// Address to listen on.
-    pub(crate) host: String,
-    /// Port; 0: any free one.
-    pub(crate) port: u16,
-    /// Requests served at once.
-    pub(crate) threads: usize,
-    /// Requests that may wait; beyond, 503.
-    pub(crate) queue: usize,
     /// For how long a submission holds its thread, however many jobs it names.
     pub(crate) submit_cost: Law,
     /// The same of a question about jobs.
@@ -32,18 +24,10 @@ pub(crate) struct Settings {
     pub(crate) delegate_cost: Law,
     /// Who is known; empty: anybody.
     pub(crate) users: Vec<String>,
-    /// What the draws follow from.
-    pub(crate) seed: u64,
-    /// What goes wrong on purpose.
-    pub(crate) faults: Vec<Fault>,
-    /// File for a line per request.
-    pub(crate) log: Option<PathBuf>,
     /// File for what happened to the jobs.
     pub(crate) jobs: Option<PathBuf>,
-    /// Certificates; none: plain HTTP.
-    pub(crate) tls: Option<Tls>,
-    /// Bearer token that is asked for.
-    pub(crate) token: Option<String>,
+    #[serde(flatten)]
+    pub(crate) front: Front,
     #[serde(flatten)]
     pub(crate) rules: Rules,
 }
@@ -98,21 +82,13 @@ impl Default for Rules {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            host: "127.0.0.1".to_owned(),
-            port: 0,
-            threads: 16,
-            queue: 1000,
             submit_cost: Law::Fixed(0),
             status_cost: Law::Fixed(0),
             purge_cost: Law::Fixed(0),
             delegate_cost: Law::Fixed(0),
             users: Vec::new(),
-            seed: 1,
-            faults: Vec::new(),
-            log: None,
             jobs: None,
-            tls: None,
-            token: None,
+            front: Front::default(),
             rules: Rules::default(),
         }
     }
@@ -124,32 +100,16 @@ impl Settings {
         let mut settings: Self = serde_json::from_str(json).map_err(|error| {
             Error::Settings(format!("settings of {BATCH}: {error}; expected those of docs/practice.md (correct them)"))
         })?;
-        settings.front().check()?;
-        if let Some(fault) = settings.faults.iter().find(|fault| matches!(fault.kind, Kind::Truncate | Kind::WrongByte))
+        settings.front.what = BATCH;
+        settings.front.check()?;
+        if let Some(fault) =
+            settings.front.faults.iter().find(|fault| matches!(fault.kind, Kind::Truncate | Kind::WrongByte))
         {
             return Err(wrong(BATCH, &format!("fault {}", fault.kind.name()), "stall, refuse, error, ghost"));
         }
         settings.rules.check()?;
-        settings.rules.seed = settings.seed;
+        settings.rules.seed = settings.front.seed;
         Ok(settings)
-    }
-
-    /// What it has in common with other servers.
-    pub(crate) fn front(&self) -> Front {
-        let it = self.clone();
-        Front {
-            what: BATCH,
-            host: it.host,
-            port: it.port,
-            threads: it.threads,
-            queue: it.queue,
-            bandwidth: None,
-            seed: it.seed,
-            faults: it.faults,
-            log: it.log,
-            tls: it.tls,
-            token: it.token,
-        }
     }
 }
 
@@ -176,7 +136,10 @@ mod tests {
     #[test]
     fn nothing_given_is_the_default() {
         let settings = Settings::read("{}").unwrap_or_default();
-        assert_eq!((settings.host.as_str(), settings.threads, settings.rules.slots), ("127.0.0.1", 16, 100));
+        assert_eq!(
+            (settings.front.host.as_str(), settings.front.threads, settings.rules.slots),
+            ("127.0.0.1", 16, 100)
+        );
         assert_eq!(
             Settings::read(r#"{"seed": 9, "slots": 3}"#).map(|it| (it.rules.seed, it.rules.slots)).ok(),
             Some((9, 3))

@@ -9,9 +9,8 @@ use std::rc::Rc;
 use pileup_schedule::unit;
 
 use super::changes::Changes;
-use super::delegations::NOBODY;
 use super::history::History;
-use super::job::{Job, State, Wanted};
+use super::job::{Job, NOBODY, State, Wanted};
 use super::journal::{Event, Journal};
 use super::settings::Rules;
 

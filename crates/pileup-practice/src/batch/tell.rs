@@ -40,9 +40,9 @@ fn page(jobs: Vec<Told<'_>>, next: u64, more: bool) -> Answer {
 }
 
 /// Something went wrong.
-pub(crate) fn error(status: u16, text: &str) -> Answer {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    send(status, &json!({"error": text}))
+pub(crate) fn error(trouble: &Trouble) -> Answer {
+    let status = StatusCode::from_u16(trouble.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    send(status, &json!({"error": trouble.text}))
 }
 
 /// One number.

@@ -13,8 +13,7 @@ use hyper::body::Incoming;
 use crate::answer::{Answer, plain, says};
 use crate::dav::asked::Change;
 use crate::dav::properties::Name;
-use crate::methods::{text, trouble};
-use crate::storage::Storage;
+use crate::storage::{Storage, text, trouble};
 use crate::store::{Node, Path, Trouble};
 use crate::wire::Turn;
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 
 use super::*;
 use crate::row::{COLUMNS, Outcome, ROW_SIZE, as_bytes};
