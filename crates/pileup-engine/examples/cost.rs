@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pileup_engine::noop::NoopFactory;
-use pileup_engine::posix::PosixFactory;
 use pileup_engine::press::{Frame, Press};
 use pileup_engine::program::Program;
+use pileup_posix::PosixFactory;
 use pileup_record::{Histogram, Recorder};
 
 fn cpu() -> f64 {

@@ -3,7 +3,6 @@
 //! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
 //! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `native` starts workers; `press` is the face of it all.
 
-mod beneath;
 mod blocking;
 mod checked;
 pub mod client;
@@ -12,7 +11,6 @@ mod gate;
 mod iteration;
 mod native;
 pub mod noop;
-pub mod posix;
 pub mod press;
 pub mod program;
 pub mod progress;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::Press;
 use pileup_engine::program::Program;
-use pileup_engine::{noop, posix};
 use pileup_http::HttpFactory;
+use pileup_posix::PosixFactory;
 use pileup_xroot::XrootFactory;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,8 +32,8 @@ pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), Stri
         .map_err(|error| format!("a program for the engine: {error}; expected steps (see model.program.Program)"))?;
     let settings = spec.settings.get();
     match spec.protocol.as_str() {
-        "noop" => press.native(noop::NoopFactory, program),
-        "posix" => press.native(posix::PosixFactory::new(settings)?, program),
+        "noop" => press.native(NoopFactory, program),
+        "posix" => press.native(PosixFactory::new(settings)?, program),
         "http" => press.native(HttpFactory::new(settings)?, program),
         "xroot" => press.native(XrootFactory::new(settings)?, program),
         other => Err(format!(

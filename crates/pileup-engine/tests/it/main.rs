@@ -1,8 +1,6 @@
 //! The engine from outside: what begins when, what is counted, what is recorded.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // tests
 
-mod kit;
-mod posix;
 mod press;
 mod puller;
 mod rows;

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault};
 use pileup_engine::noop::NoopFactory;
-use pileup_engine::posix::PosixFactory;
 use pileup_engine::press::{Ended, Next};
 use pileup_record::{Histogram, Outcome, Phase};
 
-use crate::kit::{Bench, count, finish, program};
+use pileup_posix::PosixFactory;
+use pileup_testing::bench::{Bench, count, finish, program};
 
 #[test]
 fn a_closed_load_of_noops_is_counted_and_recorded_once() {

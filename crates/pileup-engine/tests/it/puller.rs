@@ -7,12 +7,10 @@ use pileup_engine::puller::{Begin, Puller, Step};
 use pileup_schedule::{Load, Schedule, Stage};
 use proptest::prelude::*;
 
-use crate::kit;
-
 const MS: i64 = 1_000_000;
 
 fn load(changes: &str) -> Load {
-    serde_json::from_str(&kit::load(changes)).unwrap()
+    serde_json::from_str(&pileup_testing::bench::load(changes)).unwrap()
 }
 
 /// One start: (when, client, iteration, intended), times in ms.

@@ -1,9 +1,9 @@
 //! What stands in the record of a load, row by row.
 
 use pileup_engine::noop::NoopFactory;
-use pileup_engine::posix::PosixFactory;
 
-use crate::kit::{Bench, Line, finish, program};
+use pileup_posix::PosixFactory;
+use pileup_testing::bench::{Bench, Line, finish, program};
 
 const MS: i64 = 1_000_000;
 

@@ -11,7 +11,7 @@ use pileup_engine::client::{
 use pileup_pacer::clock::now;
 use pileup_record::Outcome;
 
-use crate::kit::{Bench, Line, count, finish, program};
+use pileup_testing::bench::{Bench, Line, count, finish, program};
 
 /// A server that nobody reaches; counts the attempts.
 struct Nobody {

@@ -1,40 +1,27 @@
-//! What the tests share: steps from JSON, one act at a time, a server that follows a script.
+//! What the tests share: one act at a time, a server that follows a script.
 
 use std::future::Future;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Call, Client, Factory, Fault};
+use pileup_engine::client::{Act, Call, Factory, Fault};
 use pileup_engine::program::Step;
+pub use pileup_testing::acted;
+use pileup_testing::peer::{self, Listener};
+use pileup_testing::within;
 use pileup_xroot::{XrootClient, XrootFactory};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Run a future as a worker does.
 pub fn run<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tokio::task::LocalSet::new().block_on(&runtime, async {
-        tokio::time::timeout(Duration::from_secs(20), future).await.expect("the test takes too long")
-    })
+    within(Duration::from_secs(20), future)
 }
 
-/// A step with these words changed.
+/// A stat with these words changed.
 pub fn step(changes: Value) -> Step {
-    let mut step = json!({
-        "operation": "op", "verb": "stat",
-        "keys": {"prefix": "", "count": 1, "width": 6, "names": [], "order": "sequential"},
-        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": null, "verify": true, "checksum": "none", "method": "",
-        "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0,
-    });
-    for (word, value) in changes.as_object().unwrap() {
-        match (step[word].as_object_mut(), value) {
-            (Some(inner), Value::Object(more)) => inner.extend(more.clone()),
-            _ => step[word] = value.clone(),
-        }
-    }
-    serde_json::from_value(step).unwrap()
+    pileup_testing::step("stat", &changes)
 }
 
 /// Client 0 of this target.
@@ -48,13 +35,6 @@ pub async fn act(client: &mut XrootClient, changes: Value, key: &str) -> (Result
     acted(client, &Call::new(77, &step, 0, key)).await
 }
 
-/// The same for a call with more in it.
-pub async fn acted(client: &mut XrootClient, call: &Call<'_>) -> (Result<(), Fault>, Act) {
-    let mut act = Act::default();
-    let result = client.act(call, &mut act).await;
-    (result, act)
-}
-
 pub fn failed(text: &str) -> Result<(), Fault> {
     Err(Fault::failed(text))
 }
@@ -64,8 +44,7 @@ type Asked = Arc<Mutex<Vec<(u16, Vec<u8>)>>>;
 
 /// A server that does to its n-th connection what the script says.
 pub struct Script {
-    pub port: u16,
-    pub connections: Arc<AtomicUsize>,
+    listener: Listener,
     pub asked: Asked,
 }
 
@@ -84,23 +63,14 @@ pub struct Request {
 
 impl Script {
     pub fn new(script: impl Fn(usize, &mut Peer) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let connections = Arc::new(AtomicUsize::new(0));
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (counter, seen) = (Arc::clone(&connections), Arc::clone(&asked));
-        let script = Arc::new(script);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let stream = stream.unwrap();
-                stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-                stream.set_nodelay(true).unwrap();
-                let number = counter.fetch_add(1, Ordering::SeqCst);
-                let (script, asked) = (Arc::clone(&script), Arc::clone(&seen));
-                std::thread::spawn(move || script(number, &mut Peer { stream, asked }));
-            }
+        let (seen, script) = (Arc::clone(&asked), Arc::new(script));
+        let listener = Listener::new(move |number, stream| {
+            stream.set_nodelay(true).unwrap();
+            let (script, asked) = (Arc::clone(&script), Arc::clone(&seen));
+            std::thread::spawn(move || script(number, &mut Peer { stream, asked }));
         });
-        Self { port, connections, asked }
+        Self { listener, asked }
     }
 
     /// One that greets as it should, then follows the script.
@@ -123,26 +93,22 @@ impl Script {
     }
 
     pub fn url(&self) -> String {
-        format!("root://127.0.0.1:{}//base", self.port)
+        format!("root://127.0.0.1:{}//base", self.port())
+    }
+
+    pub fn port(&self) -> u16 {
+        self.listener.port
     }
 
     pub fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.listener.connections()
     }
 }
 
 impl Peer {
     /// Take nothing more in from now on: what comes is dropped before this machine acknowledges it.
     pub fn deafen(&self) {
-        let mut nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 }; // return 0 bytes of every packet
-        let program = libc::sock_fprog { len: 1, filter: &raw mut nothing };
-        let size = std::mem::size_of::<libc::sock_fprog>() as libc::socklen_t;
-        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&self.stream);
-        // SAFETY: the descriptor is open, and the program is one of one instruction, which the kernel copies.
-        let done = unsafe {
-            libc::setsockopt(descriptor, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, (&raw const program).cast(), size)
-        };
-        assert_eq!(done, 0);
+        peer::deafen(&self.stream);
     }
 
     /// Read the handshake, and answer to protocol and login; `login` is what stands behind the session's id.

@@ -295,7 +295,7 @@ fn redirects_are_followed_with_what_they_say() {
         peer.say(asked.stream, OK, STAT);
         peer.linger();
     });
-    let port = home.port;
+    let port = home.port();
     let away = Script::greeting(move |_, peer| {
         let asked = peer.request();
         peer.say(asked.stream, REDIRECT, &[&u32::from(port).to_be_bytes()[..], b"127.0.0.1?a=b&c=d"].concat());

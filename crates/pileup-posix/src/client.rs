@@ -1,4 +1,4 @@
-//! Files below a folder, through the plain system calls.
+//! A client: what each verb of a program does to the files below a folder.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,13 +7,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use pileup_engine::client::{Act, Call, Client, Factory, Fault, NOT_OURS};
+use pileup_engine::content::{Adler32, Maker};
+use pileup_engine::program::{Checksum, Range, Step, Verb};
 use pileup_pacer::clock;
 use serde::Deserialize;
 
 use crate::beneath::{Beneath, Root};
-use crate::client::{Act, Call, Client, Factory, Fault, NOT_OURS};
-use crate::content::{Adler32, Maker};
-use crate::program::{Checksum, Range, Step, Verb};
 
 /// Bytes per call, where the test says nothing.
 const BUFFER: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! What the tests share: loads and programs as JSON with a few changes, a folder with a recorder, and its rows as they stand in the file.
+//! A press from outside: loads and programs as JSON with a few changes, a folder with a recorder, and its rows as they stand in the file.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,14 +8,20 @@ use std::time::{Duration, Instant};
 use pileup_engine::press::{Frame, Press};
 use pileup_engine::program::{Program, Step};
 use pileup_record::{Outcome, Recorder, Row};
+use serde_json::json;
+
+use crate::merge;
 
 /// A folder with a record, removed in the end.
 pub struct Bench {
+    /// Writes the record.
     pub recorder: Arc<Recorder>,
+    /// The folder; files for clients go into `data` below it.
     pub folder: PathBuf,
 }
 
 impl Bench {
+    /// One of this name.
     pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("pileup-engine-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
@@ -23,6 +29,7 @@ impl Bench {
         Self { recorder: Recorder::create(&folder.join("operations.table"), 0).unwrap(), folder }
     }
 
+    /// A press with a load of one iteration, with changes.
     pub fn press(&self, changes: &str) -> Arc<Press> {
         Press::new(Arc::clone(&self.recorder), &load(changes)).unwrap()
     }
@@ -43,6 +50,7 @@ impl Drop for Bench {
 }
 
 /// A row as docs/record.md lays it out, read by offsets.
+#[allow(missing_docs)] // named as there
 #[derive(Debug)]
 pub struct Line {
     pub id: u64,
@@ -116,18 +124,14 @@ fn line(row: &[u8], texts: &HashMap<u32, String>) -> Line {
     }
 }
 
-fn merged(base: &str, changes: &str) -> String {
-    let mut plain: serde_json::Map<String, serde_json::Value> = serde_json::from_str(base).unwrap();
-    plain.extend(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(changes).unwrap());
-    serde_json::Value::from(plain).to_string()
-}
-
 /// A load of one iteration, with changes.
 pub fn load(changes: &str) -> String {
     let base = r#"{"case": 1, "name": "t", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 7, "start": 0, "kind": "once",
         "times": null, "clients": null, "rate": null, "arrivals": "constant", "ramp": 0, "warm_up": 0, "for": null, "think": null,
         "phase": null, "timeout": 5000000000, "pacing": "normal", "workers": 1, "errors_in_a_row": null, "operations": null}"#;
-    merged(base, changes)
+    let mut load = serde_json::from_str(base).unwrap();
+    merge(&mut load, &serde_json::from_str(changes).unwrap());
+    load.to_string()
 }
 
 /// A program of noops on four objects, with changes.
@@ -137,10 +141,11 @@ pub fn program(steps: &[&str]) -> Program {
 
 /// A noop on one of four objects, with changes.
 pub fn step(changes: &str) -> Step {
-    let base = r#"{"operation": "act", "verb": "noop", "keys": {"prefix": "f", "count": 4, "width": 2, "names": [], "order": "sequential"},
-        "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": 65536, "verify": true, "checksum": "none", "method": "",
-        "headers": [], "expect": {"statuses": [], "contains": null, "entries": null}, "missing_ok": false, "cost_ns": 0}"#;
-    serde_json::from_str(&merged(base, changes)).unwrap()
+    let mut base = json!({
+        "operation": "act", "keys": {"prefix": "f", "count": 4, "width": 2}, "buffer": 65536,
+    });
+    merge(&mut base, &serde_json::from_str(changes).unwrap());
+    crate::step("noop", &base)
 }
 
 /// Frames until it is over; panics when it does not end.

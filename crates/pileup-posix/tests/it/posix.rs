@@ -1,9 +1,8 @@
 //! The client of folders: what each system call's answer becomes.
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault, Kind};
-use pileup_engine::posix::{PosixClient, PosixFactory};
-
-use crate::kit::{Bench, step};
+use pileup_posix::{PosixClient, PosixFactory};
+use pileup_testing::bench::{Bench, step};
 
 const CONTENT: &str = r#""content": {"seed": 3, "size": 10000}, "buffer": 4096"#;
 

@@ -1,0 +1,4 @@
+//! The client of folders from outside.
+#![allow(clippy::unwrap_used)] // tests
+
+mod posix;
