@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from pydantic import SecretStr
 
+from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
-from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint, Untrusted
+from pileup.builtin.credentials.server_certificates import Untrusted
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.curl import Curl
 from pileup.builtin.http.location import Location, locate
 from pileup.plugin import (
     Ambiguous,
     ClientSpec,
-    Duration,
     Failed,
     ProgramClient,
     Step,
-    Target,
     TargetError,
     option,
 )
 
 
-class HttpTarget(Target):
+class HttpTarget(ConnectedTarget):
     """A server that speaks HTTP/1.1, with or without TLS.
 
     The url begins with http:// or https://; paths in tests are relative to it. Credentials: `token` or `token_file`
@@ -67,26 +65,8 @@ class HttpTarget(Target):
         help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait for the word at most 1 s; never: "
         "send at once. Waits without a word are operations `expect-wait`, and no part of service times",
     )
-    reconnect_pause: Duration = option(
-        10**9,
-        ge=0,
-        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
-        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
-    )
     client_: Literal["native", "curl"] = option(
         "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
-    )
-    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
-    first_answer: Duration = option(
-        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
-    )
-    certificate_sha256: Fingerprint | None = option(
-        None,
-        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
-        "that alone, whoever has signed it and whatever name is in it",
-    )
-    insecure: bool = option(
-        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
     )
 
     @property
@@ -103,11 +83,7 @@ class HttpTarget(Target):
             told = "`insecure` or `certificate_sha256` is given, and the url is without TLS"
             raise TargetError(told, "a url that begins with https://", "take them out, or correct the url")
         found = identity_of(self.credentials, where.host, secret=where.secret, tls=tls)
-        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
-
-    def remarks(self) -> list[str]:
-        """Say loudly that nobody knows who the server is."""
-        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
+        return self.believing(found)
 
     def client(self) -> ClientSpec:
         """Return the engine's HTTP client. The settings hold secrets."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
-from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint
 from pileup.builtin.xrootd.bindings import XrootdBindings
 from pileup.builtin.xrootd.launcher import xrootd_launcher
 from pileup.builtin.xrootd.location import Place, place_of
@@ -19,7 +18,6 @@ from pileup.builtin.xrootd.xrdcp import XrdCopy
 from pileup.plugin import (
     Ambiguous,
     ClientSpec,
-    Duration,
     Entry,
     Failed,
     FileTarget,
@@ -41,7 +39,7 @@ NATIVE = ("token", "token_file", "ca", "user", "certificate_sha256", "insecure")
 """Words of an identity that the engine's client takes."""
 
 
-class XrootdTarget(FileTarget):
+class XrootdTarget(ConnectedTarget, FileTarget):
     """Storage that speaks the XRootD protocol: XRootD, EOS, dCache, and what is built on them.
 
     The url is that of a folder that is there: root://host:1094//path, with TLS roots://host//path (also xroot:// and
@@ -68,24 +66,6 @@ class XrootdTarget(FileTarget):
     )
     read_ahead: Size | None = option(
         None, help="bytes asked for before they are wanted while a file is read; default: what suits the test"
-    )
-    reconnect_pause: Duration = option(
-        10**9,
-        ge=0,
-        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
-        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
-    )
-    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
-    first_answer: Duration = option(
-        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
-    )
-    certificate_sha256: Fingerprint | None = option(
-        None,
-        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
-        "that alone, whoever has signed it and whatever name is in it",
-    )
-    insecure: bool = option(
-        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
     )
 
     client_: Literal["native", "bindings", "xrdcp"] = option(
@@ -122,11 +102,7 @@ class XrootdTarget(FileTarget):
         bearer = given.token is not None or given.token_file is not None
         named = given if not bearer else given.model_copy(update={"user": None})  # here a name, no other way to come in
         found = identity_of(named, self.place.host, secret=True, tls=True)  # the client itself asks for TLS
-        return replace(found, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
-
-    def remarks(self) -> list[str]:
-        """Say loudly that nobody knows who the server is."""
-        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
+        return self.believing(found)
 
     def client(self) -> ClientSpec:
         """Return the engine's XRootD client. The settings hold secrets."""

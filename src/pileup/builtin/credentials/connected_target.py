@@ -1,0 +1,40 @@
+"""Options of targets that are reached over connections with or without TLS."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pileup.builtin.credentials.identity import Identity
+from pileup.builtin.credentials.server_certificates import INSECURE, Fingerprint
+from pileup.plugin import Duration, Target, option
+
+
+class ConnectedTarget(Target):
+    """What all such targets can be told of their connections, and of the servers at the other end."""
+
+    reconnect_pause: Duration = option(
+        10**9,
+        ge=0,
+        help="longest pause of a client after a connection that could not be made: the first is a tenth to a fifth of "
+        "it, then they double; 0 s: none. For loads that last for a time; pauses are operations `reconnect-pause`",
+    )
+    patience: Duration = option(30 * 10**9, gt=0, help="how long Python tests wait for an answer")
+    first_answer: Duration = option(
+        10 * 10**9, gt=0, help="how long the server has for its first answer; without one it cannot be reached"
+    )
+    certificate_sha256: Fingerprint | None = option(
+        None,
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
+        "that alone, whoever has signed it and whatever name is in it",
+    )
+    insecure: bool = option(
+        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
+    )
+
+    def believing(self, who: Identity) -> Identity:
+        """Return who pileup is, with the servers that it believes."""
+        return replace(who, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
+
+    def remarks(self) -> list[str]:
+        """Say loudly that nobody knows who the server is."""
+        return [INSECURE] if self.insecure and not self.certificate_sha256 else []
