@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = pileup_http::probe::answers(bytes);
+    let _ = pileup_http1::probe::answers(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = pileup_http::probe::listing(bytes);
+    let _ = pileup_webdav::probe::listing(bytes);
 });

@@ -92,6 +92,17 @@ fn alert_text(alert: AlertDescription) -> String {
     }
 }
 
+/// A url as it may be in a message: short, without its query, which may hold a token, and not at all where it holds a user.
+#[must_use]
+pub fn url(url: &str) -> String {
+    let shown = url.split('?').next().unwrap_or_default();
+    let shown: String = shown.chars().take(200).collect();
+    match shown.split_once('@') {
+        Some(_) => "(not shown, it holds a user)".to_owned(),
+        None => format!("{shown:?}"),
+    }
+}
+
 /// Find a cause of this type below an error; `io::Error` hides its own in `get_ref`.
 #[must_use]
 pub fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::Press;
 use pileup_engine::program::Program;
-use pileup_http::HttpFactory;
 use pileup_posix::PosixFactory;
+use pileup_webdav::WebdavFactory;
 use pileup_xroot::XrootFactory;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,7 +34,7 @@ pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), Stri
     match spec.protocol.as_str() {
         "noop" => press.native(NoopFactory, program),
         "posix" => press.native(PosixFactory::new(settings)?, program),
-        "http" => press.native(HttpFactory::new(settings)?, program),
+        "http" => press.native(WebdavFactory::new(settings)?, program),
         "xroot" => press.native(XrootFactory::new(settings)?, program),
         other => Err(format!(
             "the engine knows no protocol {other:?}; expected noop, posix, http or xroot (a target names it)"

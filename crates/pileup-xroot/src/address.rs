@@ -1,5 +1,7 @@
 //! The address of a target, and how the name of an object becomes a path there.
 
+use pileup_net::words;
+
 use crate::frame::split_port;
 
 /// Where the target is: `root://user@host:port//base?opaque` in its parts.
@@ -28,7 +30,7 @@ impl Address {
         let wrong = |what: &str| {
             format!(
                 "url {}: {what}; expected root://host[:port]//path or roots://… (correct the url of the target)",
-                quoted(url)
+                words::url(url)
             )
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("no protocol"))?;
@@ -83,16 +85,6 @@ impl Address {
 
 /// Longest path.
 const PATH: usize = 16 * 1024;
-
-/// The text as it may stand in a message: short, without what follows a question mark, which may be a token.
-fn quoted(url: &str) -> String {
-    let shown = url.split('?').next().unwrap_or_default();
-    let shown: String = shown.chars().take(200).collect();
-    match shown.split_once('@') {
-        Some(_) => "(not shown, it holds a user)".to_owned(),
-        None => format!("{shown:?}"),
-    }
-}
 
 #[cfg(test)]
 mod tests {

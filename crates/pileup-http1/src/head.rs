@@ -3,8 +3,10 @@
 use http::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderName, LOCATION};
 use http::{HeaderMap, HeaderValue};
 
-use crate::wire::{Broken, HEAD};
+use crate::error::Broken;
 
+/// Longest head of an answer.
+pub(crate) const HEAD: usize = 64 * 1024;
 /// Most headers of an answer.
 const HEADERS: usize = 100;
 
@@ -21,10 +23,12 @@ pub(crate) struct Parsed {
     pub(crate) keep: bool,
     pub(crate) closes: bool,
     pub(crate) headers: HeaderMap,
+    /// Names of further headers that are wanted.
+    keeps: &'static [HeaderName],
 }
 
-/// Read a head: its length and what is in it; none while it is not whole.
-pub(crate) fn parse(input: &[u8]) -> Result<Option<(usize, Parsed)>, Broken> {
+/// Read a head: its length and what is in it; none while it is not whole. `keeps`: further headers that are wanted.
+pub(crate) fn parse(input: &[u8], keeps: &'static [HeaderName]) -> Result<Option<(usize, Parsed)>, Broken> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let length = match response.parse(input) {
@@ -43,6 +47,7 @@ pub(crate) fn parse(input: &[u8]) -> Result<Option<(usize, Parsed)>, Broken> {
         keep: newer,
         closes: false,
         headers: HeaderMap::new(),
+        keeps,
     };
     for header in response.headers.iter() {
         head.note(header.name.as_bytes(), header.value)?;
@@ -72,7 +77,12 @@ impl Parsed {
                 self.coded = true;
                 self.chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
             }
-            _ => {}
+            _ => {
+                let wanted = self.keeps.iter().find(|wanted| name.eq_ignore_ascii_case(wanted.as_str().as_bytes()));
+                if let Some(wanted) = wanted {
+                    self.keep_header(wanted.clone(), value);
+                }
+            }
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use std::task::Poll;
 use pileup_engine::client::Fault;
 use pileup_net::stream::{Rest, Stream};
 
-use crate::error;
+use crate::error::{self, Broken};
 use crate::upload::Upload;
-use crate::wire::{Broken, Head, Wire};
+use crate::wire::{Head, Wanted, Wire};
 
 /// Why there is no answer.
 pub(crate) enum NoAnswer {
@@ -62,19 +62,19 @@ impl Link {
         self.wire.rest();
     }
 
-    /// Send a request, its head written by `write`, and wait for the head of its answer, which is without a body where `bodiless`; the body
-    /// waits for the server's word where the request `asks`. `watch` is called whenever something may have moved.
+    /// Send a request, its head written by `write`, and wait for the head of its answer, which is read for what is `wanted`; the body waits
+    /// for the server's word where the request `asks`. `watch` is called whenever something may have moved.
     pub(crate) async fn exchange(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>),
         body: Upload,
-        bodiless: bool,
+        wanted: Wanted,
         asks: bool,
         mut watch: impl FnMut(&mut Wire),
     ) -> Result<Head, NoAnswer> {
         let idle = std::mem::replace(&mut self.used, true);
         let wire = &mut self.wire;
-        wire.begin(write, body, bodiless, asks);
+        wire.begin(write, body, wanted, asks);
         let answer = poll_fn(|context| {
             let answer = wire.poll_head(context);
             watch(wire);

@@ -9,7 +9,64 @@ use pileup_engine::content::{Adler32, Maker, Object};
 /// Largest piece handed to the connection at once.
 const PIECE: u64 = 64 * 1024;
 
-/// The body of a request.
+/// What a request sends.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// Nothing, and no Content-Length.
+    None,
+    /// A body of 0 bytes.
+    Empty,
+    /// A text.
+    Fixed(Bytes),
+    /// Known content of an object, from a byte on up to before another: made while it is sent.
+    Known {
+        /// Of which object.
+        object: Object,
+        /// The first byte.
+        begin: u64,
+        /// Behind the last.
+        end: u64,
+    },
+}
+
+impl Body {
+    /// The whole of an object.
+    #[must_use]
+    pub fn whole(object: Object) -> Self {
+        Self::Known { object, begin: 0, end: object.size }
+    }
+
+    /// Bytes; none: there is no body.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Empty => Some(0),
+            Self::Fixed(text) => Some(text.len() as u64),
+            Self::Known { begin, end, .. } => Some(end.saturating_sub(*begin)),
+        }
+    }
+
+    /// Begin to send it; `notes` learns how far it is, `sums` asks for its sum among them.
+    pub(crate) fn upload(&self, notes: &Rc<Cell<Notes>>, sums: bool) -> Upload {
+        let begun = if matches!(self, Self::Known { .. }) { Notes { bytes: 0, sum: 1 } } else { Notes::default() };
+        notes.set(begun);
+        match self {
+            Self::None | Self::Empty => Upload::Empty,
+            Self::Fixed(text) => Upload::Fixed(text.clone()),
+            Self::Known { object, begin, end } => Upload::Known(Known {
+                maker: Maker::new(object),
+                end: *end,
+                at: *begin,
+                buffer: BytesMut::new(),
+                sum: sums.then(Adler32::new),
+                notes: Rc::clone(notes),
+            }),
+        }
+    }
+}
+
+/// The body of a request on its way out.
 pub(crate) enum Upload {
     /// None.
     Empty,
@@ -22,7 +79,7 @@ pub(crate) enum Upload {
 /// Known content on its way out.
 pub(crate) struct Known {
     maker: Maker,
-    size: u64,
+    end: u64,
     at: u64,
     /// One buffer for all pieces: it is used again as soon as the connection has written the piece before.
     buffer: BytesMut,
@@ -40,13 +97,6 @@ pub(crate) struct Notes {
 }
 
 impl Upload {
-    /// The whole of an object; `sums` asks for its sum among the notes.
-    pub(crate) fn known(object: &Object, notes: Rc<Cell<Notes>>, sums: bool) -> Self {
-        let sum = sums.then(Adler32::new);
-        notes.set(Notes { bytes: 0, sum: 1 });
-        Self::Known(Known { maker: Maker::new(object), size: object.size, at: 0, buffer: BytesMut::new(), sum, notes })
-    }
-
     /// The next piece, never an empty one; none at the end.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         match self {
@@ -60,7 +110,7 @@ impl Upload {
 
 impl Known {
     fn piece(&mut self) -> Option<Bytes> {
-        let length = (self.size - self.at).min(PIECE) as usize;
+        let length = self.end.saturating_sub(self.at).min(PIECE) as usize;
         if length == 0 {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Counts the entries of a WebDAV multistatus (RFC 4918, 14.16) while it arrives, in memory that does not grow with the listing.
 
-use crate::address::decode;
+use pileup_http1::decode;
 
 /// Longest tag, comment or text that is looked at as a whole.
 const LONGEST: usize = 64 * 1024;

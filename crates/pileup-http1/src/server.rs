@@ -14,7 +14,9 @@ use pileup_net::token::Token;
 
 use crate::address::Address;
 use crate::connect::Link;
-use crate::{Settings, auth, error, request};
+use crate::settings::Settings;
+use crate::sign::Sign;
+use crate::{auth, error, request};
 
 /// Most servers, beside the target's own, that are remembered.
 const REMEMBERED: usize = 1024;
@@ -37,6 +39,8 @@ pub(crate) struct Server {
     pub(crate) written: Vec<u8>,
     /// The token, where it may be told.
     token: Option<Arc<Token>>,
+    /// What signs requests, where that may be seen.
+    pub(crate) signer: Option<Arc<dyn Sign>>,
 }
 
 impl Server {
@@ -77,6 +81,7 @@ pub(crate) struct Servers {
     /// Headers for the target alone: those that a user has written, and the password.
     own: HeaderMap,
     token: Option<Arc<Token>>,
+    signer: Option<Arc<dyn Sign>>,
     /// Hosts that credentials may be told to beside the target's own, as `host` or `host:port`.
     trusted: Vec<String>,
     files: [Option<PathBuf>; 3],
@@ -94,7 +99,7 @@ impl Servers {
     ///
     /// # Errors
     /// What is wrong with them, in three parts. Secrets are never part of it.
-    pub(crate) fn new(settings: &Settings, address: &Address) -> Result<Self, String> {
+    pub(crate) fn new(settings: &Settings, address: &Address, signer: Option<Arc<dyn Sign>>) -> Result<Self, String> {
         let mut common = HeaderMap::new();
         common.insert(USER_AGENT, HeaderValue::from_static(concat!("pileup/", env!("CARGO_PKG_VERSION"))));
         if !settings.keep_alive {
@@ -105,7 +110,7 @@ impl Servers {
             own.insert(AUTHORIZATION, value);
         }
         for (name, value) in &settings.headers {
-            let (name, value) = crate::header(name, value)?;
+            let (name, value) = request::header(name, value)?;
             own.insert(name, value);
         }
         Ok(Self {
@@ -113,6 +118,7 @@ impl Servers {
             common,
             own,
             token: auth::token(settings, address)?.map(Arc::new),
+            signer,
             trusted: settings.trust.iter().map(|host| host.to_ascii_lowercase()).collect(),
             files: [settings.ca.clone(), settings.certificate.clone(), settings.key.clone()],
             resume: settings.resume,
@@ -162,6 +168,7 @@ impl Servers {
             name: address.host.clone(),
             trust: if address.tls { Some(self.trust(confided, origin(address) == self.origin)?) } else { None },
             token: self.token.as_ref().filter(|_| confided && !headers.contains_key(AUTHORIZATION)).cloned(),
+            signer: self.signer.clone().filter(|_| confided),
             headers,
             written,
         })

@@ -9,18 +9,17 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use pileup_net::stream::{Rest, Stream};
 use pileup_pacer::clock::now;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::Sleep;
 
-use crate::chunks::Chunks;
-use crate::head::{Parsed, parse};
+use crate::chunks::{Chunks, Next};
+use crate::error::Broken;
+use crate::head::{HEAD, Parsed, parse};
 use crate::upload::Upload;
 
-/// Longest head of an answer.
-pub(crate) const HEAD: usize = 64 * 1024;
 /// Most that is read at once.
 const MOST: usize = 128 * 1024;
 /// The same while few connections of the process do so: fewer and larger reads cost half the CPU time.
@@ -39,30 +38,6 @@ const LATE: &[u8; 12] = b"HTTP/1.? 408";
 
 /// How long a server that was asked may stay silent before the body is sent all the same, as curl does.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Why an answer did not come, or not to its end.
-#[derive(Debug)]
-pub(crate) enum Broken {
-    /// Its head is larger than 64 KiB.
-    TooLarge,
-    /// It is not HTTP/1.
-    NotHttp,
-    /// It states another length than its chunks have (RFC 9112, 6.3: an error, it may hide an answer within another).
-    Contradiction,
-    /// The stream has ended, or failed.
-    Io(io::Error),
-}
-
-impl Broken {
-    /// Whether the stream has ended in order.
-    pub(crate) fn is_end(&self) -> bool {
-        matches!(self, Self::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof)
-    }
-
-    fn end() -> Self {
-        Self::Io(io::ErrorKind::UnexpectedEof.into())
-    }
-}
 
 /// What is looked at of the head of an answer.
 #[derive(Debug)]
@@ -192,8 +167,17 @@ pub(crate) struct Wire<S = Stream> {
     left: u64,
     /// Whether a byte of this answer has come.
     begun: bool,
-    /// Whether the answer is one without a body, whatever its head says (RFC 9110, 9.3.2).
-    bodiless: bool,
+    /// What the answer is to be read for.
+    wanted: Wanted,
+}
+
+/// What an answer is to be read for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Whether it is one without a body, whatever its head says (RFC 9110, 9.3.2).
+    pub(crate) bodiless: bool,
+    /// Further headers of it that are wanted.
+    pub(crate) keeps: &'static [HeaderName],
 }
 
 impl<S: Duplex> Wire<S> {
@@ -226,7 +210,7 @@ impl<S: Duplex> Wire<S> {
             keep: true,
             left: 0,
             begun: false,
-            bodiless: false,
+            wanted: Wanted::default(),
         }
     }
 
@@ -299,9 +283,9 @@ impl<S: Duplex> Wire<S> {
         }
     }
 
-    /// Begin a request: `write` puts its head into an empty buffer. `bodiless`: the answer has no body. `asks`: its body waits until the server
-    /// says that it will have it.
-    pub(crate) fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>), body: Upload, bodiless: bool, asks: bool) {
+    /// Begin a request: `write` puts its head into an empty buffer. `asks`: its body waits until the server says that it
+    /// will have it.
+    pub(crate) fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>), body: Upload, wanted: Wanted, asks: bool) {
         self.outgoing.head.clear();
         write(&mut self.outgoing.head);
         self.outgoing.at = 0;
@@ -310,7 +294,7 @@ impl<S: Duplex> Wire<S> {
         self.outgoing.done = false;
         self.outgoing.waits = asks.then(|| Box::pin(tokio::time::sleep(PATIENCE)));
         (self.outgoing.asked, self.outgoing.unheard) = (if asks { now() } else { 0 }, None);
-        (self.left, self.begun, self.bodiless) = (0, false, bodiless);
+        (self.left, self.begun, self.wanted) = (0, false, wanted);
         self.passed = 0;
         self.body = Body::Open;
     }
@@ -411,7 +395,7 @@ impl<S: Duplex> Wire<S> {
         self.poll_send(context).map_err(Broken::Io)?;
         loop {
             while self.begin < self.end {
-                let Some((length, head)) = parse(&self.input[self.begin..self.end])? else { break };
+                let Some((length, head)) = parse(&self.input[self.begin..self.end], self.wanted.keeps)? else { break };
                 self.begin += length;
                 if !(100..200).contains(&head.status) || head.status == 101 {
                     return Poll::Ready(self.take_head(head));
@@ -436,7 +420,7 @@ impl<S: Duplex> Wire<S> {
             (self.outgoing.done, self.keep) = (true, false);
         }
         (self.beside, self.chunked) = (head.stated.filter(|_| head.chunked), 0);
-        self.body = if self.bodiless || matches!(head.status, 101 | 204 | 304) {
+        self.body = if self.wanted.bodiless || matches!(head.status, 101 | 204 | 304) {
             Body::Sized(0)
         } else if head.coded {
             if head.chunked { Body::Chunked(Chunks::default()) } else { Body::Open }
@@ -516,17 +500,4 @@ impl<S: Duplex> Wire<S> {
     pub(crate) fn bytes(&self, (begin, end): (usize, usize)) -> &[u8] {
         &self.input[begin..end]
     }
-}
-
-/// What comes next of a body.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// So many bytes that are there.
-    Piece(usize),
-    /// Nothing any more.
-    End,
-    /// It is not there yet.
-    More,
-    /// What is there is no HTTP/1.
-    Wrong,
 }

@@ -7,10 +7,33 @@ use pileup_engine::client::Fault;
 use pileup_net::route::NoConnection;
 use pileup_net::words;
 
-use crate::wire::Broken;
+/// Why an answer did not come, or not to its end.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// Its head is larger than 64 KiB.
+    TooLarge,
+    /// It is not HTTP/1.
+    NotHttp,
+    /// It states another length than its chunks have (RFC 9112, 6.3: an error, it may hide an answer within another).
+    Contradiction,
+    /// The stream has ended, or failed.
+    Io(io::Error),
+}
+
+impl Broken {
+    /// Whether the stream has ended in order.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Self::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof)
+    }
+
+    pub(crate) fn end() -> Self {
+        Self::Io(io::ErrorKind::UnexpectedEof.into())
+    }
+}
 
 /// The fault of a status that does not pass: refused where the system said no, else failed.
-pub(crate) fn status(code: StatusCode) -> Fault {
+#[must_use]
+pub fn status(code: StatusCode) -> Fault {
     let text = match code.canonical_reason() {
         Some(reason) => format!("HTTP {} {reason}", code.as_u16()),
         None => format!("HTTP {}", code.as_u16()),
@@ -19,7 +42,8 @@ pub(crate) fn status(code: StatusCode) -> Fault {
 }
 
 /// Whether the status says that the system will not, rather than cannot: no right (401, 403), too much (429, 503), no room (507).
-pub(crate) fn is_refusal(code: StatusCode) -> bool {
+#[must_use]
+pub fn is_refusal(code: StatusCode) -> bool {
     matches!(code.as_u16(), 401 | 403 | 429 | 503 | 507)
 }
 

@@ -1,7 +1,5 @@
 //! The chunked transfer coding (RFC 9112, 7.1): where in what was read the body is.
 
-use crate::wire::Next;
-
 /// Most bytes of extensions and trailers of a body: nobody looks at them, and there need be no end of them.
 const ASIDE: usize = 16 * 1024;
 
@@ -28,6 +26,19 @@ enum At {
     /// Before the last line feed.
     LastLf,
     Done,
+}
+
+/// What comes next of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// So many bytes that are there.
+    Piece(usize),
+    /// Nothing any more.
+    End,
+    /// It is not there yet.
+    More,
+    /// What is there is no HTTP/1.
+    Wrong,
 }
 
 /// How far it has been read.

@@ -1,10 +1,51 @@
-//! Heads of requests, as bytes.
+//! Requests: what a protocol above asks for, and their heads as bytes.
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+
+use crate::upload::Body;
+
+/// A request, as the protocol above asks for it.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Method.
+    pub method: Method,
+    /// Path and query at the target, legal in a URL; at most 64 KiB.
+    pub path: String,
+    /// Headers beside those that every request to its server has; each takes the place of one of the same name.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// What is sent.
+    pub body: Body,
+    /// Id of the operation's row, told to the server in `X-Pileup-Id`.
+    pub id: u64,
+    /// Whether the Adler-32 of the body is wanted: `Session::sent_sum`.
+    pub sums: bool,
+    /// Whether the server is asked before the body is sent (RFC 9110, 10.1.1).
+    pub asks: bool,
+    /// Whether doing it twice is the same as doing it once, for what it does and for what is answered (RFC 9110, 9.2.2): then it is sent again
+    /// where a kept connection turns out to be dead and the server has not read it.
+    pub repeatable: bool,
+    /// Where a redirect may lead it.
+    pub follows: Follows,
+    /// Statuses that are an answer, though they may say that it is elsewhere.
+    pub answers: &'a [u16],
+    /// Headers of the answer that are wanted beside Content-Range, Content-Type, Digest and Location.
+    pub keeps: &'static [HeaderName],
+}
+
+/// Where a redirect may lead a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// Nowhere: a redirect is its answer.
+    Never,
+    /// To the same object of the same host, unless the target's `redirect_writes` allows more: what changes something is done where it was
+    /// meant to be.
+    Same,
+    /// Anywhere.
+    Anywhere,
+}
 
 /// What stands in the head of a request.
-pub(crate) struct Request<'a> {
-    /// Method.
+pub(crate) struct Out<'a> {
     pub(crate) method: &'a Method,
     /// Path and query, legal in a URL.
     pub(crate) path: &'a str,
@@ -24,16 +65,11 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Headers<'a> {
     /// Written already.
     Written(&'a [u8]),
-    /// To be written; `token` says whether one may stand beside them.
-    Own {
-        /// They.
-        headers: HeaderMap,
-        /// Whether nothing else says who we are.
-        token: bool,
-    },
+    /// To be written.
+    Own(HeaderMap),
 }
 
-impl Request<'_> {
+impl Out<'_> {
     /// Write the head.
     pub(crate) fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(self.method.as_str().as_bytes());
@@ -42,7 +78,7 @@ impl Request<'_> {
         into.extend_from_slice(b" HTTP/1.1\r\n");
         match &self.headers {
             Headers::Written(written) => into.extend_from_slice(written),
-            Headers::Own { headers, .. } => write_headers(into, headers),
+            Headers::Own(headers) => write_headers(into, headers),
         }
         if let Some(token) = self.token {
             into.extend_from_slice(b"Authorization: Bearer ");
@@ -78,6 +114,25 @@ pub(crate) fn write_headers(into: &mut Vec<u8>, headers: &HeaderMap) {
     }
 }
 
+/// Read a header that a user wrote.
+///
+/// # Errors
+/// When it is none, or one that pileup must set itself. The value is not shown, it may be a secret.
+pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let parsed = HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| format!("{name:?} is no name of a header; expected letters, digits and dashes (correct it)"))?;
+    if matches!(
+        parsed.as_str(),
+        "content-length" | "transfer-encoding" | "connection" | "upgrade" | "expect" | "x-pileup-id"
+    ) {
+        return Err(format!("header {parsed} is given; expected none of those that pileup sets itself (take it out)"));
+    }
+    let value = HeaderValue::from_str(value).map_err(|_| {
+        format!("the value of header {parsed} has a control character; expected plain text (correct it)")
+    })?;
+    Ok((parsed, value))
+}
+
 fn write_number(into: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
@@ -110,7 +165,7 @@ mod tests {
         let mut text = Vec::new();
         let headers = Headers::Written(b"Host: h\r\n");
         let (method, token) = (&Method::PUT, Some("t"));
-        Request { method, path: "/a?b", id: 7, size: Some(3), asks: true, token, headers }.write(&mut text);
+        Out { method, path: "/a?b", id: 7, size: Some(3), asks: true, token, headers }.write(&mut text);
         assert_eq!(
             String::from_utf8(text).unwrap(),
             "PUT /a?b HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer t\r\nExpect: 100-continue\r\nX-Pileup-Id: 7\r\nContent-Length: 3\r\n\r\n"

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use http::HeaderValue;
 use pileup_net::token::Token;
 
-use crate::Settings;
 use crate::address::Address;
+use crate::settings::Settings;
 
 /// The token, given or from a file.
 ///

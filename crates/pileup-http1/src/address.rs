@@ -1,18 +1,19 @@
 //! The address of a target, and how the name of an object becomes the path of a request.
 
 use http::Uri;
+use pileup_net::words;
 
 /// Where the target is: `http://host:port/base?query` in its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub struct Address {
     /// Whether to speak TLS.
-    pub(crate) tls: bool,
+    pub tls: bool,
     /// Name or address of the host, without the brackets of IPv6.
-    pub(crate) host: String,
+    pub host: String,
     /// Port.
-    pub(crate) port: u16,
+    pub port: u16,
     /// Value of the Host header.
-    pub(crate) authority: String,
+    pub authority: String,
     /// Path below which the objects are; begins with a slash, has none at its end (empty: the root).
     base: String,
     /// The path as it was written, for a request without a key.
@@ -26,11 +27,11 @@ impl Address {
     ///
     /// # Errors
     /// What is wrong with it, in three parts.
-    pub(crate) fn parse(url: &str) -> Result<Self, String> {
+    pub fn parse(url: &str) -> Result<Self, String> {
         let wrong = |what: &str| {
             format!(
                 "url {}: {what}; expected http://host[:port]/path or https://… (correct the url of the target)",
-                quoted(url)
+                words::url(url)
             )
         };
         let uri: Uri = url.parse().map_err(|error| wrong(&format!("{error}")))?;
@@ -68,22 +69,26 @@ impl Address {
     }
 
     /// Whether the host is this machine whatever the network does: `localhost` or a loopback address.
-    pub(crate) fn is_loopback(&self) -> bool {
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
         pileup_net::route::is_loopback(&self.host)
     }
 
     /// Path and query as they were written.
-    pub(crate) fn written(&self) -> String {
+    #[must_use]
+    pub fn written(&self) -> String {
         self.with_query(if self.path.is_empty() { "/".to_owned() } else { self.path.clone() })
     }
 
     /// Path of an object without the query, as another one is named in a header.
-    pub(crate) fn named(&self, key: &str) -> String {
+    #[must_use]
+    pub fn named(&self, key: &str) -> String {
         self.join(key, is_plain_in_path)
     }
 
     /// Path and query of an object: every byte that means something in a URL is encoded. A `folder` ends with a slash.
-    pub(crate) fn object(&self, key: &str, folder: bool) -> String {
+    #[must_use]
+    pub fn object(&self, key: &str, folder: bool) -> String {
         let mut path = self.join(key, is_plain_in_path);
         if folder && !path.ends_with('/') {
             path.push('/');
@@ -92,7 +97,8 @@ impl Address {
     }
 
     /// Path and query of a request: the key is part of a URL already, only what could not stand in one is encoded.
-    pub(crate) fn request(&self, key: &str) -> String {
+    #[must_use]
+    pub fn request(&self, key: &str) -> String {
         if key.is_empty() {
             return self.with_query(self.path.clone());
         }
@@ -125,16 +131,6 @@ fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// The text as it may stand in a message: short, without the query, which may hold a token.
-fn quoted(url: &str) -> String {
-    let shown = url.split('?').next().unwrap_or_default();
-    let shown: String = shown.chars().take(200).collect();
-    match shown.split_once('@') {
-        Some(_) => "(not shown, it holds a user)".to_owned(),
-        None => format!("{shown:?}"),
-    }
-}
-
 /// What stands for itself in a segment of a path (RFC 3986: pchar), and the slash.
 fn is_plain_in_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte)
@@ -159,7 +155,8 @@ fn encode(into: &mut String, text: &str, plain: fn(u8) -> bool) {
 }
 
 /// Undo the escapes of a URL; what is no escape stays.
-pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn decode(text: &[u8]) -> Vec<u8> {
     let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;

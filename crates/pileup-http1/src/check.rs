@@ -9,7 +9,7 @@ use pileup_engine::program::{Range, Step};
 const SEARCHED: usize = 1 << 20;
 
 /// Takes the pieces of a body.
-pub(crate) struct Check<'a> {
+pub struct Check<'a> {
     /// Content to compare with.
     content: Option<Maker>,
     /// Where in the object the next piece begins.
@@ -30,7 +30,8 @@ pub(crate) struct Check<'a> {
 
 impl<'a> Check<'a> {
     /// For a whole object, or the part that was asked for. `sum` goes on with what comes, where one is kept; `stated`: what it must come to.
-    pub(crate) fn object(call: &Call<'a>, part: Option<Range>, sum: Option<Adler32>, stated: Option<u32>) -> Self {
+    #[must_use]
+    pub fn object(call: &Call<'a>, part: Option<Range>, sum: Option<Adler32>, stated: Option<u32>) -> Self {
         let offset = part.map_or(0, |part| part.offset);
         let expected = call.content.map(|object| {
             let rest = object.size.saturating_sub(offset);
@@ -47,7 +48,8 @@ impl<'a> Check<'a> {
     }
 
     /// For the answer to a request: only the text is looked for.
-    pub(crate) fn answer(step: &'a Step) -> Self {
+    #[must_use]
+    pub fn answer(step: &'a Step) -> Self {
         let contains = step.expect.contains.as_deref();
         Self {
             content: None,
@@ -63,12 +65,14 @@ impl<'a> Check<'a> {
     }
 
     /// How much must come, when that is known.
-    pub(crate) fn expected(&self) -> Option<u64> {
+    #[must_use]
+    pub fn expected(&self) -> Option<u64> {
         self.expected
     }
 
     /// How much has come.
-    pub(crate) fn got(&self) -> u64 {
+    #[must_use]
+    pub fn got(&self) -> u64 {
         self.got
     }
 
@@ -76,7 +80,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// When more comes than should: there need be no end of it.
-    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    pub fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
         self.got += piece.len() as u64;
         if let Some(expected) = self.expected.filter(|expected| self.got > *expected) {
             return Err(Fault::failed(format!("size: more than the {expected} bytes expected")));
@@ -99,7 +103,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn finish(self) -> Result<Option<Adler32>, Fault> {
+    pub fn finish(self) -> Result<Option<Adler32>, Fault> {
         size(self.got, self.expected)?;
         if let Some(offset) = self.wrong {
             return Err(Fault::failed(format!("wrong content at offset {offset}")));
@@ -122,7 +126,7 @@ impl<'a> Check<'a> {
 ///
 /// # Errors
 /// When they differ.
-pub(crate) fn size(got: u64, expected: Option<u64>) -> Result<(), Fault> {
+pub fn size(got: u64, expected: Option<u64>) -> Result<(), Fault> {
     match expected {
         Some(expected) if got != expected => Err(Fault::failed(format!("size {got}, expected {expected}"))),
         _ => Ok(()),
@@ -130,7 +134,8 @@ pub(crate) fn size(got: u64, expected: Option<u64>) -> Result<(), Fault> {
 }
 
 /// The adler32 that the server states (RFC 3230: `Digest: adler32=03da0195`), among other sums perhaps.
-pub(crate) fn digest(headers: &HeaderMap) -> Option<u32> {
+#[must_use]
+pub fn digest(headers: &HeaderMap) -> Option<u32> {
     let values = headers.get_all("digest").iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).find_map(|one| {
         let (name, sum) = one.trim().split_once('=')?;

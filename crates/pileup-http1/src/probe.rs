@@ -10,11 +10,10 @@ use pileup_net::stream::Rest;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::check::digest;
-use crate::listing::Listing;
 use crate::multipart::{self, Multipart, Next, Span};
 use crate::redirect;
 use crate::upload::Upload;
-use crate::wire::{Duplex, Wire};
+use crate::wire::{Duplex, Wanted, Wire};
 
 /// A connection that gives these bytes, so many at a time, and takes anything.
 struct Memory<'a> {
@@ -69,7 +68,8 @@ pub fn answers(bytes: &[u8]) -> (usize, usize) {
     let mut context = Context::from_waker(Waker::noop());
     let (mut count, mut body) = (0, 0);
     loop {
-        wire.begin(|head| head.extend_from_slice(b"GET"), Upload::Empty, bodiless >> (count % 8) & 1 == 1, false);
+        let wanted = Wanted { bodiless: bodiless >> (count % 8) & 1 == 1, keeps: &[] };
+        wire.begin(|head| head.extend_from_slice(b"GET"), Upload::Empty, wanted, false);
         let Poll::Ready(Ok(head)) = wire.poll_head(&mut context) else { break };
         let _ = (digest(&head.headers), head.stated);
         for value in head.headers.values() {
@@ -120,17 +120,6 @@ pub fn parts(bytes: &[u8]) -> usize {
     count
 }
 
-/// Take bytes as a WebDAV listing; the first byte says how many come at a time. Returns how many entries there were.
-#[must_use]
-pub fn listing(bytes: &[u8]) -> Option<u64> {
-    let [step, bytes @ ..] = bytes else { return None };
-    let mut listing = Listing::new("/a%20b/");
-    for piece in bytes.chunks(usize::from(*step) + 1) {
-        listing.feed(piece).ok()?;
-    }
-    listing.finish().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,11 +135,10 @@ mod tests {
         }
         let two = b"\x05--x\r\nContent-Range: bytes 0-1/9\r\n\r\nab\r\n--x\r\nContent-Range: bytes 5-5/9\r\n\r\nc\r\n--x--\r\n";
         assert_eq!(parts(two), 2);
-        assert_eq!(listing(b"\x07<multistatus><response><href>/a%20b/c</href></response></multistatus>"), Some(1));
     }
 
     #[test]
     fn nothing_is_nothing() {
-        assert_eq!((answers(b""), answers(b"\0\0"), parts(b""), listing(b"")), ((0, 0), (0, 0), 0, None));
+        assert_eq!((answers(b""), answers(b"\0\0"), parts(b"")), ((0, 0), (0, 0), 0));
     }
 }

@@ -1,0 +1,101 @@
+//! An answer: its head, and its body as it comes.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::CONTENT_RANGE;
+use http::{HeaderMap, StatusCode};
+use pileup_engine::client::{Act, Fault};
+
+use crate::connect::Link;
+use crate::error;
+use crate::multipart::Span;
+use crate::server::Server;
+use crate::wire::Head;
+
+/// Most that is read of an answer nobody looks at, so that its connection can be used again.
+const DRAINED: u64 = 64 * 1024;
+
+/// A server as one client holds it: a count of its own, so that clients on several cores do not share one.
+pub(crate) type Known = Rc<Arc<Server>>;
+
+/// An answer whose head has come.
+pub struct Answer {
+    pub(crate) server: Known,
+    pub(crate) link: Link,
+    head: Head,
+    /// Path that was asked for, where it is another than at first.
+    pub(crate) path: Option<String>,
+    /// Bytes of its body so far.
+    got: u64,
+}
+
+impl Answer {
+    pub(crate) fn new(server: Known, link: Link, head: Head) -> Self {
+        Self { server, link, head, path: None, got: 0 }
+    }
+
+    /// Its status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.head.status
+    }
+
+    /// Size that it states, bytes.
+    #[must_use]
+    pub fn stated(&self) -> Option<u64> {
+        self.head.stated
+    }
+
+    /// Content-Range, Content-Type, Digest, Location, and what the request keeps beside them.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    /// Path that was asked for, where redirects have led to another than at first.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Which bytes of the object it says it has.
+    pub(crate) fn span(&self) -> Option<Span> {
+        self.head.headers.get(CONTENT_RANGE).and_then(|value| Span::parse(value.as_bytes()))
+    }
+
+    /// The next piece of its body; none at the end.
+    ///
+    /// # Errors
+    /// When it ends early, or is not HTTP/1.
+    pub async fn piece(&mut self) -> Result<Option<&[u8]>, Fault> {
+        let (got, stated) = (self.got, self.head.stated);
+        match self.link.piece().await {
+            None => Ok(None),
+            Some(Err(broken)) => Err(error::broken_body(&broken, got, stated)),
+            Some(Ok(piece)) => {
+                self.got += piece.len() as u64;
+                Ok(Some(piece))
+            }
+        }
+    }
+
+    /// Read the rest of the body and forget it; false when it is too long for that. `act` counts it.
+    ///
+    /// # Errors
+    /// As `piece`.
+    pub async fn drain(&mut self, mut act: Option<&mut Act>) -> Result<bool, Fault> {
+        let mut got = 0;
+        let before = act.as_ref().map_or(0, |act| act.bytes);
+        while let Some(piece) = self.piece().await? {
+            got += piece.len() as u64;
+            if let Some(act) = &mut act {
+                act.moved(before + got);
+            }
+            if got > DRAINED {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

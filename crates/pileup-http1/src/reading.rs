@@ -1,0 +1,197 @@
+//! Reading an object by GET: which part the next request asks for, and whether its answer holds that.
+
+use std::fmt::Write;
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, StatusCode};
+use pileup_engine::client::{Act, Call, Fault, no_sum};
+use pileup_engine::content::Adler32;
+use pileup_engine::program::{Checksum, Range};
+
+use crate::answer::Answer;
+use crate::check::{self, Check};
+use crate::multipart::{self, Multipart, Next};
+use crate::pieces::Pieces;
+
+/// A read of one object, in one request or several.
+pub struct Reading {
+    /// What the next request asks for, where it is not the whole.
+    parts: Vec<Range>,
+    /// Size of the object, once an answer has told it.
+    total: Option<u64>,
+    /// Sum of what has been read so far, where it is wanted.
+    sum: Option<Adler32>,
+}
+
+impl Reading {
+    /// Of the whole object at first; `sums` asks for the Adler-32 of all that is read.
+    #[must_use]
+    pub fn new(sums: bool) -> Self {
+        Self { parts: Vec::new(), total: None, sum: sums.then(Adler32::new) }
+    }
+
+    /// Ask for this range alone; one from the first byte without a length is the whole object.
+    pub fn set_part(&mut self, range: Range) {
+        self.parts.clear();
+        if range.offset > 0 || range.length.is_some() {
+            self.parts.push(range);
+        }
+    }
+
+    /// Ask for these ranges in one request.
+    pub fn set_parts(&mut self, first: Range, more: impl Iterator<Item = Range>) {
+        self.parts.clear();
+        self.parts.push(first);
+        self.parts.extend(more);
+    }
+
+    /// The one part that is asked for, or the first of several; none: the whole.
+    #[must_use]
+    pub fn part(&self) -> Option<Range> {
+        self.parts.first().copied()
+    }
+
+    /// Size of the object, bytes, once an answer has told it.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// The value of the Range header; none where the whole is asked for.
+    #[must_use]
+    pub fn range(&self) -> Option<HeaderValue> {
+        if self.parts.is_empty() { None } else { HeaderValue::from_str(&ranges(&self.parts)).ok() }
+    }
+
+    /// Adler-32 of all that has been read, where it is wanted.
+    pub fn finish(&mut self) -> Option<u32> {
+        self.sum.take().map(|sum| sum.finish())
+    }
+
+    /// Whether an answer of this status is one to what was asked for.
+    #[must_use]
+    pub fn passes(&self, status: StatusCode, call: &Call<'_>) -> bool {
+        match self.part() {
+            Some(part) => {
+                status == StatusCode::PARTIAL_CONTENT
+                    || (status == StatusCode::RANGE_NOT_SATISFIABLE && wants_nothing(part, call))
+            }
+            None => status == StatusCode::OK,
+        }
+    }
+
+    /// Take in the body of an answer that passes.
+    ///
+    /// # Errors
+    /// When it is not what was asked for, or not what it should be.
+    pub async fn take(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        match answer.status() {
+            StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
+            StatusCode::PARTIAL_CONTENT if self.parts.len() > 1 => pieces(answer, &self.parts, call, act).await,
+            status if status.is_success() => self.one(answer, call, act).await,
+            _ => receive(answer, Check::answer(call.step), act).await.map(drop),
+        }
+    }
+
+    async fn one(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        let partial = answer.status() == StatusCode::PARTIAL_CONTENT;
+        let part = self.part().filter(|_| partial);
+        if let Some(part) = part {
+            let span = answer.span().filter(|span| span.first == part.offset);
+            let span = span.ok_or_else(|| Fault::failed("another range than the one asked for"))?;
+            if let Some(total) = span.total {
+                check::size(total, call.content.map(|object| object.size))?;
+                self.total = Some(total);
+            }
+        }
+        let whole = part.is_none() && call.step.checksum == Checksum::Adler32;
+        let stated = || check::digest(answer.headers()).ok_or_else(no_sum);
+        let sum = if whole { Some(stated()?) } else { None };
+        let check = Check::object(call, part, self.sum.take(), sum);
+        self.sum = receive(answer, check, act).await?;
+        Ok(())
+    }
+}
+
+/// Whether a part that was asked for lies behind the end: of the known content, or of an object that was read up to there.
+fn wants_nothing(part: Range, call: &Call<'_>) -> bool {
+    call.content.map_or(part.offset > call.step.offset, |object| part.offset >= object.size)
+}
+
+/// Take a body in; returns the sum with it, where one is kept.
+///
+/// # Errors
+/// When it ends early, or `check` finds it wrong.
+pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<Option<Adler32>, Fault> {
+    if let Some(stated) = answer.stated() {
+        check::size(stated, check.expected())?;
+    }
+    let sent = act.bytes;
+    while let Some(piece) = answer.piece().await? {
+        act.moved(sent + check.got() + piece.len() as u64);
+        act.came(check.got() + piece.len() as u64);
+        check.take(piece)?;
+    }
+    check.finish()
+}
+
+/// Take several parts in: a server may give them as one when they lie close together.
+async fn pieces(answer: &mut Answer, asked: &[Range], call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    let no_parts = |why: &str| Fault::failed(format!("the answer is no multipart: {why}"));
+    let (mut pieces, before) = (Pieces::new(asked, call), act.bytes);
+    let boundary = answer.headers().get(CONTENT_TYPE).and_then(|value| multipart::boundary(value.as_bytes()));
+    let mut parts = boundary.map(|boundary| Multipart::new(&boundary));
+    if parts.is_none() {
+        let span = answer.span().ok_or_else(|| Fault::failed("another range than those asked for"))?;
+        if let Some(stated) = answer.stated() {
+            check::size(stated, Some((span.last - span.first).saturating_add(1)))?;
+        }
+        pieces.begin(span)?;
+    }
+    let mut got = 0;
+    while let Some(piece) = answer.piece().await? {
+        let mut there = piece;
+        got += there.len() as u64;
+        act.came(got);
+        let Some(parts) = &mut parts else {
+            pieces.take(there)?;
+            act.moved(before + pieces.got());
+            continue;
+        };
+        while !there.is_empty() {
+            let (skipped, next) = parts.next(there);
+            there = &there[skipped..];
+            match next {
+                Next::Part(span) => pieces.begin(span)?,
+                Next::Data(length) => {
+                    pieces.take(&there[..length])?;
+                    act.moved(before + pieces.got());
+                    there = &there[length..];
+                }
+                Next::More | Next::End => break,
+                Next::Wrong(why) => return Err(no_parts(why)),
+            }
+        }
+    }
+    match &parts {
+        Some(parts) if !parts.is_done() => Err(no_parts("it ends too early")),
+        _ => pieces.finish(),
+    }
+}
+
+/// The Range header; the last byte of each counts (RFC 9110, 14.1.2).
+fn ranges(parts: &[Range]) -> String {
+    let mut text = "bytes=".to_owned();
+    for (number, part) in parts.iter().enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        // writing into a String cannot fail
+        let _ = match part.length {
+            Some(length) => {
+                let last = part.offset.saturating_add(length.saturating_sub(1));
+                write!(text, "{comma}{}-{last}", part.offset)
+            }
+            None => write!(text, "{comma}{}-", part.offset),
+        };
+    }
+    text
+}

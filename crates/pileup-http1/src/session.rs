@@ -1,0 +1,296 @@
+//! One virtual client's connections: one request after another, redirects followed.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::{AUTHORIZATION, LOCATION};
+use http::{HeaderMap, Method, StatusCode};
+use pileup_engine::client::{Act, EXPECT_WAIT, Fault, Incomplete, Kind, OwnWait};
+use pileup_net::stream::Rest;
+use pileup_pacer::clock::now;
+
+use crate::answer::{Answer, Known};
+use crate::connect::{Link, NoAnswer};
+use crate::error;
+use crate::redirect::{self, Destination};
+use crate::request::{Follows, Headers, Out, Request};
+use crate::server::Server;
+use crate::sign::Unsigned;
+use crate::site::Site;
+use crate::upload::Notes;
+use crate::wire::{Wanted, Wire};
+
+/// Longest path of a request.
+const PATH: usize = 64 * 1024;
+/// Most connections that a client keeps, each to another server.
+const KEPT: usize = 8;
+
+/// One virtual client of a target: it has at most one connection to each server, and nobody else uses those.
+pub struct Session {
+    site: Arc<Site>,
+    number: u32,
+    home: Known,
+    links: Vec<(Known, Link)>,
+    /// Whether something has come on a connection at rest that nobody has asked for.
+    unasked: bool,
+    /// About the body that is being sent.
+    sent: Rc<Cell<Notes>>,
+}
+
+/// Where a request is sent.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    server: &'a Known,
+    path: &'a str,
+}
+
+impl Session {
+    /// Of client `number` of a target: clients with different numbers begin with different addresses of its host.
+    #[must_use]
+    pub fn new(site: &Arc<Site>, number: u32) -> Self {
+        let home = Rc::new(Arc::clone(&site.home));
+        Self { site: Arc::clone(site), number, home, links: Vec::new(), unasked: false, sent: Rc::default() }
+    }
+
+    /// Connect to the target, where connections are kept.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub async fn open(&mut self) -> Result<(), Fault> {
+        if self.site.keep_alive && self.links.is_empty() {
+            self.links.push((Rc::clone(&self.home), self.home.connect(self.number).await?));
+        }
+        Ok(())
+    }
+
+    /// Make a further connection to the target and end it.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub async fn connect(&mut self) -> Result<(), Fault> {
+        self.home.connect(self.number).await?.end().await;
+        Ok(())
+    }
+
+    /// End all connections in order.
+    pub async fn close(&mut self) {
+        for (_, link) in self.links.drain(..) {
+            link.end().await;
+        }
+    }
+
+    /// Adler-32 of the body that was sent last, where the request asked for it.
+    #[must_use]
+    pub fn sent_sum(&self) -> u32 {
+        self.sent.get().sum
+    }
+
+    /// Say once whether a server has sent something that nobody had asked for, since this was asked last.
+    ///
+    /// # Errors
+    /// When one has: the operation at hand has had a connection that is not in order.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        if std::mem::take(&mut self.unasked) { Err(error::surplus_before()) } else { Ok(()) }
+    }
+
+    /// Send a request, and go where the answer sends us; the answer is to be given back to `keep`. `act` learns of bytes, calls and waits.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(&mut self, request: &Request<'_>, act: &mut Act) -> Result<Answer, Fault> {
+        let home = Rc::clone(&self.home);
+        let mut elsewhere: Option<(Known, String)> = None;
+        let (mut hops, mut asks, before) = (0, request.asks, act.bytes);
+        loop {
+            let place = match &elsewhere {
+                None => Place { server: &home, path: &request.path },
+                Some((server, path)) => Place { server, path },
+            };
+            let mut answer = self.ask_at(place, request, asks, before, act).await?;
+            let status = answer.status();
+            if status == StatusCode::EXPECTATION_FAILED && asks {
+                asks = false; // RFC 9110, 10.1.1: once more without
+                continue;
+            }
+            let Some(next) = self.leads_to(&answer, place, request)? else {
+                answer.path = elsewhere.map(|(_, path)| path);
+                return Ok(answer);
+            };
+            self.keep(answer).await?;
+            if hops == self.site.redirects {
+                let most = self.site.redirects;
+                return Err(Fault::failed(format!(
+                    "redirected more than {most} times, the last time by HTTP {}",
+                    status.as_u16()
+                )));
+            }
+            hops += 1;
+            (act.first_byte, act.sent) = (0, false);
+            elsewhere = Some(next);
+        }
+    }
+
+    /// Where an answer sends the request; none: nowhere.
+    fn leads_to(
+        &self,
+        answer: &Answer,
+        place: Place<'_>,
+        request: &Request<'_>,
+    ) -> Result<Option<(Known, String)>, Fault> {
+        let status = answer.status();
+        let expected = request.answers.contains(&status.as_u16());
+        let followed = self.site.redirects > 0 && redirect::leads_on(status, &request.method) && !expected;
+        let follows = followed && request.follows != Follows::Never;
+        let Some(location) = answer.headers().get(LOCATION).filter(|_| follows) else {
+            return Ok(None);
+        };
+        let location = location.to_str().ok();
+        let to = location.and_then(|text| redirect::destination(text, place.server.is_encrypted(), place.path));
+        if request.follows == Follows::Same
+            && !self.site.redirect_writes
+            && let Some(to) = &to
+            && !redirect::stays(to, &self.site.address.host, &request.path)
+        {
+            return Err(Fault::failed(format!(
+                "HTTP {} sends {} to another host or path, which is not followed; expected an answer (the target's redirect_writes: anywhere allows it)",
+                status.as_u16(),
+                request.method
+            )));
+        }
+        match to {
+            None => Err(Fault::failed(format!("HTTP {} to what is no url of an HTTP server", status.as_u16()))),
+            Some(Destination::Path(path)) => Ok(Some((Rc::clone(place.server), path))),
+            Some(Destination::Elsewhere(address, path)) => {
+                Ok(Some((Rc::new(self.site.servers.find(&address).map_err(Fault::failed)?), path)))
+            }
+        }
+    }
+
+    /// Send the request and wait for the head of its answer.
+    ///
+    /// A kept connection may turn out to be dead. What had not left is sent on a new one. What had left is sent again only where the server
+    /// has not read it, and where the request is `repeatable`; it is counted as a further call and as a repeat. Where the server may have had
+    /// it in its hands it is ambiguous, whatever the method, and so it stays when there is no second connection.
+    async fn ask_at(
+        &mut self,
+        place: Place<'_>,
+        request: &Request<'_>,
+        asks: bool,
+        before: u64,
+        act: &mut Act,
+    ) -> Result<Answer, Fault> {
+        let kept = self.kept(place.server).await;
+        let fresh = kept.is_none();
+        match self.attempt(kept, place, request, asks, before, act).await {
+            Ok(answer) => Ok(answer),
+            Err(NoAnswer::Stale { left: false, .. }) if !fresh => {
+                (act.sent, act.calls) = (false, act.calls - 1);
+                self.attempt(None, place, request, asks, before, act).await.map_err(fault_of)
+            }
+            Err(NoAnswer::Stale { unread: true, fault, .. }) if !fresh && request.repeatable => {
+                let link = place.server.connect(self.number).await.map_err(|_| fault)?;
+                act.repeats += 1;
+                self.attempt(Some(link), place, request, asks, before, act).await.map_err(fault_of)
+            }
+            Err(trouble) => Err(fault_of(trouble)),
+        }
+    }
+
+    /// The connection to this server that was kept, when it is still good.
+    async fn kept(&mut self, server: &Known) -> Option<Link> {
+        let at = self.links.iter().position(|(known, _)| Arc::ptr_eq(known, server))?;
+        let mut link = self.links.remove(at).1;
+        let rest = link.at_rest().await;
+        self.unasked |= matches!(rest, Rest::Unasked(_));
+        if rest == Rest::Silent { Some(link) } else { None }
+    }
+
+    async fn attempt(
+        &mut self,
+        kept: Option<Link>,
+        Place { server, path }: Place<'_>,
+        request: &Request<'_>,
+        asks: bool,
+        before: u64,
+        act: &mut Act,
+    ) -> Result<Answer, NoAnswer> {
+        if path.len() > PATH {
+            return Err(NoAnswer::Final(Fault::failed("path of the request: longer than 64 KiB")));
+        }
+        let headers = headers(request, path, server).map_err(NoAnswer::Final)?;
+        let token = server.token().map_err(NoAnswer::Final)?;
+        let own = matches!(&headers, Headers::Own(headers) if headers.contains_key(AUTHORIZATION));
+        let token = token.as_deref().filter(|_| !own);
+        let (method, id, size) = (&request.method, request.id, request.body.size());
+        let out = Out { method, path, id, size, asks, token, headers };
+        let mut link = match kept {
+            Some(link) => link,
+            None => server.connect(self.number).await.map_err(NoAnswer::Final)?,
+        };
+        act.calls += 1;
+        (act.sent, act.incomplete) = (true, None);
+        let body = request.body.upload(&self.sent, request.sums);
+        let wanted = Wanted { bodiless: request.method == Method::HEAD, keeps: request.keeps };
+        let watch = |wire: &mut Wire| {
+            act.moved(before + self.sent.get().bytes);
+            act.holds = wire.holds();
+            let wait = wire.take_wait();
+            act.own_waits.extend(wait.map(|(begun, ended)| OwnWait { what: EXPECT_WAIT, begun, ended }));
+        };
+        let head = link.exchange(|into| out.write(into), body, wanted, asks, watch).await;
+        act.holds = None;
+        let head = head?;
+        act.incomplete = Some(Incomplete { got: 0, stated: head.stated, kind: Kind::Failed });
+        if act.first_byte == 0 {
+            act.first_byte = now();
+        }
+        Ok(Answer::new(Rc::clone(server), link, head))
+    }
+
+    /// Take an answer back: read it to its end where that is near, and keep its connection for the next request.
+    ///
+    /// # Errors
+    /// When more has come than the answer.
+    pub async fn keep(&mut self, mut answer: Answer) -> Result<(), Fault> {
+        let whole = self.site.keep_alive && answer.drain(None).await.is_ok_and(|whole| whole);
+        let surplus = answer.link.has_surplus();
+        if !self.site.keep_alive || surplus {
+            answer.link.end().await;
+        } else if whole {
+            answer.link.rest();
+            if self.links.len() == KEPT {
+                self.links.remove(0);
+            }
+            self.links.push((answer.server, answer.link));
+        }
+        if surplus { Err(error::surplus()) } else { Ok(()) }
+    }
+}
+
+/// All headers of a request to a server, but for those of `Out`; signed where the server may see that.
+fn headers<'a>(request: &Request<'_>, path: &str, server: &'a Server) -> Result<Headers<'a>, Fault> {
+    if request.headers.is_empty() && server.signer.is_none() {
+        return Ok(Headers::Written(&server.written));
+    }
+    let mut headers: HeaderMap = server.headers.clone();
+    let put = |headers: &mut HeaderMap, more: &[(http::HeaderName, http::HeaderValue)]| {
+        for (name, value) in more {
+            headers.insert(name, value.clone());
+        }
+    };
+    put(&mut headers, &request.headers);
+    if let Some(signer) = &server.signer {
+        let unsigned = Unsigned { method: &request.method, path, headers: &headers, body: &request.body };
+        let signature = signer.sign(&unsigned)?;
+        put(&mut headers, &signature);
+    }
+    Ok(Headers::Own(headers))
+}
+
+fn fault_of(trouble: NoAnswer) -> Fault {
+    match trouble {
+        NoAnswer::Stale { left: false, .. } => Fault::failed("connection closed before the request was sent"),
+        NoAnswer::Stale { fault, .. } | NoAnswer::Final(fault) => fault,
+    }
+}
