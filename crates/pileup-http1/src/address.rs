@@ -1,7 +1,7 @@
 //! The address of a target, and how the name of an object becomes the path of a request.
 
 use http::Uri;
-use pileup_net::words;
+use pileup_net::{Unusable, words};
 
 /// Where the target is: `http://host:port/base?query` in its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +27,10 @@ impl Address {
     ///
     /// # Errors
     /// What is wrong with it, in three parts.
-    pub fn parse(url: &str) -> Result<Self, String> {
+    pub fn parse(url: &str) -> Result<Self, Unusable> {
         let wrong = |what: &str| {
-            format!(
-                "url {}: {what}; expected http://host[:port]/path or https://… (correct the url of the target)",
-                words::url(url)
-            )
+            let what = format!("url {}: {what}", words::url(url));
+            Unusable::new(what, "http://host[:port]/path or https://…", "correct the url of the target")
         };
         let uri: Uri = url.parse().map_err(|error| wrong(&format!("{error}")))?;
         let tls = match uri.scheme_str() {
@@ -43,7 +41,8 @@ impl Address {
         };
         let authority = uri.authority().ok_or_else(|| wrong("no host"))?;
         if authority.as_str().contains('@') {
-            return Err("url holds a user; expected user and password among the credentials of the target (take them out of the url)".to_owned());
+            let expected = "user and password among the credentials of the target";
+            return Err(Unusable::new("url holds a user", expected, "take them out of the url"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() {
@@ -206,13 +205,13 @@ mod tests {
             ("http://se01:0/", "no such port"),
             ("", "empty"),
         ] {
-            let error = Address::parse(url).unwrap_err();
+            let error = Address::parse(url).unwrap_err().to_string();
             assert!(error.contains(what), "{url}: {error}");
             assert!(error.contains("; expected "), "{error}");
         }
-        assert!(!Address::parse("http://me:secret@se01/").unwrap_err().contains("secret"));
-        assert!(!Address::parse("gopher://se01/?authz=secret").unwrap_err().contains("secret"));
-        assert!(!Address::parse("gopher://me:secret@se01/").unwrap_err().contains("secret"));
+        assert!(!Address::parse("http://me:secret@se01/").unwrap_err().to_string().contains("secret"));
+        assert!(!Address::parse("gopher://se01/?authz=secret").unwrap_err().to_string().contains("secret"));
+        assert!(!Address::parse("gopher://me:secret@se01/").unwrap_err().to_string().contains("secret"));
     }
 
     #[test]

@@ -2,28 +2,30 @@
 
 use base64::Engine as _;
 use http::HeaderValue;
+use pileup_net::Unusable;
 use pileup_net::token::Token;
 
 use crate::address::Address;
 use crate::settings::Settings;
 
+const ONE: &str = "one of them";
+const TAKE_OUT: &str = "take one out of the credentials";
+
 /// The token, given or from a file.
 ///
 /// # Errors
 /// When it would travel unencrypted over a network, or is none.
-pub(crate) fn token(settings: &Settings, address: &Address) -> Result<Option<Token>, String> {
+pub(crate) fn token(settings: &Settings, address: &Address) -> Result<Option<Token>, Unusable> {
     let token = match (&settings.token, &settings.token_file) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
-            return Err(
-                "a token and a token_file are given; expected one of them (take one out of the credentials)".to_owned()
-            );
+            return Err(Unusable::new("a token and a token_file are given", ONE, TAKE_OUT));
         }
         (Some(text), None) => Token::given(text)?,
         (None, Some(path)) => Token::file(path)?,
     };
     if settings.user.is_some() {
-        return Err("a token and a user are given; expected one of them (take one out of the credentials)".to_owned());
+        return Err(Unusable::new("a token and a user are given", ONE, TAKE_OUT));
     }
     hidden("token", address)?;
     Ok(Some(token))
@@ -33,30 +35,30 @@ pub(crate) fn token(settings: &Settings, address: &Address) -> Result<Option<Tok
 ///
 /// # Errors
 /// When it would travel unencrypted over a network, or cannot stand in a header.
-pub(crate) fn password(settings: &Settings, address: &Address) -> Result<Option<HeaderValue>, String> {
+pub(crate) fn password(settings: &Settings, address: &Address) -> Result<Option<HeaderValue>, Unusable> {
     let Some(user) = &settings.user else {
         return match settings.password {
-            Some(_) => Err("a password without a user; expected both (add user to the credentials)".to_owned()),
+            Some(_) => Err(Unusable::new("a password without a user", "both", "add user to the credentials")),
             None => Ok(None),
         };
     };
     let pair = format!("{user}:{}", settings.password.as_deref().unwrap_or_default());
     hidden("password", address)?;
     let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
-    let mut value = HeaderValue::from_str(&text).map_err(|_| {
-        "the password cannot stand in a header; expected plain text (report this as a fault)".to_owned()
-    })?;
+    let mut value = HeaderValue::from_str(&text)
+        .map_err(|_| Unusable::new("the password cannot stand in a header", "plain text", "report this as a fault"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }
 
-fn hidden(kind: &str, address: &Address) -> Result<(), String> {
+fn hidden(kind: &str, address: &Address) -> Result<(), Unusable> {
     if address.tls || address.is_loopback() {
         return Ok(());
     }
-    Err(format!(
-        "a {kind} would travel unencrypted to {}; expected https, or a loopback address (write https:// in the url, or take the {kind} out)",
-        address.host
+    Err(Unusable::new(
+        format!("a {kind} would travel unencrypted to {}", address.host),
+        "https, or a loopback address",
+        format!("write https:// in the url, or take the {kind} out"),
     ))
 }
 
@@ -64,7 +66,7 @@ fn hidden(kind: &str, address: &Address) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn of(url: &str, json: &str) -> Result<(Option<Token>, Option<HeaderValue>), String> {
+    fn of(url: &str, json: &str) -> Result<(Option<Token>, Option<HeaderValue>), Unusable> {
         let settings: Settings = serde_json::from_str(json).unwrap();
         let address = Address::parse(url).unwrap();
         Ok((token(&settings, &address)?, password(&settings, &address)?))
@@ -77,7 +79,7 @@ mod tests {
             assert_eq!(&*of(url, json).unwrap().0.unwrap().now().unwrap(), "abc");
         }
         assert_eq!(
-            of("http://se01/", json).unwrap_err(),
+            of("http://se01/", json).unwrap_err().to_string(),
             "a token would travel unencrypted to se01; expected https, or a loopback address (write https:// in the url, or take the token out)"
         );
         assert!(of("http://127.0.0.1.site.org/", r#"{"url": "", "user": "u", "password": "p"}"#).is_err());
@@ -95,8 +97,8 @@ mod tests {
             r#"{"url": "", "token": "t", "token_file": "/t"}"#,
             r#"{"url": "", "password": "p"}"#,
         ] {
-            assert!(of("https://h/", json).unwrap_err().contains("; expected "));
+            assert!(of("https://h/", json).unwrap_err().to_string().contains("; expected "));
         }
-        assert!(!of("https://h/", r#"{"url": "", "token": "a\nsecret"}"#).unwrap_err().contains("secret"));
+        assert!(!of("https://h/", r#"{"url": "", "token": "a\nsecret"}"#).unwrap_err().to_string().contains("secret"));
     }
 }

@@ -30,6 +30,8 @@ mod site;
 mod upload;
 mod wire;
 
+pub use pileup_net::Unusable;
+
 pub use address::{Address, decode};
 pub use answer::Answer;
 pub use check::{Check, digest, size};

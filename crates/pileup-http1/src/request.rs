@@ -1,6 +1,7 @@
 //! Requests: what a protocol above asks for, and their heads as bytes.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use pileup_net::Unusable;
 
 use crate::upload::Body;
 
@@ -118,17 +119,19 @@ pub(crate) fn write_headers(into: &mut Vec<u8>, headers: &HeaderMap) {
 ///
 /// # Errors
 /// When it is none, or one that pileup must set itself. The value is not shown, it may be a secret.
-pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let parsed = HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| format!("{name:?} is no name of a header; expected letters, digits and dashes (correct it)"))?;
+pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unusable> {
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+        Unusable::new(format!("{name:?} is no name of a header"), "letters, digits and dashes", "correct it")
+    })?;
     if matches!(
         parsed.as_str(),
         "content-length" | "transfer-encoding" | "connection" | "upgrade" | "expect" | "x-pileup-id"
     ) {
-        return Err(format!("header {parsed} is given; expected none of those that pileup sets itself (take it out)"));
+        let what = format!("header {parsed} is given");
+        return Err(Unusable::new(what, "none of those that pileup sets itself", "take it out"));
     }
     let value = HeaderValue::from_str(value).map_err(|_| {
-        format!("the value of header {parsed} has a control character; expected plain text (correct it)")
+        Unusable::new(format!("the value of header {parsed} has a control character"), "plain text", "correct it")
     })?;
     Ok((parsed, value))
 }

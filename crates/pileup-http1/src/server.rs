@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use http::header::{AUTHORIZATION, CONNECTION, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use pileup_engine::client::Fault;
+use pileup_net::Unusable;
 use pileup_net::route::Host;
 use pileup_net::stream::Stream;
 use pileup_net::tls::{Files, Trust};
@@ -49,7 +50,7 @@ impl Server {
         let tcp = self.host.connect(client).await.map_err(error::no_connection)?;
         Ok(Link::new(match &self.trust {
             None => Stream::Plain(tcp),
-            Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(Fault::failed)?,
+            Some(trust) => Stream::encrypt(tcp, trust, &self.name).await.map_err(error::no_connection)?,
         }))
     }
 
@@ -90,7 +91,7 @@ pub(crate) struct Servers {
     pinned: Option<String>,
     insecure: bool,
     /// TLS without the client certificate and with it, for others and for the target's own server; made when it is needed.
-    trust: [OnceLock<Result<Trust, String>>; 4],
+    trust: [OnceLock<Result<Trust, Unusable>>; 4],
     others: Mutex<HashMap<Origin, Arc<Server>>>,
 }
 
@@ -99,7 +100,7 @@ impl Servers {
     ///
     /// # Errors
     /// What is wrong with them, in three parts. Secrets are never part of it.
-    pub(crate) fn new(settings: &Settings, address: &Address, signer: Option<Arc<dyn Sign>>) -> Result<Self, String> {
+    pub(crate) fn new(settings: &Settings, address: &Address, signer: Option<Arc<dyn Sign>>) -> Result<Self, Unusable> {
         let mut common = HeaderMap::new();
         common.insert(USER_AGENT, HeaderValue::from_static(concat!("pileup/", env!("CARGO_PKG_VERSION"))));
         if !settings.keep_alive {
@@ -133,7 +134,7 @@ impl Servers {
     ///
     /// # Errors
     /// When it cannot be reached for its name or for TLS.
-    pub(crate) fn find(&self, address: &Address) -> Result<Arc<Server>, String> {
+    pub(crate) fn find(&self, address: &Address) -> Result<Arc<Server>, Unusable> {
         let origin = origin(address);
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = others.get(&origin) {
@@ -146,11 +147,12 @@ impl Servers {
         Ok(server)
     }
 
-    fn make(&self, address: &Address) -> Result<Server, String> {
+    fn make(&self, address: &Address) -> Result<Server, Unusable> {
         let confided = self.is_confided(address);
         let mut headers = HeaderMap::new();
         let host = HeaderValue::from_str(&address.authority).map_err(|_| {
-            format!("{:?} is no host name; expected a DNS name or an address (correct the url)", address.authority)
+            let what = format!("{:?} is no host name", address.authority);
+            Unusable::new(what, "a DNS name or an address", "correct the url")
         })?;
         headers.insert(HOST, host);
         headers.extend(self.common.clone());
@@ -184,7 +186,7 @@ impl Servers {
         origin(address) == self.origin || (hidden && self.trusted.iter().any(named))
     }
 
-    fn trust(&self, confided: bool, home: bool) -> Result<Trust, String> {
+    fn trust(&self, confided: bool, home: bool) -> Result<Trust, Unusable> {
         let [ca, certificate, key] = self.files.each_ref().map(Option::as_deref);
         let shown = confided && certificate.is_some();
         let made = self.trust[usize::from(shown) + 2 * usize::from(home)].get_or_init(|| {

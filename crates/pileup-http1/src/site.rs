@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pileup_net::Unusable;
+
 use crate::address::Address;
 use crate::server::{Server, Servers};
 use crate::settings::{Expect, Settings};
@@ -30,15 +32,17 @@ impl Site {
     ///
     /// # Errors
     /// What is wrong, in three parts. Secrets are never part of it.
-    pub fn new(settings: &Settings, signer: Option<Arc<dyn Sign>>) -> Result<Arc<Self>, String> {
+    pub fn new(settings: &Settings, signer: Option<Arc<dyn Sign>>) -> Result<Arc<Self>, Unusable> {
         let address = Address::parse(&settings.url)?;
         if !address.tls && (settings.certificate.is_some() || settings.ca.is_some()) {
-            return Err(
-                "certificates are given for an http url; expected https (write https:// in the url, or take ca and certificate out)".to_owned(),
-            );
+            return Err(Unusable::new(
+                "certificates are given for an http url",
+                "https",
+                "write https:// in the url, or take ca and certificate out",
+            ));
         }
         if settings.key.is_some() && settings.certificate.is_none() {
-            return Err("a key without a certificate; expected both (add certificate to the credentials)".to_owned());
+            return Err(Unusable::new("a key without a certificate", "both", "add certificate to the credentials"));
         }
         let servers = Servers::new(settings, &address, signer)?;
         let home = servers.find(&address)?;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::unusable::Unusable;
+
 /// Longest name that is shown, characters.
 const LONGEST: usize = 200;
 /// Attributes of a name that are shown (RFC 4514, 3), by their object identifiers.
@@ -56,7 +58,7 @@ pub(crate) fn digest(der: &[u8]) -> [u8; 32] {
 ///
 /// # Errors
 /// When it is none, in three parts.
-pub(crate) fn fingerprint(text: &str) -> Result<[u8; 32], String> {
+pub(crate) fn fingerprint(text: &str) -> Result<[u8; 32], Unusable> {
     let digits: Vec<char> = text.chars().filter(|character| *character != ':').collect();
     let mut all = [0; 32];
     let digit = |place: usize| digits.get(place).and_then(|one| one.to_digit(16));
@@ -64,8 +66,10 @@ pub(crate) fn fingerprint(text: &str) -> Result<[u8; 32], String> {
         *byte = match (digit(2 * place), digit(2 * place + 1)) {
             (Some(high), Some(low)) if digits.len() == 64 => (high * 16 + low) as u8,
             _ => {
-                return Err(format!(
-                    "certificate_sha256 {text:?} is no fingerprint; expected 64 hexadecimal digits (see: openssl x509 -noout -fingerprint -sha256)"
+                return Err(Unusable::new(
+                    format!("certificate_sha256 {text:?} is no fingerprint"),
+                    "64 hexadecimal digits",
+                    "see: openssl x509 -noout -fingerprint -sha256",
                 ));
             }
         };
@@ -150,7 +154,10 @@ mod tests {
         let colons = digits.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap()).collect::<Vec<_>>();
         assert_eq!(fingerprint(&digits), fingerprint(&colons.join(":")));
         for wrong in ["", "abc", &digits[1..], &format!("{digits}0"), &digits.replace('a', "g")] {
-            assert!(fingerprint(wrong).unwrap_err().contains("; expected 64 hexadecimal digits ("), "{wrong}");
+            assert!(
+                fingerprint(wrong).unwrap_err().to_string().contains("; expected 64 hexadecimal digits ("),
+                "{wrong}"
+            );
         }
     }
 }

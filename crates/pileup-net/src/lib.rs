@@ -7,5 +7,8 @@ pub mod route;
 pub mod stream;
 pub mod tls;
 pub mod token;
+mod unusable;
 mod verify;
 pub mod words;
+
+pub use unusable::Unusable;

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
+use crate::route::NoConnection;
 use crate::tls::Trust;
 use crate::words;
 
@@ -39,10 +40,12 @@ impl Stream {
     /// Shake hands for TLS on a connection to the host of this name.
     ///
     /// # Errors
-    /// What went wrong, in words.
-    pub async fn encrypt(tcp: TcpStream, trust: &Trust, host: &str) -> Result<Self, String> {
-        let stream = trust.connector().connect(Trust::name(host)?, tcp).await;
-        Ok(Self::Tls(Box::new(stream.map_err(|cause| words::connecting(&cause))?)))
+    /// Why there is no encrypted connection. The other end was reached.
+    pub async fn encrypt(tcp: TcpStream, trust: &Trust, host: &str) -> Result<Self, NoConnection> {
+        let reached = |words| NoConnection { words, unreachable: false };
+        let name = Trust::name(host).map_err(|wrong| reached(wrong.into()))?;
+        let stream = trust.connector().connect(name, tcp).await;
+        Ok(Self::Tls(Box::new(stream.map_err(|cause| reached(words::connecting(&cause)))?)))
     }
 
     /// Whether it is encrypted.

@@ -11,6 +11,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::TlsConnector;
 
 use crate::certificate::fingerprint;
+use crate::unusable::Unusable;
 use crate::verify::Judge;
 
 /// What says so; the files are PEM.
@@ -30,6 +31,9 @@ pub struct Files<'a> {
     pub insecure: bool,
 }
 
+/// What to do about a file that is not what it should be.
+const PATH: &str = "correct the path among the credentials";
+
 /// What TLS needs to know; made once for all connections.
 #[derive(Clone)]
 pub struct Trust(TlsConnector);
@@ -39,7 +43,7 @@ impl Trust {
     ///
     /// # Errors
     /// When a file cannot be read or holds the wrong thing, in three parts.
-    pub fn new(files: Files<'_>, protocols: &[&[u8]]) -> Result<Self, String> {
+    pub fn new(files: Files<'_>, protocols: &[&[u8]]) -> Result<Self, Unusable> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let judge = match (files.pinned, files.ca) {
             (Some(pinned), _) => Judge::fingerprint(fingerprint(pinned)?, Arc::clone(&provider)),
@@ -53,7 +57,7 @@ impl Trust {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| {
-                format!("TLS cannot be set up: {error}; expected TLS 1.2 and 1.3 (report this as a fault)")
+                Unusable::new(format!("TLS cannot be set up: {error}"), "TLS 1.2 and 1.3", "report this as a fault")
             })?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(judge));
@@ -78,9 +82,10 @@ impl Trust {
     ///
     /// # Errors
     /// When it is none, in three parts.
-    pub fn name(host: &str) -> Result<ServerName<'static>, String> {
-        ServerName::try_from(host.to_owned())
-            .map_err(|_| format!("{host:?} is no host name; expected a DNS name or an address (correct the url)"))
+    pub fn name(host: &str) -> Result<ServerName<'static>, Unusable> {
+        ServerName::try_from(host.to_owned()).map_err(|_| {
+            Unusable::new(format!("{host:?} is no host name"), "a DNS name or an address", "correct the url")
+        })
     }
 }
 
@@ -92,12 +97,10 @@ impl Trust {
 struct Own(Arc<CertifiedKey>);
 
 impl Own {
-    fn new(path: &Path, key: &Path) -> Result<Self, String> {
+    fn new(path: &Path, key: &Path) -> Result<Self, Unusable> {
         let wrong = |error: rustls::Error| {
-            format!(
-                "client certificate {}: {error}; expected a certificate with its own key (check both files)",
-                path.display()
-            )
+            let what = format!("client certificate {}: {error}", path.display());
+            Unusable::new(what, "a certificate with its own key", "check both files")
         };
         let chain = certificates(path, "the client certificate")?;
         let key = rustls::crypto::ring::sign::any_supported_type(&private_key(key)?).map_err(wrong)?;
@@ -119,12 +122,10 @@ impl ResolvesClientCert for Own {
     }
 }
 
-fn certificates(path: &Path, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificates(path: &Path, what: &str) -> Result<Vec<CertificateDer<'static>>, Unusable> {
     let wrong = |error: &str| {
-        format!(
-            "{what} {}: {error}; expected a file with certificates in PEM (correct the path among the credentials)",
-            path.display()
-        )
+        let what = format!("{what} {}: {error}", path.display());
+        Unusable::new(what, "a file with certificates in PEM", PATH)
     };
     let found = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -132,13 +133,10 @@ fn certificates(path: &Path, what: &str) -> Result<Vec<CertificateDer<'static>>,
     if found.is_empty() { Err(wrong("no certificate in it")) } else { Ok(found) }
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Unusable> {
     PrivateKeyDer::from_pem_file(path).map_err(|error| {
-        format!(
-            "key {}: {}; expected a file with an unencrypted private key in PEM (correct the path among the credentials)",
-            path.display(),
-            pem_text(&error)
-        )
+        let what = format!("key {}: {}", path.display(), pem_text(&error));
+        Unusable::new(what, "a file with an unencrypted private key in PEM", PATH)
     })
 }
 
@@ -154,7 +152,7 @@ fn pem_text(error: &rustls_pki_types::pem::Error) -> String {
 }
 
 /// The CA certificates of a file or a folder, and those of a file as they are: one may be the server's own.
-fn roots_of(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
+fn roots_of(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), Unusable> {
     let mut roots = RootCertStore::empty();
     if path.is_dir() {
         // as the grid has them: certificates under names of any kind, with other files beside
@@ -163,30 +161,30 @@ fn roots_of(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>)
             roots.add_parsable_certificates(certificates(&file, "").unwrap_or_default());
         }
         if roots.is_empty() {
-            return Err(format!(
-                "the CA folder {}: no certificate in it; expected files with CA certificates in PEM (correct the path among the credentials)",
-                path.display()
-            ));
+            let what = format!("the CA folder {}: no certificate in it", path.display());
+            return Err(Unusable::new(what, "files with CA certificates in PEM", PATH));
         }
         return Ok((roots, Vec::new()));
     }
     let given = certificates(path, "the CA file")?;
     for certificate in &given {
         roots.add(certificate.clone()).map_err(|error| {
-            format!("the CA file {}: {error}; expected CA certificates in PEM (replace the broken one)", path.display())
+            let what = format!("the CA file {}: {error}", path.display());
+            Unusable::new(what, "CA certificates in PEM", "replace the broken one")
         })?;
     }
     Ok((roots, given))
 }
 
-fn system_roots() -> Result<RootCertStore, String> {
+fn system_roots() -> Result<RootCertStore, Unusable> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err(
-            "this machine has no CA certificates; expected some under /etc/ssl or in $SSL_CERT_FILE (install ca-certificates, or give ca among the credentials)"
-                .to_owned(),
-        );
+        return Err(Unusable::new(
+            "this machine has no CA certificates",
+            "some under /etc/ssl or in $SSL_CERT_FILE",
+            "install ca-certificates, or give ca among the credentials",
+        ));
     }
     Ok(roots)
 }
@@ -198,7 +196,7 @@ mod tests {
     #[test]
     fn files_that_are_none_are_named() {
         let missing = Path::new("/no/such/file.pem");
-        let error = |files: Files<'_>| Trust::new(files, &[]).err().unwrap();
+        let error = |files: Files<'_>| Trust::new(files, &[]).err().unwrap().to_string();
         assert_eq!(
             error(Files { ca: Some(missing), ..Files::default() }),
             "the CA file /no/such/file.pem: there is no such file; expected a file with certificates in PEM (correct the path among the credentials)"
@@ -226,13 +224,13 @@ mod tests {
 
     #[test]
     fn a_key_of_somebody_else_is_refused() {
-        let error = Own::new(&data("user.pem"), &data("other.key")).unwrap_err();
+        let error = Own::new(&data("user.pem"), &data("other.key")).unwrap_err().to_string();
         assert!(error.contains("expected a certificate with its own key"), "{error}");
     }
 
     #[test]
     fn names_are_host_names() {
         assert!(Trust::name("se01.site.org").is_ok() && Trust::name("127.0.0.1").is_ok() && Trust::name("::1").is_ok());
-        assert!(Trust::name("se 01").unwrap_err().contains("; expected a DNS name"));
+        assert!(Trust::name("se 01").unwrap_err().to_string().contains("; expected a DNS name"));
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::unusable::Unusable;
+
 /// How often a file is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 /// Longest token, bytes.
@@ -30,8 +32,9 @@ impl Token {
     ///
     /// # Errors
     /// When it cannot be one, in three parts.
-    pub fn given(text: &str) -> Result<Self, String> {
-        let text = checked(text).map_err(|what| format!("the token {what}; expected plain text (check its source)"))?;
+    pub fn given(text: &str) -> Result<Self, Unusable> {
+        let text = checked(text)
+            .map_err(|what| Unusable::new(format!("the token {what}"), "plain text", "check its source"))?;
         Ok(Self { path: None, state: Mutex::new(State { text, seen: None, looked: Instant::now() }) })
     }
 
@@ -39,7 +42,7 @@ impl Token {
     ///
     /// # Errors
     /// When the file cannot be read or holds none, in three parts.
-    pub fn file(path: &Path) -> Result<Self, String> {
+    pub fn file(path: &Path) -> Result<Self, Unusable> {
         let (text, mark) = read(path)?;
         let state = State { text, seen: Some(mark), looked: Instant::now() };
         Ok(Self { path: Some(path.to_owned()), state: Mutex::new(state) })
@@ -49,7 +52,7 @@ impl Token {
     ///
     /// # Errors
     /// When the file has changed and cannot be read or holds none, in three parts.
-    pub fn now(&self) -> Result<Arc<str>, String> {
+    pub fn now(&self) -> Result<Arc<str>, Unusable> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = self.path.as_deref().filter(|_| state.looked.elapsed() >= LOOK) {
             if !mark(path).is_ok_and(|mark| Some(mark) == state.seen) {
@@ -73,9 +76,10 @@ fn mark(path: &Path) -> std::io::Result<Mark> {
     Ok((found.mtime(), found.mtime_nsec(), found.size(), found.ino()))
 }
 
-fn read(path: &Path) -> Result<(Arc<str>, Mark), String> {
+fn read(path: &Path) -> Result<(Arc<str>, Mark), Unusable> {
     let wrong = |what: &str| {
-        format!("token file {}: {what}; expected a file with one token (check the credentials)", path.display())
+        let what = format!("token file {}: {what}", path.display());
+        Unusable::new(what, "a file with one token", "check the credentials")
     };
     let words = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => wrong("there is no such file"),
@@ -111,7 +115,7 @@ mod tests {
         assert_eq!(&*token.now().unwrap(), "abc.def-_~");
         assert!(!format!("{token:?}").contains("abc"));
         for text in ["", " \n", "secret b", "secret\nb", "secr\u{e9}t"] {
-            let error = Token::given(text).unwrap_err();
+            let error = Token::given(text).unwrap_err().to_string();
             assert!(error.contains("; expected ") && !error.contains("secr"), "{error}");
         }
     }
@@ -129,11 +133,11 @@ mod tests {
         assert_eq!(&*token.now().unwrap(), "one", "looked at within the second");
         assert_eq!(&*later(&token).unwrap(), "three");
         std::fs::remove_file(&path).unwrap();
-        assert!(later(&token).unwrap_err().contains("there is no such file; expected"));
+        assert!(later(&token).unwrap_err().to_string().contains("there is no such file; expected"));
         std::fs::write(&path, "four").unwrap();
         assert_eq!(&*later(&token).unwrap(), "four");
         std::fs::write(&path, "x".repeat(70_000)).unwrap();
-        assert!(later(&token).unwrap_err().contains("longer than 64 KiB"));
+        assert!(later(&token).unwrap_err().to_string().contains("longer than 64 KiB"));
         std::fs::remove_file(&path).unwrap();
         assert!(Token::file(&path).is_err());
     }

@@ -11,6 +11,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCer
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use crate::certificate::{Described, digest};
+use crate::unusable::Unusable;
 
 /// By what a certificate is believed.
 #[derive(Debug)]
@@ -56,10 +57,11 @@ impl Judge {
         roots: RootCertStore,
         given: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unusable> {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build();
         let verifier = verifier.map_err(|error| {
-            format!("the CA certificates cannot be used: {error}; expected at least one (see ca among the credentials)")
+            let what = format!("the CA certificates cannot be used: {error}");
+            Unusable::new(what, "at least one", "see ca among the credentials")
         })?;
         Ok(Self { by: By::Authorities { verifier, given }, provider })
     }

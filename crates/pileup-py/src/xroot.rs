@@ -51,7 +51,8 @@ impl XrootSession {
         let time = Duration::try_from_secs_f64(timeout).ok().filter(|time| !time.is_zero()).ok_or_else(|| {
             PyValueError::new_err(format!("timeout {timeout} is no time to wait; expected seconds above 0"))
         })?;
-        let plane = py.detach(|| Plane::new(settings, time)).map_err(PyValueError::new_err)?;
+        let plane = py.detach(|| Plane::new(settings, time));
+        let plane = plane.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
         Ok(Self(Mutex::new(plane)))
     }
 

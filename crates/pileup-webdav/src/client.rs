@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault};
 use pileup_engine::program::{Range, Verb};
-use pileup_http1::{Session, Settings, Site};
+use pileup_http1::{Session, Settings, Site, Unusable};
 
 use crate::judge::judge;
 use crate::plan::Plan;
@@ -22,9 +22,10 @@ impl WebdavFactory {
     ///
     /// # Errors
     /// What is wrong, in three parts. Secrets are never part of it.
-    pub fn new(settings_json: &str) -> Result<Self, String> {
+    pub fn new(settings_json: &str) -> Result<Self, Unusable> {
         let settings: Settings = serde_json::from_str(settings_json).map_err(|error| {
-            format!("settings of an http target: {error}; expected url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust, redirect_writes (correct the target)")
+            let expected = "url, keep_alive, token, token_file, user, password, ca, certificate_sha256, insecure, certificate, key, headers, resume, expect, reconnect_pause, redirects, trust, redirect_writes";
+            Unusable::new(format!("settings of an http target: {error}"), expected, "correct the target")
         })?;
         Ok(Self { site: Site::new(&settings, None)? })
     }

@@ -1,6 +1,6 @@
 //! The address of a target, and how the name of an object becomes a path there.
 
-use pileup_net::words;
+use pileup_net::{Unusable, words};
 
 use crate::frame::split_port;
 
@@ -26,12 +26,10 @@ impl Address {
     ///
     /// # Errors
     /// What is wrong with it, in three parts.
-    pub(crate) fn parse(url: &str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &str) -> Result<Self, Unusable> {
         let wrong = |what: &str| {
-            format!(
-                "url {}: {what}; expected root://host[:port]//path or roots://… (correct the url of the target)",
-                words::url(url)
-            )
+            let what = format!("url {}: {what}", words::url(url));
+            Unusable::new(what, "root://host[:port]//path or roots://…", "correct the url of the target")
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("no protocol"))?;
         let tls = match scheme {
@@ -45,9 +43,8 @@ impl Address {
         let (user, place) = match authority.rsplit_once('@') {
             None => (None, authority),
             Some((user, _)) if user.contains(':') => {
-                return Err(
-                    "url holds a password; expected at most a user name before @ (take it out of the url)".into()
-                );
+                let expected = "at most a user name before @";
+                return Err(Unusable::new("url holds a password", expected, "take it out of the url"));
             }
             Some((user, place)) => (Some(user.to_owned()), place),
         };
@@ -124,12 +121,12 @@ mod tests {
             ("root://h//a\nb", "a control character"),
             ("", "no protocol"),
         ] {
-            let error = Address::parse(url).unwrap_err();
+            let error = Address::parse(url).unwrap_err().to_string();
             assert!(error.contains(what), "{url}: {error}");
             assert!(error.contains("; expected "), "{error}");
         }
         for url in ["root://me:secret@se01//", "gopher://me@secret//", "gopher://h//?authz=secret"] {
-            assert!(!Address::parse(url).unwrap_err().contains("secret"), "{url}");
+            assert!(!Address::parse(url).unwrap_err().to_string().contains("secret"), "{url}");
         }
     }
 

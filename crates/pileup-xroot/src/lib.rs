@@ -22,6 +22,7 @@ mod wire;
 use std::sync::Arc;
 
 use pileup_engine::client::Factory;
+use pileup_net::Unusable;
 
 pub use client::XrootClient;
 pub use error::Trouble;
@@ -38,7 +39,7 @@ impl XrootFactory {
     ///
     /// # Errors
     /// What is wrong, in three parts. Secrets are never part of it.
-    pub fn new(settings: &str) -> Result<Self, String> {
+    pub fn new(settings: &str) -> Result<Self, Unusable> {
         Ok(Self { target: Arc::new(Target::new(settings)?) })
     }
 }

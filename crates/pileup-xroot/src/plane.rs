@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pileup_engine::client::{Act, Factory, Fault};
 use pileup_engine::program::Range;
+use pileup_net::Unusable;
 use tokio::runtime::Runtime;
 
 use crate::XrootFactory;
@@ -28,10 +29,11 @@ impl Plane {
     ///
     /// # Errors
     /// What is wrong with the settings, in three parts.
-    pub fn new(settings: &str, timeout: Duration) -> Result<Self, String> {
+    pub fn new(settings: &str, timeout: Duration) -> Result<Self, Unusable> {
         let client = XrootFactory::new(settings)?.make(0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-            format!("no loop can be made: {error}; expected room for one (close files, or raise `ulimit -n`)")
+            let what = format!("no loop can be made: {error}");
+            Unusable::new(what, "room for one", "close files, or raise `ulimit -n`")
         })?;
         Ok(Self { runtime, client, timeout })
     }

@@ -125,7 +125,7 @@ impl Session {
         let host = target.name(self.place.as_ref()).to_owned();
         let trust = target.trust(self.place.as_ref()).map_err(Trouble::failed)?;
         let tcp = self.wire.into_tcp().ok_or_else(|| Trouble::garbage("more than what protocol is spoken"))?;
-        let stream = Stream::encrypt(tcp, trust, &host).await.map_err(Trouble::failed)?;
+        let stream = Stream::encrypt(tcp, trust, &host).await?;
         Ok(Self { wire: Wire::new(stream), private: true, ..self })
     }
 

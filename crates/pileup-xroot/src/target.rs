@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use pileup_net::Unusable;
 use pileup_net::route::{Host, NoConnection};
 use pileup_net::tls::{Files, Trust};
 use pileup_net::token::Token;
@@ -65,7 +66,7 @@ pub(crate) struct Target {
     pinned: Option<String>,
     insecure: bool,
     /// For other servers and for that of the url; made when the first connection wants it: not every server speaks TLS.
-    trust: [OnceLock<Result<Trust, String>>; 2],
+    trust: [OnceLock<Result<Trust, Unusable>>; 2],
     token: Option<Token>,
     user: String,
     /// Whether a session carries more than one operation.
@@ -83,16 +84,16 @@ impl Target {
     ///
     /// # Errors
     /// What is wrong, in three parts. Secrets are never part of it.
-    pub(crate) fn new(settings: &str) -> Result<Self, String> {
+    pub(crate) fn new(settings: &str) -> Result<Self, Unusable> {
         let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-            format!("settings of an xroot target: {error}; expected url, token, token_file, ca, certificate_sha256, insecure, user, keep_alive, page_checksums, read_ahead, reconnect_pause (correct the target)")
+            let expected = "url, token, token_file, ca, certificate_sha256, insecure, user, keep_alive, page_checksums, read_ahead, reconnect_pause";
+            Unusable::new(format!("settings of an xroot target: {error}"), expected, "correct the target")
         })?;
         let address = Address::parse(&settings.url)?;
         let token = match (&settings.token, &settings.token_file) {
             (Some(_), Some(_)) => {
-                return Err(
-                    "a token and a token file are given; expected one of them (take one out of the credentials)".into(),
-                );
+                let what = "a token and a token file are given";
+                return Err(Unusable::new(what, "one of them", "take one out of the credentials"));
             }
             (Some(text), None) => Some(Token::given(text)?),
             (None, Some(path)) => Some(Token::file(path)?),
@@ -100,7 +101,7 @@ impl Target {
         };
         let user = settings.user.or_else(|| address.user.clone()).unwrap_or_else(|| "pileup".to_owned());
         if user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
-            return Err("the user name is not plain; expected letters, digits, - _ . (correct it)".to_owned());
+            return Err(Unusable::new("the user name is not plain", "letters, digits, - _ .", "correct it"));
         }
         let target = Self {
             home: Host::new(&address.host, address.port),
@@ -127,7 +128,7 @@ impl Target {
     ///
     /// # Errors
     /// When the CA files cannot be read, in three parts.
-    pub(crate) fn trust(&self, place: Option<&Place>) -> Result<&Trust, String> {
+    pub(crate) fn trust(&self, place: Option<&Place>) -> Result<&Trust, Unusable> {
         let home = place.is_none();
         let pinned = self.pinned.as_deref().filter(|_| home);
         let files = || Files { ca: self.ca.as_deref(), pinned, insecure: self.insecure, ..Files::default() };
@@ -224,7 +225,7 @@ fn escaped(token: &str) -> std::borrow::Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn target(json: &str) -> Result<Target, String> {
+    fn target(json: &str) -> Result<Target, Unusable> {
         Target::new(json)
     }
 
@@ -279,7 +280,7 @@ mod tests {
             (r#"{"url": "root://h//", "user": "a b"}"#, "the user name is not plain"),
             (r#"{"url": "roots://h//", "ca": "/no/such/file"}"#, "there is no such file"),
         ] {
-            let error = target(json).err().unwrap();
+            let error = target(json).err().unwrap().to_string();
             assert!(error.contains(what) && error.contains("; expected ") && !error.contains("sec ret"), "{error}");
         }
     }

@@ -159,7 +159,9 @@ fn a_port_without_tls_is_said() {
 #[test]
 fn wrong_files_are_named() {
     let files = Files::new("wrong");
-    let error = |settings: serde_json::Value| pileup_webdav::WebdavFactory::new(&settings.to_string()).err().unwrap();
+    let error = |settings: serde_json::Value| {
+        pileup_webdav::WebdavFactory::new(&settings.to_string()).err().unwrap().to_string()
+    };
     let url = "https://127.0.0.1:1/";
     for (settings, what) in [
         (json!({"url": url, "ca": "/no/such"}), "the CA file /no/such: there is no such file; expected "),
