@@ -26,6 +26,7 @@ KINDS = {
     "sessions": "storage_stat",
     "python": "python_calls",
     "batch": "batch",
+    "workers": "workers",
 }
 """Each benchmark and the module that takes it."""
 BY_HAND = ("memory",)

@@ -11,7 +11,7 @@ use pileup_schedule::Load;
 pub use crate::shard::{Ended, Start};
 pub use crate::turnstile::Next;
 
-use crate::puller::DEFAULT_CLIENTS;
+use crate::puller::{DEFAULT_CLIENTS, Streak};
 use crate::room::Room;
 use crate::shard::{Shard, phase_of};
 use crate::turnstile::Turnstile;
@@ -55,6 +55,8 @@ pub struct Press {
     begun: OnceLock<i64>,
     /// Levels told so far, with when they hold from: for shards that come later.
     levels: Mutex<Vec<(f64, i64)>>,
+    /// What failed one after another, over all shards.
+    streak: Arc<Streak>,
     /// An early stop before anything began.
     stopped: Mutex<Option<String>>,
     /// Rung when a native worker has ended, or the turnstile is there.
@@ -84,6 +86,7 @@ impl Press {
             told: Mutex::default(),
             begun: OnceLock::new(),
             levels: Mutex::default(),
+            streak: Arc::default(),
             stopped: Mutex::default(),
             bell: Condvar::new(),
             begun_workers: AtomicU32::new(0),
@@ -110,6 +113,7 @@ impl Press {
 
     /// Take over the shard of a native worker.
     pub(crate) fn adopt(&self, shard: &Arc<Shard>) {
+        shard.share_streak(&self.streak);
         let levels = lock(&self.levels);
         levels.iter().for_each(|(level, at)| shard.set_level(*level, *at));
         lock(&self.workers).push(Arc::clone(shard));

@@ -5,6 +5,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, Steps, birth, think, wanted, whole};
 
@@ -72,6 +74,23 @@ enum Shape {
 /// So long after the end of an open load what was due before it may still begin, ns: as late as workers wake on a busy machine.
 const WAKING: i64 = 100_000_000;
 
+/// How many iterations have failed one after another, over all shards of a place.
+#[derive(Debug, Default)]
+pub struct Streak(AtomicU64);
+
+impl Streak {
+    /// Count one more; what has failed in a row with it. Shards that all pass only read: no cache line goes from core to core.
+    fn after(&self, passed: bool) -> u64 {
+        if !passed {
+            return self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        }
+        if self.0.load(Ordering::Relaxed) > 0 {
+            self.0.store(0, Ordering::Relaxed);
+        }
+        0
+    }
+}
+
 /// The state of one shard of a load.
 pub struct Puller {
     load: Load,
@@ -81,7 +100,7 @@ pub struct Puller {
     under_way: u32,
     started: u64,
     turn: u64,
-    failed_in_a_row: u64,
+    streak: Arc<Streak>,
     failing: bool,
     /// When nothing more began: an early stop, or the first `Done`.
     stopped: Option<i64>,
@@ -122,13 +141,18 @@ impl Puller {
             under_way: 0,
             started: 0,
             turn: 0,
-            failed_in_a_row: 0,
+            streak: Arc::default(),
             failing: false,
             stopped: None,
             reason: String::new(),
             missed: None,
             waking: 0,
         }
+    }
+
+    /// Count what fails one after another together with others.
+    pub fn share_streak(&mut self, streak: &Arc<Streak>) {
+        self.streak = Arc::clone(streak);
     }
 
     /// What is to be done at this time.
@@ -304,10 +328,10 @@ impl Puller {
     /// reason, and not for a think time that is longer.
     pub fn finished_and_pauses(&mut self, client: u32, now: i64, passed: bool, least: u64) -> bool {
         self.under_way = self.under_way.saturating_sub(1);
-        self.failed_in_a_row = if passed { 0 } else { self.failed_in_a_row + 1 };
-        if self.load.errors_in_a_row.is_some_and(|most| self.failed_in_a_row >= most) {
+        let failed_in_a_row = self.streak.after(passed);
+        if let Some(most) = self.load.errors_in_a_row.filter(|most| failed_in_a_row >= *most) {
             self.failing = true;
-            self.stop(now, &format!("limit: {} errors in a row", self.failed_in_a_row));
+            self.stop(now, &format!("limit: {most} errors in a row"));
         }
         self.turn += 1;
         let past = self.end().is_some_and(|end| now >= end);

@@ -10,7 +10,7 @@ use pileup_schedule::{Load, Stage};
 
 use crate::client::RECONNECT_PAUSE;
 use crate::progress::{Come, Progress, Spans, within};
-use crate::puller::{Begin, Puller, Step};
+use crate::puller::{Begin, Puller, Step, Streak};
 use crate::reconnect::Reconnect;
 
 /// An iteration that has begun.
@@ -197,6 +197,11 @@ impl Shard {
     /// Say how many operations an iteration has: each may take the timeout.
     pub fn set_operations(&self, operations: u64) {
         self.operations.store(operations.max(1), Ordering::Relaxed);
+    }
+
+    /// Count what fails one after another together with other shards.
+    pub fn share_streak(&self, streak: &Arc<Streak>) {
+        self.state().puller.share_streak(streak);
     }
 
     /// Ask for work now.

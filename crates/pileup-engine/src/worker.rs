@@ -48,15 +48,14 @@ const LOOK: i64 = 50_000_000;
 /// Begin; returns at once.
 pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
     let load = press.load();
-    let workers = load.workers.max(1);
+    let workers = load.used_workers();
     let gate = Arc::new(Gate::new(workers));
     let factory = Arc::new(factory);
     press.workers_begin(workers);
     for worker in 0..workers {
         let (own, factory, ready, program) =
             (Arc::clone(press), Arc::clone(&factory), Arc::clone(&gate), program.clone());
-        let shard = load.shard * u64::from(workers) + u64::from(worker);
-        let part = Load { shard, shards: load.shards * u64::from(workers), ..load.as_ref().clone() }.narrowed();
+        let part = load.part(worker, workers);
         let run = move || {
             if let Err(error) = thread(&own, part, factory, program, &ready) {
                 ready.leave(1);

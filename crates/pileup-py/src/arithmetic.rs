@@ -41,6 +41,12 @@ pub fn schedule(load: &str, limit: usize) -> PyResult<Vec<(u64, u64, u8)>> {
     Ok(starts.map(|due| (due.number, due.time, phase(&load, due.stage))).collect())
 }
 
+/// How many of its workers a load takes.
+#[pyfunction]
+pub fn used_workers(load: &str) -> PyResult<u32> {
+    Ok(self::load(load).map_err(PyValueError::new_err)?.used_workers())
+}
+
 /// Adler-32 (RFC 1950) over these parts in order.
 #[pyfunction]
 pub fn adler32(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {

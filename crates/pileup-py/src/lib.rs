@@ -36,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(now, module)?)?;
     module.add_function(wrap_pyfunction!(shift_clock, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;
+    module.add_function(wrap_pyfunction!(arithmetic::used_workers, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::adler32, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::certificate, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::known_content, module)?)?;

@@ -91,13 +91,16 @@ pub struct Load {
     pub timeout: u64,
     /// Precision of starts.
     pub pacing: String,
-    /// Native worker threads.
+    /// Native worker threads, at most: `used_workers` says how many it takes.
     pub workers: u32,
     /// Stop after so many iterations that did not pass, one after another.
     pub errors_in_a_row: Option<u64>,
     /// Stop after so many iterations.
     pub operations: Option<u64>,
 }
+
+/// Clients of an open load that a worker has, at least, before another shares the load.
+const POOL: u32 = 32;
 
 /// A level as a number of clients.
 #[must_use]
@@ -196,6 +199,26 @@ impl Load {
         } else {
             Self { kind: Kind::Times, times: Some(0), replay: None, ..whole }
         }
+    }
+
+    /// How many of its workers this shard takes: each has a part of its clients, and no use without one. The clients of an open load are a
+    /// pool, from which whatever is due takes one that is free: it is divided only where each part is large.
+    #[must_use]
+    pub fn used_workers(&self) -> u32 {
+        let clients = match self.kind {
+            Kind::Once => 1,
+            _ => self.most_clients().unwrap_or(u32::MAX),
+        };
+        let mine = u64::from(clients) / self.shards.max(1);
+        let most = if self.kind == Kind::Open { mine / u64::from(POOL) } else { mine };
+        self.workers.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// The part of one of `count` workers of this shard. All parts together are the shard, so other shards may have other numbers of workers.
+    #[must_use]
+    pub fn part(&self, worker: u32, count: u32) -> Self {
+        let (worker, count) = (u64::from(worker), u64::from(count));
+        Self { shard: self.shard + self.shards * worker, shards: self.shards * count, ..self.clone() }.narrowed()
     }
 
     /// This shard's part of a number.

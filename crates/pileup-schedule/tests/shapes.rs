@@ -45,6 +45,48 @@ fn a_ramp_grows_by_the_square_root_and_stages_are_named() {
 }
 
 #[test]
+fn a_load_takes_no_more_workers_than_it_has_clients_for() {
+    let used = |changes: &str| load(changes).used_workers();
+    assert_eq!(used(r#"{"kind": "once", "workers": 8}"#), 1);
+    assert_eq!(used(r#"{"kind": "times", "times": 100, "workers": 8}"#), 1);
+    assert_eq!(used(r#"{"kind": "closed", "clients": 3, "workers": 8, "for": 1}"#), 3);
+    assert_eq!(used(r#"{"kind": "closed", "clients": 300, "workers": 8, "for": 1}"#), 8);
+    assert_eq!(used(r#"{"kind": "closed", "clients": 5, "workers": 8, "for": 1, "shard": 1, "shards": 2}"#), 2);
+    assert_eq!(used(r#"{"rate": 10, "workers": 8, "for": 1}"#), 8);
+    assert_eq!(used(r#"{"rate": 10, "clients": 70, "workers": 8, "for": 1}"#), 2);
+    assert_eq!(used(r#"{"rate": 10, "clients": 10, "workers": 8, "for": 1}"#), 1);
+}
+
+proptest! {
+    /// Each place has workers of its own number: together they begin each iteration, and have each client, once.
+    #[test]
+    fn workers_of_places_add_up_to_the_whole(
+        counts in prop::collection::vec(1u32..5, 1..5),
+        clients in 1u32..40,
+        iterations in 1u64..200,
+    ) {
+        let shards = counts.len();
+        let mut begun = vec![0; usize::try_from(iterations).unwrap()];
+        let mut there = vec![0; usize::try_from(clients).unwrap()];
+        for (shard, workers) in counts.iter().enumerate() {
+            let whole = load(&format!(
+                r#"{{"kind": "closed", "clients": {clients}, "times": {iterations}, "workers": {workers},
+                    "shard": {shard}, "shards": {shards}}}"#
+            ));
+            let used = whole.used_workers();
+            for part in (0..used).map(|worker| whole.part(worker, used)) {
+                (0..iterations).filter(|k| part.mine(*k) && *k < part.limit()).for_each(|k| begun[usize::try_from(k).unwrap()] += 1);
+                if part.limit() > 0 {
+                    (0..clients).filter(|k| part.mine(u64::from(*k))).for_each(|k| there[k as usize] += 1);
+                }
+            }
+        }
+        prop_assert!(begun.iter().all(|count| *count == 1), "{begun:?}");
+        prop_assert!(there.iter().all(|count| *count == 1), "{there:?}");
+    }
+}
+
+#[test]
 fn times_bounds_an_open_load() {
     assert_eq!(times(&load(r#"{"rate": 10, "times": 3}"#)), [0, 100 * MS, 200 * MS]);
     assert_eq!(times(&load(r#"{"rate": 10, "times": 30, "for": 150000000}"#)), [0, 100 * MS]);

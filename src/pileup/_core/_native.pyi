@@ -225,6 +225,9 @@ def certificate(der: bytes) -> tuple[str, str, str]:
     """What a certificate (DER) says of itself: subject, issuer, SHA-256 in hexadecimal digits. No name is ""."""
 
 def adler32(data: Iterable[bytes]) -> int: ...
+def used_workers(load: str) -> int:
+    """How many of its workers a load (JSON, docs/engine.md) takes at its place. ValueError for what is no load."""
+
 def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
     """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""
 

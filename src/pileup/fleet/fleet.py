@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from pileup._core._native import now
+from pileup._core._native import now, used_workers
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
 from pileup.fleet.python.client import Sink
@@ -79,6 +79,8 @@ class Place(Protocol):
     name: str
     lost: str
     """Why it is lost, empty while it is there."""
+    workers: int
+    """Threads that native tests are pressed from, at most."""
 
     def info(self) -> dict[str, Any]:
         """Return what run.json says of the place."""
@@ -251,6 +253,15 @@ class Fleet:
                 part.abandon()
             raise
         return Pressing(order, parts, max(place.margin() for place in places))
+
+    def workers(self, order: Order) -> int:
+        """Return how many native workers a load takes at a place, the most."""
+        places = [place for place in self.places if not place.lost]
+        loads = (
+            order.to_native(place.number, shard, len(places), 0, workers=place.workers)
+            for shard, place in enumerate(places)
+        )
+        return max(map(used_workers, loads), default=1)
 
     def flush(self) -> None:
         """Bring every row so far into the record. Raises OSError when the disk refuses."""

@@ -27,6 +27,10 @@ class Start:
     far: bool
     """Whether it is at another host: it does not share this file system."""
     python: str
+    workers: int | None = None
+    """Its native workers; None: as many as cores may be used there."""
+    beside: int = 1
+    """How many places share the cores of its host."""
 
 
 def process(number: int, options: tuple[str, ...] = ()) -> Start:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pileup.fleet.cores import workers
 from pileup.fleet.fleet import Fleet, Place
 from pileup.fleet.heartbeat import Heart
 from pileup.fleet.launch import Start, by_ssh, process
@@ -40,7 +41,7 @@ def open_fleet(
     Raises TargetError when a place cannot be opened.
     """
     if places.local:
-        local = LocalPlace(first, folder.operations_path(first))
+        local = LocalPlace(first, folder.operations_path(first), workers(places.workers))
         return Fleet([local], end=SelfWatch(first, _keeper(folder)).close)
     opener = Opener(folder, (plan, urls, python_files(plan) if places.ssh else {}), environment or {})
     found = opener.open(list(enumerate(starts_of(places), first)))
@@ -95,8 +96,10 @@ class Opener:
 def starts_of(places: Places) -> list[Start]:
     """Return how the places are started. Raises TargetError for what is no host."""
     if places.ssh:
-        return [by_ssh(host, places.python, places.command) for host in places.ssh]
-    return [process(number) for number in range(1, (places.processes or 1) + 1)]
+        found = [by_ssh(host, places.python, places.command) for host in places.ssh]
+        return [replace(start, workers=places.workers) for start in found]
+    count = places.processes or 1
+    return [replace(process(number), workers=places.workers, beside=count) for number in range(1, count + 1)]
 
 
 def python_files(plan: Plan) -> dict[str, bytes]:

@@ -83,7 +83,9 @@ class Order:
         sharing = min(shards, self.load.clients or most or shards)
         return (shard, sharing) if shard < sharing else None
 
-    def to_native(self, place: int, shard: int, shards: int, start: int, most: int | None = None) -> str:
+    def to_native(
+        self, place: int, shard: int, shards: int, start: int, most: int | None = None, *, workers: int = 1
+    ) -> str:
         """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
         load = self.load
         plain: dict[str, Any] = {
@@ -107,7 +109,7 @@ class Order:
             "phase": self.phase,
             "timeout": self.timeout,
             "pacing": "normal",
-            "workers": 1,
+            "workers": workers,
             "errors_in_a_row": self.errors_in_a_row,
             "operations": self.operations,
         }

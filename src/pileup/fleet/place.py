@@ -43,7 +43,8 @@ class LocalPart:
     def begin(self, start: int) -> None:
         """Begin at a time (ns since the epoch; 0: now). Raises ValueError for what the engine refuses."""
         work = self._work
-        load = self.order.to_native(self.place, *self._shard, start, most_clients(work))
+        most, workers = most_clients(work), self._place.workers
+        load = self.order.to_native(self.place, *self._shard, start, most, workers=workers)
         self._press = Press(self._place.recorder, load)
         self._last, self._cpu = max(start, now()), time.process_time_ns()
         if work.program is not None:
@@ -130,9 +131,11 @@ class LocalPlace:
     lost = ""
     """This process is never lost to itself."""
 
-    def __init__(self, number: int, table: Path) -> None:
+    def __init__(self, number: int, table: Path, workers: int = 1) -> None:
         self.number = number
         self.name = "local"
+        self.workers = workers
+        """Threads that native tests are pressed from, at most."""
         self.recorder = Recorder(str(table), number)
         self.ledger = ledger_of(self.recorder, number)
         self.board: Board | None = None
@@ -140,7 +143,8 @@ class LocalPlace:
 
     def info(self) -> dict[str, Any]:
         """Return what run.json says of the place; offset and error of its clock in ns."""
-        return {"number": self.number, "name": self.name, "host": socket.gethostname(), "offset": 0, "error": 0}
+        who = {"number": self.number, "name": self.name, "host": socket.gethostname(), "workers": self.workers}
+        return {**who, "offset": 0, "error": 0}
 
     def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int] = (0, 1)) -> LocalPart:
         """Return a part of a load, to be begun: shard (number from 0, of how many)."""

@@ -168,6 +168,8 @@ class RemotePlace:
     def __init__(self, number: int, start: Start, folder: RunFolder, environment: Mapping[str, str]) -> None:
         self.number = number
         self.name = start.name
+        self.workers = 1
+        """Threads that native tests are pressed from there, at most; known once it is open."""
         self.changed = threading.Condition()
         self.lost = ""
         """Why it is lost, empty while it is there."""
@@ -196,12 +198,14 @@ class RemotePlace:
         if far:
             self._table = path.open("xb", buffering=0)
         told = {"number": self.number, "far": far, "table": str(path), "ship": far, "board": self._make_board()}
+        told |= {"workers": self.start.workers, "beside": self.start.beside}
         opened = connection.ask("open", told, "opened", (pickle.dumps(content),))
         if self._board_path:
             Path(self._board_path).unlink(missing_ok=True)
         if problem := opened.text("problem"):
             connection.close()
             raise TargetError(f"place {self.name}: {problem}", "a place that can be opened")
+        self.workers = opened["workers"]
         connection.synchronise()
 
     def _make_board(self) -> str:
@@ -215,7 +219,8 @@ class RemotePlace:
         """Return what run.json says of the place; offset and error of the clock that it came with in ns."""
         offset, error = self._connection.offset.original(now())
         host = self._connection.host
-        return {"number": self.number, "name": self.name, "host": host, "offset": offset, "error": error}
+        who = {"number": self.number, "name": self.name, "host": host, "workers": self.workers}
+        return {**who, "offset": offset, "error": error}
 
     def sample(self) -> list[SampleRow]:
         """Return how far its clock is from ours now, after correction, and the bound of the error."""

@@ -20,6 +20,7 @@ import psutil
 
 from pileup._core import _native
 from pileup._core._native import VERSION, now
+from pileup.fleet.cores import workers
 from pileup.fleet.inflight_file import Board
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPart, LocalPlace
@@ -187,7 +188,8 @@ class Server:
             if message["table"]:
                 path = Path(message["table"])
                 self._inbox = Inbox(path.parent)
-                self._place = LocalPlace(message["number"], path)
+                count = workers(message["workers"], message["beside"])
+                self._place = LocalPlace(message["number"], path, count)
                 self._board = Board(message["board"]) if message["board"] else None
                 self._place.board = self._board
                 self._shipper = Shipper(path, self._send) if message["ship"] else None
@@ -198,7 +200,7 @@ class Server:
             return
         if message["far"]:  # here the pipe ends with the parent; a network may just fall silent
             self._wire.silence = SILENCE
-        self._send("opened", {"problem": ""})
+        self._send("opened", {"problem": "", "workers": self._place.workers if self._place else 1})
 
     def _prepare(self, message: Message) -> None:
         number = message["part"]

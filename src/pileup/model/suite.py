@@ -493,6 +493,12 @@ class Places(Part):
     command: Text | None = Field(
         None, description="the ssh command with options, e.g. `ssh -F site.conf`; default: $PILEUP_SSH, else ssh"
     )
+    workers: Count | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="threads of each place for native tests; default: all cores that it may use, one less from four up",
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -507,18 +513,18 @@ class Places(Part):
 
 
 def _short_places(value: object) -> object:
-    """Read `local`, `processes:4`, `ssh:host,host`: also what --fleet takes."""
+    """Read `local`, `workers:2`, `processes:4`, `ssh:host,host`: also what --fleet takes."""
     if not isinstance(value, str):
         return value
     kind, _, rest = value.partition(":")
     match kind.strip(), rest.strip():
         case "local", "":
             return {}
-        case "processes", number if number:
-            return {"processes": number}
+        case ("workers" | "processes") as word, number if number:
+            return {word: number}
         case "ssh", hosts if hosts:
             return {"ssh": [host.strip() for host in hosts.split(",")]}
-    raise ValueError(f"{value!r} is no fleet; expected local, processes:N or ssh:HOST,HOST")
+    raise ValueError(f"{value!r} is no fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
 
 
 PlacesWord = Annotated[Places, BeforeValidator(_short_places)]

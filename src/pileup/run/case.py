@@ -238,6 +238,8 @@ class CaseRun:
         Cleaning up goes on when the run is stopped in order; only a second Ctrl-C ends that too.
         """
         pressing = fleet.press(order, work, self._output)
+        if order.phase is None and work.program is not None:
+            self._told["workers"] = max(self._told.get("workers", 1), fleet.workers(order))
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)

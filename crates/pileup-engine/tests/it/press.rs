@@ -203,24 +203,44 @@ fn workers_share_what_there_is_and_end_together() {
 }
 
 #[test]
-fn errors_in_a_row_at_one_worker_end_all() {
+fn errors_in_a_row_are_counted_over_all_workers_and_end_all() {
     let bench = Bench::new("all");
-    let press =
-        bench.press(r#"{"kind": "closed", "clients": 2, "for": 60000000000, "workers": 2, "errors_in_a_row": 5}"#);
-    press.native(Odd, program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
-    let frames = finish(&press);
-    assert_eq!(press.reason(), "limit: 5 errors in a row");
-    assert!(count(&frames, Outcome::Failed, true) >= 5);
+    for workers in [1, 2, 4] {
+        let shape = format!(
+            r#"{{"kind": "closed", "clients": 4, "for": 60000000000, "workers": {workers}, "errors_in_a_row": 50}}"#
+        );
+        let press = bench.press(&shape);
+        press.native(Odd(u32::MAX), program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
+        let frames = finish(&press);
+        assert_eq!(press.reason(), "limit: 50 errors in a row");
+        let failed = count(&frames, Outcome::Failed, true);
+        assert!((50..50 + 4 * 50).contains(&failed), "{workers} workers: {failed}");
+    }
 }
 
-/// Client 0 passes, client 1 fails.
-struct Odd;
-struct OddClient(u32, pileup_engine::noop::NoopClient);
+#[test]
+fn what_passes_at_one_worker_ends_a_row_of_errors_at_another() {
+    let bench = Bench::new("between");
+    for workers in [1, 2] {
+        let shape = format!(
+            r#"{{"kind": "closed", "clients": 2, "for": 300000000, "workers": {workers}, "errors_in_a_row": 50}}"#
+        );
+        let press = bench.press(&shape);
+        press.native(Odd(1), program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
+        let frames = finish(&press);
+        assert_eq!(press.reason(), "", "{workers} workers");
+        assert!(count(&frames, Outcome::Failed, true) > 50);
+    }
+}
+
+/// Clients from that number on fail, all of them where it is `u32::MAX`.
+struct Odd(u32);
+struct OddClient(bool, pileup_engine::noop::NoopClient);
 impl Factory for Odd {
     type Client = OddClient;
     const BLOCKING: bool = false;
     fn make(&self, client: u32) -> OddClient {
-        OddClient(client, NoopFactory.make(client))
+        OddClient(client >= self.0 || self.0 == u32::MAX, NoopFactory.make(client))
     }
 }
 impl Client for OddClient {
@@ -229,7 +249,7 @@ impl Client for OddClient {
     }
     async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
         self.1.act(call, act).await?;
-        if self.0 == 0 { Ok(()) } else { Err(Fault::failed("odd")) }
+        if self.0 { Err(Fault::failed("odd")) } else { Ok(()) }
     }
     async fn close(&mut self) {}
 }

@@ -11,7 +11,8 @@ from pileup.model.record import Phase
 from pileup.model.units import format_time
 
 BUSY = 90.0
-"""CPU of a place, % of a core, from which pileup is taken to be the bottleneck (as in stats/generator/holdups.py)."""
+"""CPU of a place, % of each core that it may press from, at which pileup is the bottleneck (as in
+stats/generator/holdups.py)."""
 LATE_SHARE = 0.5
 LATE_LEAST = 5 * 10**6
 LATE_LOOP = 0.05
@@ -37,7 +38,7 @@ def words(state: State) -> Words | None:
     late = max((_late(case) for case in state.running), default=0)
     loop, lag = _worst(newest, self_metrics.LOOP_LAG), _worst(newest, self_metrics.LAG)
     reasons = [
-        f"CPU {cpu:.0f} % of a core" if cpu > BUSY else "",
+        f"CPU {cpu:.0f} % of a core" if cpu > BUSY * max((case.workers for case in state.running), default=1) else "",
         "starts late" if any(_is_late(case) for case in state.running) else "",
         "event loop late" if loop > LATE_LOOP else "",
     ]

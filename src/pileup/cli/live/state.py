@@ -34,6 +34,8 @@ class CaseState:
     ended: int | None = None
     outcome: str = ""
     reason: str = ""
+    workers: int = 1
+    """Cores that a place may press it from."""
     trial: int = 0
     """Number of the trial under way while a level is looked for; 0 otherwise."""
     tally: CaseTally = field(default_factory=CaseTally)
@@ -150,7 +152,7 @@ class Watcher:
         for told in info["cases"]:
             case = state.cases.get(told["id"]) or self._add(told)
             case.look_for(told.get("find") or {})
-            case.rate = told.get("rate")
+            case.rate, case.workers = told.get("rate"), told.get("workers") or 1
             if told.get("started"):
                 case.started = told["started"]
             if told.get("outcome"):

@@ -31,7 +31,7 @@ class Fleets:
         self._told = told
         self._lock = threading.Lock()
         self._open: dict[Key, Fleet] = {}
-        self.local = self._add(("local",), Places(), {})
+        self.local = self._add(("local",), Places(workers=plan.suite.places.workers), {})
 
     def of(self, case: Case, native: bool) -> Fleet:
         """Return the fleet that presses a case. Raises TargetError when it cannot be opened."""

@@ -123,6 +123,11 @@ def is_interpreted(data: CaseData) -> bool:
     return data.info.get("engine") == "python"
 
 
+def workers(data: CaseData) -> int:
+    """Return how many native workers pressed a case at a place, the most: so many cores it could take."""
+    return int(data.info.get("workers") or 1)
+
+
 def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
     name = data.info["name"]
     refused = tuple(each for each in errors if each.case == name and each.message in OUT_OF)
@@ -131,7 +136,8 @@ def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGro
         what = f"{WAS} ({format_count(sum(each.count for each in refused))} failed: pileup had no more {out})"
         told = f"{what}; these failures are not the system's"
         return Limit(name, True, told, share=1.0, what=what, failures=refused)
-    found = tuple(holdups.stretches(data.frames, watched, _bar(data), starved(data), is_interpreted(data)))
+    kind = starved(data), is_interpreted(data)
+    found = tuple(holdups.stretches(data.frames, watched, _bar(data), *kind, workers=workers(data)))
     part = holdups.share(found, data.frames)
     busy = _busy(data)
     if answers(data) and (busy or part >= LIMITED_SHARE):
@@ -173,7 +179,7 @@ def _blame(part: float, timed: bool) -> str:
 def _busy(data: CaseData) -> str:
     """Return why pileup was the bottleneck of all that was measured, empty when it was not."""
     measured = data.measured
-    if measured.cpu > BUSY_CPU and measured.seconds >= LONG_ENOUGH:
+    if measured.cpu > BUSY_CPU * workers(data) and measured.seconds >= LONG_ENOUGH:
         return f"it took {format_fraction(measured.cpu)} of a core"
     errors = measured.late
     if data.info.get("hold") or errors.count == 0 or starved(data):

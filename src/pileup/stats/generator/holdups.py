@@ -1,9 +1,9 @@
 """When pileup itself held a load back: times found in its frames and in what it sampled of itself.
 
-A time is pileup's own when its process took a core whole for two seconds (or wanted to: what its threads waited for a
-CPU counts with what they took), when starts came late though clients were free, when its event loop came late, or when
-its process did not run at all. What is late beside a slow system is no fault of pileup: of an open load whose clients
-were all busy only its own samples are evidence. How late is late enough depends on what is judged: `Bar`.
+A time is pileup's own when its process took its cores whole for two seconds (or wanted to: what its threads waited
+for a CPU counts with what they took), when starts came late though clients were free, when its event loop came late,
+or when its process did not run at all. What is late beside a slow system is no fault of pileup: of an open load whose
+clients were all busy only its own samples are evidence. How late is late enough depends on what is judged: `Bar`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pileup._core._native import Histogram
 
 BUSY_CPU = 0.9
-"""Share of one core from which pileup is taken to be the bottleneck."""
+"""Share of its cores from which pileup is taken to be the bottleneck: one for each native worker that a load takes."""
 BUSY_INTERPRETER = 0.7
 """The same for the threads of Python tests: handing the interpreter over from one to the next idles up to a quarter of
 it (a test that only burns CPU in 64 threads was seen at 0.74 to 1.0)."""
@@ -116,20 +116,26 @@ class Stretch:
 
 
 def stretches(
-    frames: Sequence[Frame], series: Sequence[Whole], bar: Bar, starved: bool, interpreted: bool = False
+    frames: Sequence[Frame],
+    series: Sequence[Whole],
+    bar: Bar,
+    starved: bool,
+    interpreted: bool = False,
+    *,
+    workers: int = 1,
 ) -> list[Stretch]:
     """Return when pileup held one case back, over all its places, in the order of time.
 
     `frames` are those of the case, `series` all samples of the run, `starved` says that starts had to wait for a
-    client, `interpreted` that the test is one in Python.
+    client, `interpreted` that the test is one in Python, `workers` how many cores a place may press it from.
     """
     measured = sorted((frame for frame in frames if _counts(frame)), key=lambda frame: (frame.place, frame.time))
     found, stops = [], []
     for place, span in _spans(measured).items():
         stops += _stops(series, place, span)
         found += _of_loops(series, place, span, bar.loop)
-        found += _of_demand(series, place, span, BUSY_INTERPRETER if interpreted else BUSY_CPU)
-    found += [_of_frame(frame, bar, starved or _caught_up(frame, stops)) for frame in measured]
+        found += _of_demand(series, place, span, BUSY_INTERPRETER if interpreted else BUSY_CPU * workers)
+    found += [_of_frame(frame, bar, starved or _caught_up(frame, stops), workers) for frame in measured]
     found += [replace(each, end=_caught_up_by(each)) for each in stops]
     return _together(_lasting([each for each in found if each.why], bar.lasting))
 
@@ -171,14 +177,14 @@ def _spans(frames: Iterable[Frame]) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _of_frame(frame: Frame, bar: Bar, starved: bool) -> Stretch:
+def _of_frame(frame: Frame, bar: Bar, starved: bool, workers: int) -> Stretch:
     """Return what one second shows; a stretch without a reason when nothing."""
     cpu = frame.cpu / frame.nanoseconds
     late = _lateness(frame, bar) if frame.late and not starved else 0
     return Stretch(
         frame.time - frame.nanoseconds,
         frame.time,
-        cpu if cpu > BUSY_CPU and frame.nanoseconds >= SHORTEST else 0.0,
+        cpu if cpu > BUSY_CPU * workers and frame.nanoseconds >= SHORTEST else 0.0,
         late,
         place=frame.place,
     )

@@ -199,7 +199,9 @@ def _stretches(data: CaseData, series: Sequence[Whole], missing: _Missing) -> li
     if not bottleneck.answers(data):
         return []
     starved, interpreted = bottleneck.starved(data), bottleneck.is_interpreted(data)
-    found = holdups.stretches(data.frames, series, missing.bar(data), starved, interpreted)
+    found = holdups.stretches(
+        data.frames, series, missing.bar(data), starved, interpreted, workers=bottleneck.workers(data)
+    )
     return [each for each in found if each.cpu or each.late or each.loop or each.stopped >= missing.stop]
 
 
