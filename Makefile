@@ -5,11 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?= release
 # Tests mostly wait: more at a time than there are cores.
-WORKERS ?= 3
-# What a busy machine made fail is tried once more, alone: only what fails twice has failed.
-AGAIN = $(BIN)/pytest --last-failed --last-failed-no-failures none
+WORKERS ?= 4
+BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo test lint build bench dist docs clean rust-test python-test system
+.PHONY: help demo check test test-all nightly lint build bench dist docs clean rust-test unit-test fast-test long-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,7 +24,14 @@ build: $(STAMP)  ## make .venv, install pileup into it, rebuild the engine when 
 demo: build  ## run the first suite against practice storage and the local disk
 	@$(BIN)/pileup run examples/first-run.yaml
 
-test: build system lint rust-test python-test  ## everything: linters, layer contract, Rust and Python tests
+check: lint rust-test unit-test  ## the loop of a developer: linters, types, layers, unit and property tests
+
+test: build system lint rust-test fast-test  ## what a newcomer types: all of check, and the tests with real servers, 20 s each at most
+
+test-all: test long-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
+
+nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
+	@sh tools/nightly.sh
 
 lint: build  ## style, types, layers
 	$(BIN)/ruff check .
@@ -38,11 +44,17 @@ lint: build  ## style, types, layers
 rust-test:  ## unit and property tests of the engine
 	cargo test --quiet --workspace
 
-python-test: build  ## unit, property, contract, golden, end-to-end and browser tests: WORKERS at a time, the timed ones alone
-	@failed=0; \
-	$(BIN)/pytest -m "not timed" -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=40 || $(AGAIN) -m "not timed" || failed=1; \
-	$(BIN)/pytest -m timed --durations=20 || $(AGAIN) -m timed || failed=1; \
-	exit $$failed
+unit-test: build
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/property -m "not timed and not long"
+
+fast-test: build
+	$(BIN)/python tools/tests.py fast -m "not timed and not long" $(BESIDE) --durations=20
+
+long-test: build
+	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20
+
+timed-test: build
+	$(BIN)/python tools/tests.py timed -m timed --durations=20
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh

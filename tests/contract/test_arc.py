@@ -244,6 +244,7 @@ def lost(findings: list[Finding]) -> set[str]:
     return {each.claim.id for each in findings if each.fate is Fate.LOST}
 
 
+@pytest.mark.long
 def test_after_a_kill_of_both_daemons_every_job_is_accounted_for_and_no_process_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "ce"
     with arc(folder, slots=50, users=1, **QUICK) as element:

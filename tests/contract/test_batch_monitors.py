@@ -112,6 +112,7 @@ def test_its_daemons_one_by_one(busy: SlurmTarget, server: RunningSlurm) -> None
         assert found["open_files"] >= 3
 
 
+@pytest.mark.long
 def test_a_computing_element_and_the_batch_system_behind_it(tmp_path: Path) -> None:
     """A-REX hands jobs on by scripts of half a second each, in no order: the short one goes before the long ones."""
     query = "SELECT EventKey AS state, count(*) AS events FROM JobEvents GROUP BY EventKey"

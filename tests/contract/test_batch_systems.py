@@ -116,6 +116,7 @@ def test_jobs_run_and_all_sources_tell_the_same(target: BatchTarget, stem: str) 
     }
 
 
+@pytest.mark.long
 def test_what_waits_and_runs_is_cancelled_and_told_so(target: BatchTarget, stem: str) -> None:
     names = [f"{stem}-{number}" for number in range(12)]
     ids = [each.id for each in target.submit([JobSpec(name, duration=3600 * SECOND) for name in names])]

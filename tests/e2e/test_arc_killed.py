@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.servers.arc import PROGRAMS
 from tests.support import pileup, require_programs, run_folder
 
@@ -43,6 +45,7 @@ SUITE: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 def test_a_computing_element_that_is_killed_forgets_one_job_at_most(tmp_path: Path) -> None:
     require_programs(PROGRAMS)
     (tmp_path / "suite.yaml").write_text(json.dumps(SUITE))

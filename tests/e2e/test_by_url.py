@@ -115,6 +115,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield made
 
 
+@pytest.mark.long
 def test_a1_the_queue_of_a_sites_slurm_is_held_by_its_url_alone(tmp_path: Path, site: Site) -> None:
     values = {"targets.ce.url": site.url, **HELD}
     (tmp_path / "1").mkdir()
@@ -150,6 +151,7 @@ ACCEPTED = {
 }
 
 
+@pytest.mark.long
 def test_a1_the_table_of_acceptance_tells_what_a_site_does_not_cover(tmp_path: Path, site: Site) -> None:
     values = {"targets.ce.url": site.url, **ACCEPTED}
     if os.geteuid() == 0:
@@ -172,6 +174,7 @@ def test_a1_the_table_of_acceptance_tells_what_a_site_does_not_cover(tmp_path: P
 QUEUE = {"submitters": 2, "each": 15, "queue": 20, "least": 10, "slots": 10, "held": "6 s", "minute": "2 s"}
 
 
+@pytest.mark.long
 def test_a1_a_full_test_of_a_sites_slurm_says_that_its_data_base_is_not_known(tmp_path: Path, site: Site) -> None:
     values = {"targets.ce.url": site.url, "looks": "1 s", "shortest": "1 s", "longest": "2 s", **QUEUE}
     values["tests.drain.options.interval"] = "500 ms"
@@ -206,6 +209,7 @@ def element(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[arc.Runn
         yield made, made.site(folder)
 
 
+@pytest.mark.long
 def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     tmp_path: Path, element: tuple[arc.RunningArc, Any]
 ) -> None:
@@ -240,6 +244,7 @@ def test_a1_a_practice_system_somewhere_is_purged_twice(tmp_path: Path) -> None:
             assert (found.verdicts["C1"], found.verdicts["C2"], found.verdicts["C6"]) == ("met", "met", "met")
 
 
+@pytest.mark.long
 def test_a1_a_practice_system_somewhere_has_its_queue_held(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=40, cycle=10**9) as system:
         for begin in (run, partial(run_as, databases.USER)):
@@ -253,6 +258,7 @@ def test_a1_a_practice_system_somewhere_has_its_queue_held(tmp_path: Path) -> No
 TABLES = {"jobs": 500, "ramp": 10, "repeats": 1, "commands": 200, "asked": 2, "length": "1 s", "warm_up": "300 ms"}
 
 
+@pytest.mark.long
 def test_a1_a_mariadb_somewhere_is_filled_asked_and_left_as_it_was(tmp_path: Path) -> None:
     with databases.mariadb(tmp_path / "db") as server:
         values = {"targets.db.url": server.url, "targets.db.credentials.password": databases.PASSWORD, **TABLES}

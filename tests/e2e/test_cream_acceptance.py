@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from tests.servers.slurm import PROGRAMS, WITH_ACCOUNTING
 from tests.support import EXAMPLES, pileup, require_programs, run_folder
@@ -28,6 +29,7 @@ NO_FILES = "Too many open files"
 COVERED = {"K": "none", "L": "partial", "M": "partial", "M-back": "partial"}
 
 
+@pytest.mark.long
 def test_the_table_of_criteria_tells_what_was_found(tmp_path: Path) -> None:
     require_programs(PROGRAMS | WITH_ACCOUNTING)
     given = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
@@ -87,6 +89,7 @@ criteria: [{id: A, says: "None is lost that was acknowledged", check: max(press.
 """Two slots are taken for an hour: the controller starts no job while it can open no file."""
 
 
+@pytest.mark.long
 def test_a_limit_of_descriptors_is_one_and_loses_nothing(tmp_path: Path) -> None:
     require_programs(PROGRAMS)
     (tmp_path / "s.yaml").write_text(LIMITED)

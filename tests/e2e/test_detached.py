@@ -14,6 +14,8 @@ import pytest
 from pileup.record import RunFolder
 from tests.servers.practice_batch import TrueJob, truth
 
+pytestmark = pytest.mark.long
+
 JOBS = 100_000
 MEGABYTE = 10**6
 MOST = 220 * MEGABYTE

@@ -39,6 +39,7 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
     assert json.loads((folder / "run.json").read_text())["exit_code"] == ENDS[name]
 
 
+@pytest.mark.long
 def test_the_faulty_storage_shows_every_class_of_outcome(tmp_path: Path) -> None:
     done = pileup("run", "suite:faulty-storage", "--quiet", cwd=tmp_path)
     results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())

@@ -12,6 +12,8 @@ from pileup.record import RunFolder
 from tests.servers.nginx import nginx
 from tests.support import EXAMPLES, pileup, run_folder
 
+pytestmark = pytest.mark.long
+
 SHORT = ("--set", "length=2 s")
 
 

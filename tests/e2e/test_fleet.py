@@ -246,6 +246,7 @@ def test_what_was_due_at_a_lost_place_is_lost_or_missed(suite: Path) -> None:
     assert missed[1] > 40
 
 
+@pytest.mark.long
 def test_a_place_that_only_stands_still_does_not_hold_the_run(suite: Path) -> None:
     with pressing(suite, "processes:2") as (run, places):
         places[0].send_signal(signal.SIGSTOP)

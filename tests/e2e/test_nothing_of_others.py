@@ -119,6 +119,7 @@ def killed(here: Path, until: str) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:

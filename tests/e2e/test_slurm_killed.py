@@ -61,6 +61,7 @@ def errors(results: dict[str, Any], outcome: str) -> str:
     return "; ".join(each["message"] for each in results["errors"] if each["outcome"] == outcome)
 
 
+@pytest.mark.long
 def test_a_controller_that_is_killed_forgets_what_it_has_acknowledged_and_one_that_is_ended_does_not(
     tmp_path: Path,
 ) -> None:

@@ -79,6 +79,7 @@ def account() -> Iterator[Path]:
         yield Path(home)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_suite_for_storage_comes_to_a_verdict_by_url(suite: str, site: Xrootd, account: Path) -> None:
     shutil.copy(site.ca, account / CA)
@@ -98,6 +99,7 @@ def test_a_file_that_may_not_be_read_makes_a_target_unavailable(site: Xrootd, ac
     assert f"ca {site.ca} cannot be read: Permission denied" in results["cases"][0]["reason"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suite", ["first-run", "storage-check"])
 def test_an_ordinary_user_runs_the_first_suites_on_servers_of_his_own(suite: str, account: Path) -> None:
     code, results = run(suite, {}, ORDINARY, account)

@@ -18,6 +18,8 @@ import pytest
 
 from tests.support import ROOT, pileup
 
+pytestmark = pytest.mark.long
+
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = "@@ended with@@"

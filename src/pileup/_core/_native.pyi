@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, final
+from typing import Any, Self, final
 
 DEBUG: bool
 """Whether this is a debug build, whose figures are not to be trusted."""
@@ -22,7 +22,7 @@ def shift_clock(ns: int) -> None:
 class Histogram:
     """HDR histogram, 3 digits, 1 ns to 2 days; merging is exact."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     @staticmethod
     def decode(data: bytes) -> Histogram:
         """Read HDR V2 bytes; ValueError when they are none."""
@@ -52,7 +52,7 @@ class Histogram:
 class Recorder:
     """Writes operations of one place into a table file (docs/record.md); one thread of its own, blocks each second."""
 
-    def __init__(self, path: str, place: int) -> None: ...
+    def __new__(cls, path: str, place: int) -> Self: ...
     @property
     def rows(self) -> int:
         """Rows written so far."""
@@ -97,7 +97,7 @@ class Press:
     or asyncio over `fileno`/`ready`.
     """
 
-    def __init__(self, recorder: Recorder, load: str) -> None: ...
+    def __new__(cls, recorder: Recorder, load: str) -> Self: ...
     def native(self, client: str, program: str) -> None:
         """Start native workers with a client (JSON of ClientSpec) on a program (JSON of Program); returns at once.
 
@@ -180,7 +180,7 @@ class Steps:
     step that has none.
     """
 
-    def __init__(self, program: str, seed: int, clients: int = 1) -> None: ...
+    def __new__(cls, program: str, seed: int, clients: int = 1) -> Self: ...
     def object(self, step: int, iteration: int, client: int, turn: int) -> tuple[int, str]:
         """Number and name of the object that a step acts on, the `turn`-th time in this iteration of this client."""
     def renamed(self, step: int, key: str) -> str:
@@ -201,17 +201,18 @@ class Steps:
 class PracticeStorage:
     """The practice storage server, running in threads of its own from the moment it is made."""
 
-    def __init__(self, settings: str) -> None:
+    def __new__(cls, settings: str) -> Self:
         """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port that is taken."""
     @property
     def port(self) -> int: ...
     def stop(self) -> None:
         """Answer what is under way, write the log out and end."""
 
+@final
 class PracticeBatch:
     """The practice batch system, running in threads of its own from the moment it is made."""
 
-    def __init__(self, settings: str) -> None:
+    def __new__(cls, settings: str) -> Self:
         """`settings` is JSON (docs/practice.md). ValueError names a wrong one, OSError a port or a journal."""
     @property
     def port(self) -> int: ...
@@ -241,7 +242,7 @@ class XrootSession:
     have happened) or another OSError, in words without paths or secrets.
     """
 
-    def __init__(self, settings: str, timeout: float = 30.0) -> None: ...
+    def __new__(cls, settings: str, timeout: float = 30.0) -> Self: ...
     def connect(self) -> None:
         """Log in, where that has not been done."""
     def stat(self, path: str) -> tuple[int, int, int]:
