@@ -144,3 +144,18 @@ def test_a4_one_interrupt_ends_a_cooldown_at_once(
     folder = await_event(tmp_path / "runs", ended("load"))
     time.sleep(0.5)
     assert stopped(process, folder) < QUICKLY
+
+
+def test_a_practice_system_that_was_paused_ends_by_sigterm_in_order(tmp_path: Path) -> None:
+    journal = tmp_path / "jobs.csv"
+    words = [sys.executable, "-m", "pileup", "practice", "batch", "--jobs", str(journal)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert "ready" in process.stdout.readline()
+            for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
+                process.send_signal(number)
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
+    assert journal.read_text().splitlines()[-1].split(",")[1] == "stop", "it has written out what it knows"

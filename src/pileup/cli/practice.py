@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
-import threading
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -114,12 +115,28 @@ def _wanted(model: type[SettingsModel], settings: str, given: dict[str, Any]) ->
 
 def _serve(what: str, kind: Callable[[str], PracticeServer], wanted: ServerSettings) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    server = kind(json.dumps(wanted.to_native()))
-    scheme = "https" if wanted.tls else "http"
-    echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
-    while not ended.wait(3600):
-        pass
-    server.stop()
+    with _asked_to_end() as asked:
+        server = kind(json.dumps(wanted.to_native()))
+        scheme = "https" if wanted.tls else "http"
+        echo(f"pileup practice {what} ready at {scheme}://{wanted.host}:{server.port}/")
+        asked.recv(1)
+        server.stop()
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[socket.socket]:
+    """Yield a socket with something to be read once Ctrl-C or SIGTERM has come.
+
+    The signal itself writes there. A handler in Python may come too late: of a signal just before the main thread
+    waits it is called after the wait alone, and it must not touch a lock (an Event) that this thread may hold.
+    """
+    near, far = socket.socketpair()
+    with near, far:
+        far.setblocking(False)
+        signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        try:
+            yield near
+        finally:
+            signal.set_wakeup_fd(-1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from enum import IntEnum
+
+LOOK = 0.05
+"""Seconds between two looks of who waits."""
 
 
 class Haste(IntEnum):
@@ -16,14 +18,16 @@ class Haste(IntEnum):
 
 
 class Stop:
-    """Set from anywhere, also from a signal handler; read by the runner."""
+    """Set from anywhere, also from a signal handler; read by the runner.
+
+    There is no lock in it, an Event neither: the handler runs in the thread that waits, which may hold that lock.
+    """
 
     def __init__(self) -> None:
         self.haste = Haste.NONE
         self.reason = ""
         self.since: float | None = None
         """When somebody who waits has asked first, s (monotonic); a limit waits for nothing."""
-        self._asked = threading.Event()
 
     def ask(self, reason: str, haste: Haste | None = None) -> None:
         """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is no person."""
@@ -32,7 +36,6 @@ class Stop:
             self.since = time.monotonic()
         following = Haste(min(self.haste + 1, Haste.AT_ONCE))
         self.haste = max(self.haste, following if haste is None else haste)
-        self._asked.set()
 
     def late(self, seconds: float) -> bool:
         """Whether what may take so long after somebody asked must end now: that is over, or it is urgent."""
@@ -40,5 +43,8 @@ class Stop:
         return asked or self.haste is Haste.AT_ONCE
 
     def wait(self, seconds: float) -> bool:
-        """Sleep that long, or until asked to stop; True when asked."""
-        return self._asked.wait(seconds)
+        """Sleep that long, or until asked to stop, which is noticed within LOOK; True when asked."""
+        until = time.monotonic() + seconds
+        while not self.haste and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK))
+        return bool(self.haste)

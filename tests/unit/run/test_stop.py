@@ -1,5 +1,9 @@
 """The wish to stop grows from in order to at once; the first reason stays."""
 
+import sys
+import threading
+from typing import Any
+
 from pileup.run.stop import Haste, Stop
 
 
@@ -25,3 +29,33 @@ def test_waiting_ends_when_it_is_asked() -> None:
     assert not stop.wait(0)
     stop.ask("x")
     assert stop.wait(0)
+
+
+class Asker:
+    """Asks before a line of the wait, as the handler of a signal does: in the thread that waits."""
+
+    def __init__(self, line: int) -> None:
+        self.stop, self.left = Stop(), line
+
+    def look(self, _frame: object, event: str, _: object) -> Any:
+        self.left -= event == "line"
+        if event == "line" and self.left == 0:
+            self.stop.ask("user: SIGTERM")
+        return self.look
+
+    def wait(self) -> None:
+        sys.settrace(self.look)
+        self.stop.wait(0.02)
+        sys.settrace(None)
+
+
+def test_asked_before_any_line_of_a_wait_it_ends() -> None:
+    for line in range(1, 100):
+        asker = Asker(line)
+        thread = threading.Thread(target=asker.wait, daemon=True)
+        thread.start()
+        thread.join(5)
+        assert not thread.is_alive(), f"it hangs when asked before line {line}"
+        if asker.left > 0:
+            break
+    assert 2 < line < 99
