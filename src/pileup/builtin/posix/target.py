@@ -6,10 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ELOOP
 from pathlib import Path
+from stat import S_ISDIR
 from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
+from pileup.builtin.posix.beneath import HERE, Place, inside, reach, refused
 from pileup.model.units import format_size
 from pileup.plugin import (
     ClientSpec,
@@ -67,58 +70,63 @@ class PosixTarget(FileTarget):
 
     def list(self, path: str) -> list[Entry]:
         """Return the entries of a folder, sorted by name."""
-        with _said(path), os.scandir(self._inside(path)) as found:
+        with self._at(path) as place, place.entries() as found:
             return sorted((_entry(each) for each in found), key=lambda entry: entry.name)
 
     def stat(self, path: str) -> Entry:
         """Return what is at a path."""
-        place = self._inside(path)
-        with _said(path):
-            size = place.stat().st_size
-        return Entry(place.name, 0 if place.is_dir() else size, place.is_dir())
+        with self._at(path) as place:
+            found = place.stat()
+        folder = S_ISDIR(found.st_mode)
+        name = self._true_root().name if place.name == HERE else place.name
+        return Entry(name, 0 if folder else found.st_size, folder)
 
     def read(self, path: str) -> Iterator[bytes]:
         """Yield the content of a file in pieces of 1 MiB."""
-        with _said(path), self._inside(path).open("rb") as file:
+        with self._at(path) as place, place.open("rb") as file:
             while piece := file.read(PIECE):
                 yield piece
 
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file."""
-        with _said(path):
-            self._inside(path).write_bytes(data)
+        with self._at(path) as place, place.open("wb") as file:
+            file.write(data)
 
     def create(self, path: str, data: bytes) -> None:
         """Write a file where nothing is yet; a link is something."""
-        place = self._inside(path, follow=False)
-        with _said(path), place.open("xb") as file:
+        with self._at(path, follow=False) as place, place.open("xb") as file:
             file.write(data)
 
     def delete(self, path: str) -> None:
         """Remove a file, or a folder when it is empty; of a link, the link."""
-        place = self._inside(path, follow=False)
-        if place == self.root.resolve():
-            raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
-        with _said(path):
-            if place.is_dir() and not place.is_symlink():
-                place.rmdir()
+        with self._at(path, follow=False) as place:
+            if place.name == HERE:
+                raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
+            if S_ISDIR(place.stat(links=True).st_mode):
+                os.rmdir(place.name, dir_fd=place.folder)
             else:
-                place.unlink()
+                os.unlink(place.name, dir_fd=place.folder)
 
     def mkdir(self, path: str) -> None:
         """Make a folder; one that is there already is fine."""
-        with _said(path):
-            self._inside(path).mkdir(exist_ok=True)
+        with self._at(path) as place:
+            try:
+                os.mkdir(place.name, dir_fd=place.folder)
+            except FileExistsError:
+                if not S_ISDIR(place.stat().st_mode):
+                    raise
 
-    def _inside(self, path: str, follow: bool = True) -> Path:
-        """Return the absolute path of something below the root. Raises Refused when it leads out."""
-        root = self.root.resolve()
-        if "\0" not in path and ".." not in Path(path).parts:
-            place = root / path.lstrip("/")
-            place = place.resolve() if follow else place.parent.resolve() / place.name
-            if place.is_relative_to(root):
-                return place
-        raise Refused(f"{path!r} leads out of {root}", "a path inside the target", "no `..`, no link to elsewhere")
+    def _true_root(self) -> Path:
+        """Return the folder with no link in its path."""
+        return Path(os.path.realpath(self.root))
+
+    @contextmanager
+    def _at(self, path: str, *, follow: bool = True) -> Iterator[Place]:
+        """Yield a place below the root. Raises Refused when the path leads out, as of now or by a link put there."""
+        root = self._true_root()
+        relative = inside(root, path, follow=follow)
+        with _said(path, root), reach(root, relative) as place:
+            yield place
 
 
 def _folder_of(url: str) -> Path:
@@ -138,8 +146,8 @@ def _entry(found: os.DirEntry[str]) -> Entry:
 
 
 @contextmanager
-def _said(path: str) -> Iterator[None]:
-    """Turn what the system says into a verdict: a no is a refusal, all else a failure."""
+def _said(path: str, root: Path) -> Iterator[None]:
+    """Turn what the system says into a verdict: a no is a refusal, a link on the way too, all else a failure."""
     try:
         yield
     except PermissionError as problem:
@@ -149,4 +157,6 @@ def _said(path: str) -> Iterator[None]:
     except FileExistsError as problem:
         raise ThereAlready(f"{path!r}: {problem.strerror}") from problem
     except OSError as problem:
+        if problem.errno == ELOOP:
+            raise refused(path, root) from problem
         raise Failed(f"{path!r}: {problem.strerror or problem}") from problem

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +71,91 @@ def test_deleting_a_link_removes_the_link_alone(target: PosixTarget, root: Path)
         target.delete("/")
 
 
+ACTS: dict[str, Callable[[PosixTarget, str], object]] = {
+    "list": lambda target, path: target.list(path.rpartition("/")[0]),
+    "stat": lambda target, path: target.stat(path),
+    "read": lambda target, path: list(target.read(path)),
+    "write": lambda target, path: target.write(path, b"ours"),
+    "create": lambda target, path: target.create(path + ".new", b"ours"),
+    "delete": lambda target, path: target.delete(path),
+    "rmdir": lambda target, path: target.delete(f"{path.rpartition('/')[0]}/empty"),
+    "mkdir": lambda target, path: target.mkdir(path + ".d"),
+}
+
+
+@pytest.fixture
+def swapped(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Has a link put in the place of something as soon as a path has been looked at, before anything is done there."""
+    for folder in (root / "a/b", root.parent / "theirs/b"):
+        (folder / "empty").mkdir(parents=True)
+        (folder / "f").write_text("precious")
+    real = os.path.realpath
+
+    def swap(path: str) -> None:
+        def look(*args: Any, **more: Any) -> str:
+            found = real(*args, **more)
+            if Path(found) != root and not (root / path).is_symlink():
+                (root / path).rename(root / "before")
+                (root / path).symlink_to(root.parent / "theirs" / Path(path).relative_to("a"))
+            return found
+
+        monkeypatch.setattr(os.path, "realpath", look)
+
+    return swap
+
+
+def told(folder: Path) -> dict[str, str]:
+    """Return all that a folder holds."""
+    return {str(each.relative_to(folder)): each.read_text() if each.is_file() else "" for each in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("path", ["a", "a/b"])
+def test_s9_a_link_put_in_the_place_of_a_folder_is_not_followed(
+    target: PosixTarget, root: Path, swapped: Callable[[str], None], act: str, path: str
+) -> None:
+    theirs = told(root.parent / "theirs")
+    swapped(path)
+    with pytest.raises(Refused, match=r"'a/b.*' leads out of"):
+        ACTS[act](target, "a/b/f")
+    assert (root / path).is_symlink(), "it was put there"
+    assert told(root.parent / "theirs") == theirs
+
+
+@pytest.mark.parametrize("act", ["stat", "read", "write"])
+def test_s9_a_link_put_in_the_place_of_a_file_is_not_followed(
+    target: PosixTarget, root: Path, swapped: Callable[[str], None], act: str
+) -> None:
+    swapped("a/b/f")
+    with pytest.raises(Refused, match="'a/b/f' leads out of"):
+        ACTS[act](target, "a/b/f")
+    assert (root / "a/b/f").is_symlink()
+    assert (root.parent / "theirs/b/f").read_text() == "precious"
+
+
+def test_s9_of_a_link_put_in_the_place_of_a_file_the_link_is_removed(
+    target: PosixTarget, root: Path, swapped: Callable[[str], None]
+) -> None:
+    swapped("a/b/f")
+    target.delete("a/b/f")
+    assert not (root / "a/b/f").is_symlink()
+    assert (root.parent / "theirs/b/f").read_text() == "precious"
+
+
+def test_a_link_that_leads_inside_is_followed_and_one_that_leads_to_itself_is_not(
+    target: PosixTarget, root: Path
+) -> None:
+    (root / "a").mkdir()
+    (root / "near").symlink_to("a")
+    (root / "loop").symlink_to("loop")
+    target.write("near/f", b"x")
+    assert (root / "a/f").read_bytes() == b"x"
+    assert target.stat("near") == Entry("a", 0, True)
+    assert target.stat("") == Entry("root", 0, True)
+    with pytest.raises(Refused):
+        target.stat("loop/f")
+
+
 def test_what_is_not_there(target: PosixTarget) -> None:
     for act in (target.stat, target.list, target.delete, lambda each: list(target.read(each))):
         with pytest.raises(Failed, match="there is nothing at 'a/b'"):
@@ -80,7 +168,7 @@ def test_no_permission_is_a_refusal(target: PosixTarget, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:  # root, who may run the tests, may do everything
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(Refused, match="Permission denied"):
         list(target.read("a"))
 
