@@ -6,7 +6,7 @@ import pytest
 
 from pileup.model.suite import Credentials
 from pileup.plugin.batch import Claim, Fate, Job, JobState, fate_of
-from tests.unit.plugin.test_batch_plugin import Modest
+from tests.component.plugin.test_batch_plugin import Modest
 
 
 class Shifty(Modest):

@@ -10,7 +10,7 @@ are of the rarer kind, twice over. There has been one turn at least, so even one
 Where no bursts are shown it is Wilson's (JASA 22 (1927) 209). Where nothing of a kind was seen, there is nothing to
 learn from how it comes: it is taken to come singly, which gives 3.84 / n as the upper bound.
 
-`tests/property/test_coverage_bursts.py` has how often they hold the truth.
+`tests/simulation/test_coverage_bursts.py` has how often they hold the truth.
 """
 
 from __future__ import annotations

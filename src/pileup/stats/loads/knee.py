@@ -24,7 +24,7 @@ WIDTHS = np.geomspace(0.004, 0.4, 9)
 USUAL_WIDTH = 0.06
 """Before anything is known widths are log-normal around this one, with a standard deviation of a factor of e. With all
 of them as likely as another few trials that agree by chance would look like a system without chance, and intervals too
-short: `tests/unit/run/control/test_find_truth.py` holds them to the truth of simulated queues."""
+short: `tests/simulation/test_find.py` holds them to the truth of simulated queues."""
 BEYOND = 1.5
 """The knee is looked for so many times beyond the bounds of the levels, so that it may be found to lie there."""
 STEP = 0.002

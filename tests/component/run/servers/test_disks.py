@@ -17,7 +17,7 @@ from pileup.run.recovery.undo import mend
 from pileup.run.recovery.undo_kinds import Reach
 from pileup.run.servers import disks
 from pileup.run.servers.supervisor import Supervisor
-from tests.unit.run.servers.test_supervisor import READY, URL, python, states, until
+from tests.component.run.servers.test_supervisor import READY, URL, python, states, until
 
 SIZE = 2 << 20
 

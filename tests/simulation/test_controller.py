@@ -12,7 +12,7 @@ import pytest
 from pileup.run.control.bank import Bank
 from pileup.run.control.controller import Bounds, Controller
 from pileup.run.control.hold import COUNTED
-from tests.unit.run.control.plants import Informed, Lag, Queue, Server, controller, held
+from tests.simulation.plants import Informed, Lag, Queue, Server, controller, held
 
 SETTLE, SECONDS = 300, 600
 FIRST_SEED = 200

@@ -15,7 +15,7 @@ from pileup.record import RunFolder
 from pileup.run.servers import processes
 from pileup.run.servers.processes import MARK
 from pileup.run.servers.supervisor import Supervisor
-from tests.unit.run.servers.test_supervisor import READY, URL, python, runs, until
+from tests.component.run.servers.test_supervisor import READY, URL, python, runs, until
 
 NOTE = "import pathlib, sys; file = pathlib.Path(sys.argv[1]); file.open('a').write(sys.argv[2])"
 HOLDS = """

@@ -28,7 +28,7 @@ from pileup.run.servers import processes
 from pileup.run.servers.processes import MARK, Identity
 from pileup.run.servers.scratch import make as make_scratch
 from pileup.suite import load
-from tests.unit.run.servers.test_supervisor import until
+from tests.component.run.servers.test_supervisor import until
 
 SUITE = """
 pileup: 1

@@ -18,7 +18,7 @@ from pileup.run.faults.schedule import Faults
 from pileup.run.servers.disks import FILLING
 from pileup.run.servers.supervisor import Supervisor
 from pileup.suite import load
-from tests.unit.run.servers.test_supervisor import READY, launcher, until
+from tests.component.run.servers.test_supervisor import READY, launcher, until
 
 SUITE = """
 pileup: 1
