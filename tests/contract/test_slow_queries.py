@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,21 +41,25 @@ def asked(target: DatabaseTarget, query: str) -> None:
     database.close()
 
 
-def watching(target: DatabaseTarget) -> SlowQueries:
+@contextmanager
+def watching(target: DatabaseTarget) -> Iterator[SlowQueries]:
     monitor = SlowQueries(target="db")
     monitor.attach(lambda: target)
-    monitor.open()
-    return monitor
+    try:
+        monitor.open()
+        yield monitor
+    finally:
+        monitor.close()
 
 
 def test_a_slow_query_is_seen_with_its_time_and_without_its_values(target: DatabaseTarget) -> None:
-    monitor = watching(target)
-    asked(target, "SELECT SLEEP(0.15), 'a secret' AS text")
-    asked(target, "SELECT 1")
-    found = {f"{each.metric}[{each.labels}]": each.value for each in monitor.sample()}
+    with watching(target) as monitor:
+        asked(target, "SELECT SLEEP(0.15), 'a secret' AS text")
+        asked(target, "SELECT 1")
+        found = {f"{each.metric}[{each.labels}]": each.value for each in monitor.sample()}
+        (operation,) = monitor.operations()
     assert found["number[]"] == 1
     assert 0.15 <= found["query_time[of=largest]"] < 5
-    (operation,) = monitor.operations()
     assert operation.name == "SELECT SLEEP(?), ? AS text"
     assert 0.15 * SECOND <= operation.end - operation.start < 5 * SECOND
     assert operation.key == "root@pileup"
@@ -64,12 +68,14 @@ def test_a_slow_query_is_seen_with_its_time_and_without_its_values(target: Datab
 def test_a_server_that_writes_no_log_is_told(target: DatabaseTarget) -> None:
     with closing(target.session(10 * SECOND)) as session:
         session.execute(parse("SET GLOBAL slow_query_log = 0"), {})
+        told = r"writes no log of slow queries .*; expected one that does"
         try:
-            with pytest.raises(PluginError, match=r"writes no log of slow queries .*; expected one that does"):
-                watching(target)
+            with pytest.raises(PluginError, match=told), watching(target):
+                pass
         finally:
             session.execute(parse("SET GLOBAL slow_query_log = 1"), {})
-    watching(target)
+    with watching(target):
+        pass
 
 
 SUITE = """

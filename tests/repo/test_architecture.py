@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
-NAMED = re.findall(r"^\| `([a-z_-]+)/?` \|", PAGE, flags=re.MULTILINE)
+NAMED = re.findall(r"^\| `([a-z0-9_-]+)/?` \|", PAGE, flags=re.MULTILINE)
 
 
 def test_it_names_the_folders_and_crates_of_the_tree() -> None:
