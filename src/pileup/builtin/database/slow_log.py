@@ -58,6 +58,8 @@ class Lines:
     def __init__(self) -> None:
         self._head: dict[str, str] = {}
         self._statement: list[str] = []
+        self._size = 0
+        """Characters in it."""
 
     def entries(self, lines: Iterable[str]) -> Iterator[Slow]:
         """Yield the entries that whole lines complete. One that goes on is kept for the next call."""
@@ -77,12 +79,15 @@ class Lines:
         elif (stamp := STAMP.fullmatch(line.strip())) and not statement:
             head["begin"] = stamp[1] + (stamp[2] or "").ljust(9, "0")[:9]
         elif statement or ("Query_time" in head and not SKIPPED.fullmatch(line.strip())):
+            if self._size > LONGEST:
+                del statement[-1]  # the last line alone says where it ends
             statement.append(line)
+            self._size += len(line)
 
     def _end(self) -> Iterator[Slow]:
         """Yield the entry that ends here, if it is one, and begin anew."""
         head, statement = self._head, self._statement
-        self._head, self._statement = {}, []
+        self._head, self._statement, self._size = {}, [], 0
         kind = kind_of("\n".join(statement)[:LONGEST])
         if not kind or "begin" not in head:
             return

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pileup.builtin.database.slow_log import LONGEST_KIND, Lines, SlowLog, kind_of
+from pileup.builtin.database.slow_log import LONGEST, LONGEST_KIND, Lines, SlowLog, kind_of
 from pileup.plugin import PluginError
 
 STARTED = """\
@@ -85,6 +85,17 @@ def test_no_literal_is_left_in_a_kind(secret: str, number: int) -> None:
     assert kind_of(f"SELECT a FROM b WHERE c = '{secret}' AND d = {abs(number)}") == (
         "SELECT a FROM b WHERE c = ? AND d = ?"
     )
+
+
+def test_of_a_long_statement_only_its_begin_is_kept() -> None:
+    head, end = FIRST.partition("select\n")[0], "drop table x;"
+    lines = Lines()
+    long = [*head.splitlines(), "SELECT 1", *["  , 'a value of some length'"] * 100_000]
+    assert list(lines.entries(long)) == []
+    assert sum(map(len, lines._statement)) < 2 * LONGEST
+    (found, other) = lines.entries([end, *head.splitlines(), end])
+    assert found.kind.startswith("SELECT ?, …")
+    assert other.kind == "drop table x"
 
 
 @given(st.text(max_size=400))

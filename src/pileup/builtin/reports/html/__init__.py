@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.contrast import RunComparison
 from pileup.model.results import RunResults
-from pileup.plugin import Report, option, registry
+from pileup.plugin import PluginError, Report, option, registry
 
 if TYPE_CHECKING:
     from pileup.builtin.reports.html.charts.assemble import Charts
@@ -43,16 +43,19 @@ class HtmlReport(Report):
                 raise ValueError(f"there is no chart {name!r}; expected one of {', '.join(known)}, or ./file.py:Class")
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
-        """Return the page, UTF-8. Raises PluginError for a chart that there is not."""
+        """Return the page, UTF-8."""
         from pileup.builtin.reports.html.page import render  # noqa: PLC0415  # altair alone takes a second
 
         return render(results, outputs, self._drawn(results)).encode("utf-8", "replace")
 
     def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
-        """Yield each chart of the page as a picture. Raises PluginError for a chart that there is not."""
+        """Yield each chart of the page as a picture. Raises PluginError when one that is asked for fails."""
         from pileup.builtin.reports.html.charts.pictures import pictures  # noqa: PLC0415  as above
 
-        return pictures(self._drawn(results), form)
+        drawn = self._drawn(results)
+        if drawn.problems and ALL not in self.charts_:
+            raise PluginError(" ".join(drawn.problems), "charts that can be drawn")
+        return pictures(drawn, form)
 
     def _drawn(self, results: RunResults) -> Charts:
         from pileup.builtin.reports.html.charts.assemble import charts  # noqa: PLC0415  as above

@@ -63,8 +63,7 @@ class Charts:
 def charts(results: RunResults, names: Sequence[str] = (ALL,), folder: Path = Path()) -> Charts:
     """Draw everything that the results have figures for.
 
-    `names` are the charts to draw, as `pileup list charts` has them, or ./file.py:Class relative to `folder`. Raises
-    PluginError for a name that is none.
+    `names` are the charts to draw, as `pileup list charts` has them, or ./file.py:Class relative to `folder`.
     """
     with debug_mode(False):  # tests check every chart against the schema; it takes most of the time
         return _drawn(results, list(_chosen(names, folder)))
@@ -76,8 +75,11 @@ def _chosen(names: Sequence[str], folder: Path) -> Iterator[tuple[str, type[Char
         if name == ALL:
             for found in registry.find_all("charts"):
                 yield found.name, found.cls or PluginError(f"it is unavailable: {found.reason}")
-        else:
+            continue
+        try:
             yield name, registry.load("charts", name, folder)
+        except PluginError as problem:
+            yield name, problem
 
 
 def _drawn(results: RunResults, chosen: list[tuple[str, type[Chart] | PluginError]]) -> Charts:

@@ -11,7 +11,7 @@ import pytest
 from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.html.charts.assemble import charts
 from pileup.model.results import RunResults
-from pileup.plugin import registry
+from pileup.plugin import PluginError, registry
 from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group
 from tests.unit.builtin.reports import synthetic
 
@@ -148,5 +148,12 @@ def test_only_what_is_named_is_drawn() -> None:
     report = HtmlReport(charts=["boxes", "cases"])
     assert [name.partition("-")[0] for name, _ in report.charts(synthetic.simple(), "svg")] == ["cases.svg", "boxes"]
     assert list(HtmlReport(charts=[]).charts(synthetic.simple(), "svg")) == []
+    with pytest.raises(
+        PluginError, match=r"Chart \./none\.py:Mine is not drawn: there is no file .*none\.py; expected"
+    ):
+        HtmlReport(charts=["./none.py:Mine"]).charts(synthetic.simple(), "svg")
+    page = HtmlReport(charts=["cases", "./none.py:Mine"]).render(synthetic.simple(), {}).decode()
+    assert "Chart ./none.py:Mine is not drawn: there is no file" in page
+    assert 'id="chart-cases"' in page
     with pytest.raises(ValueError, match=r"there is no chart 'boxen'; expected one of all, boxes, cases, "):
         HtmlReport(charts=["boxen"])
