@@ -1,10 +1,12 @@
 """What tests share: programs they need, and the command line."""
 
+import contextlib
 import os
+import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -35,6 +37,20 @@ def require_programs(packages: Mapping[str, str]) -> None:
     """Go on only with all these programs; each is given with the Debian package that has it."""
     for program, package in packages.items():
         require_program(program, f"apt-get install {package}")
+
+
+@contextlib.contextmanager
+def closed(folder: Path) -> Iterator[Path]:
+    """Yield a folder that is closed to who asks: of somebody else's where root asks, who then is nobody."""
+    user, mode = os.geteuid(), folder.stat().st_mode
+    folder.chmod(0)
+    if user == 0:
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield folder
+    finally:
+        os.seteuid(user)
+        folder.chmod(mode)
 
 
 def require_bindings() -> None:

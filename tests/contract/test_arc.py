@@ -8,24 +8,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from pileup.builtin.arc.identities import Authority, Pair
-from pileup.builtin.arc.proxy import Signer, sign
 from pileup.builtin.arc.target import ArcTarget
 from pileup.builtin.slurm.monitor import SlurmMonitor
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
 from pileup.plugin.batch import Claim, Delegation, Fate, Finding, Job, JobSpec, JobState, Submission
-from tests.servers.arc import QUICK, RunningArc, arc, processes_of
+from tests.servers.arc import QUICK, RunningArc, arc, processes_of, proxy_of
 
 SECOND = 10**9
 HOUR = 3600 * SECOND
 WITHIN = 120.0
-END = "-----END CERTIFICATE-----\n"
 
 
 def until(found: Callable[[], bool], within: float = WITHIN) -> None:
@@ -191,13 +185,8 @@ def test_credentials_are_handed_over_renewed_and_taken_back(element: RunningArc)
 
 def test_a_proxy_is_as_good_as_its_owner(element: RunningArc, tmp_path: Path) -> None:
     owner = element.home / "identities" / "user2.pem"
-    key = rsa.generate_private_key(65537, 2048)
-    request = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, SHA256())
-    pem = request.public_bytes(Encoding.PEM).decode()
-    certificate, chain = sign(pem, Signer.read(owner, owner), HOUR).text.split(END, 1)
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
     proxy = tmp_path / "x509up_u1000"
-    proxy.write_text(certificate + END + secret + chain)  # as arcproxy writes it
+    proxy.write_text(proxy_of(owner, HOUR))
     ca = str(element.home / "ca")
     target = ArcTarget(element.target().url, Credentials(proxy=str(proxy), ca=ca))
     assert target.probe() == "ARC CE, REST 1.0"

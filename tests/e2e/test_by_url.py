@@ -233,6 +233,43 @@ def test_a1_a_sites_computing_element_is_tested_by_url_and_credentials(
     assert second.lacking == {"launch ce", *monitors, "test newcomers"}
 
 
+@pytest.fixture
+def theirs() -> Iterator[Path]:
+    """A folder in which an ordinary user keeps files of their own."""
+    with tempfile.TemporaryDirectory(prefix="pileup-theirs-") as folder:
+        yield Path(folder)
+
+
+def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
+    tmp_path: Path, theirs: Path, element: tuple[arc.RunningArc, Any]
+) -> None:
+    made, target = element
+    user = databases.USER if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+    environment = made.give(user, theirs)
+    found = {"proxy": "discover", "ca": "discover"}
+    values = {
+        "targets.ce.url": target.url,
+        "targets.ce.credentials": json.dumps(found),
+        **ARC,
+        "held": "4 s",
+        "settle": "2 s",
+    }
+    (tmp_path / "1").mkdir()
+    first = run_as(user, "cream-arc", tmp_path / "1", values, **environment)
+    assert first.code in VERDICTS, first.said
+    assert (first.outcome("ramp"), first.outcome("renewal")) == ("passed", "passed"), first.said
+    monitors = {f"monitor {name}" for name in ("arex", "rest", "slurmctld", "slurm")}
+    assert first.lacking == {"launch ce", *monitors, "test ramp", "test submit", "test newcomers"}
+    assert (first.verdicts["A"], first.verdicts["G"]) == ("met", "met")
+    (tmp_path / "2").mkdir()
+    values["targets.ce.options.identities"] = theirs / "identities"
+    second = run_as(user, "cream-arc", tmp_path / "2", values, **environment)
+    assert second.code in VERDICTS, second.said
+    assert second.outcome("ramp") == "passed", second.said
+    assert second.lacking == {"launch ce", *monitors, "test newcomers"}
+    assert (second.verdicts["A"], second.verdicts["G"]) == ("met", "met")
+
+
 def test_a1_a_practice_system_somewhere_is_purged_twice(tmp_path: Path) -> None:
     with practice_batch(tmp_path, slots=10_000, cycle=0, limit=20_000) as system:
         for begin in (run, partial(run_as, databases.USER)):

@@ -1,14 +1,21 @@
 """A private ARC CE over a Slurm of its own on this machine, launched as a suite's is."""
 
 import contextlib
+import os
+import pwd
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from pileup.builtin.arc.launcher import arc_launcher
+from pileup.builtin.arc.proxy import Signer, sign
 from pileup.builtin.arc.target import ArcTarget
 from pileup.model.suite import Credentials
 from pileup.run.servers.supervisor import Supervisor
@@ -22,6 +29,8 @@ PROGRAMS = {
     "openssl": "openssl",
     **BATCH_SYSTEM,
 }
+END = "-----END CERTIFICATE-----\n"
+HOUR = 3600 * 10**9
 QUICK = {"cycle": 0, "defer": False, "information": "5 s"}
 """Settings of one that starts jobs at once."""
 
@@ -54,6 +63,26 @@ class RunningArc:
         given = {**self.supervisor.credentials(NAME), "certificate": own, "key": own}
         return ArcTarget(self.supervisor.url(NAME), Credentials.model_validate(given), identities=str(identities))
 
+    def give(self, user: str, folder: Path) -> dict[str, str]:
+        """Put into a folder of a user all that somebody has who uses a computing element of a site.
+
+        That is a proxy, the certificates of CAs, and identities of users, each theirs and secrets for nobody else to
+        read. Returns the variables by which programs find the first two.
+        """
+        known = pwd.getpwnam(user)
+        certificates, identities = folder / "certificates", folder / "identities"
+        for made in (certificates, identities):
+            made.mkdir()
+        (certificates / "ca.pem").write_bytes((self.home / "ca" / "ca.pem").read_bytes())
+        for each in (self.home / "identities").glob("user*.pem"):
+            (identities / each.name).write_bytes(each.read_bytes())
+        proxy = folder / "x509up"
+        proxy.write_text(proxy_of(self.home / "identities" / "pileup.pem", HOUR))
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+            os.chown(path, known.pw_uid, known.pw_gid)
+        return {"X509_USER_PROXY": str(proxy), "X509_CERT_DIR": str(certificates)}
+
     def kill(self, *names: str) -> None:
         """Kill some of its daemons, and what they have started."""
         for name in names:
@@ -67,6 +96,16 @@ class RunningArc:
     def processes(self) -> list[psutil.Process]:
         """Return everything that has its folder among its words or in its environment."""
         return processes_of(str(self.home))
+
+
+def proxy_of(identity: Path, lifetime: int) -> str:
+    """Return a proxy that lasts for so many ns, as arcproxy writes it: certificate, key, chain."""
+    key = rsa.generate_private_key(65537, 2048)
+    request = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, SHA256())
+    pem = request.public_bytes(Encoding.PEM).decode()
+    certificate, chain = sign(pem, Signer.read(identity, identity), lifetime).text.split(END, 1)
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
+    return certificate + END + secret + chain
 
 
 def processes_of(home: str) -> list[psutil.Process]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class Surroundings:
         if text := self._variable("BEARER_TOKEN"):
             return text, None
         places = list(self._token_files())
-        found = next((path for path in places if path.is_file()), None)
+        found = next((path for path in places if look(path.is_file, closed=False)), None)
         if found is None:
             looked = ", ".join(["$BEARER_TOKEN", *map(str, places)])
             raise TargetError(f"no bearer token is found, looked for in {looked}", "a token of yours", TOKEN_FIRST)
@@ -58,7 +58,7 @@ class Surroundings:
         self._known("proxy")
         named = self._variable("X509_USER_PROXY")
         path = Path(named) if named else self.temporary / f"x509up_u{self.user}"
-        if not path.is_file():
+        if not look(path.is_file, closed=True):
             raise TargetError(f"there is no X.509 proxy {path}", "a proxy of yours", PROXY_FIRST)
         return path
 
@@ -66,7 +66,7 @@ class Surroundings:
         """Return the folder of the CA certificates: $X509_CERT_DIR, else that of the system. Raises TargetError."""
         named = self._variable("X509_CERT_DIR")
         path = Path(named) if named else self.certificates
-        if not path.is_dir():
+        if not look(path.is_dir, closed=True):
             raise TargetError(
                 f"there is no folder {path} of CA certificates", "that of the grid's CAs", "name one: ca: PATH"
             )
@@ -114,3 +114,11 @@ def introduce(environment: Mapping[str, str], user: int) -> None:
 def surroundings() -> Surroundings:
     """Return what was introduced; of nobody when nothing was."""
     return _introduced
+
+
+def look(ask: Callable[[], bool], *, closed: bool) -> bool:
+    """Return what a look at a path says; `closed` where this user may not look: True when reading it will say so."""
+    try:
+        return ask()
+    except PermissionError:
+        return closed

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from pileup.builtin.credentials.identity import identity_of
 from pileup.model.errors import TargetError
+from pileup.model.suite import Credentials
 from pileup.model.surroundings import Surroundings
+from tests.support import closed
 
 
 @pytest.fixture
@@ -87,3 +90,19 @@ def test_who_was_not_introduced_has_nothing() -> None:
     for ask in (Surroundings().token, Surroundings().proxy):
         with pytest.raises(TargetError, match="discover is not known here"):
             ask()
+
+
+def test_a1_what_this_user_may_not_look_at_is_found_and_reading_it_says_so(tmp_path: Path) -> None:
+    theirs = tmp_path / "tmp"
+    (theirs / "cas").mkdir(parents=True)
+    for name in ("x509up_u17", "bt_u17"):
+        (theirs / name).write_text("theirs")
+    found = around(tmp_path, X509_CERT_DIR=str(theirs / "cas"))
+    with closed(theirs):
+        proxy, ca = found.proxy(), found.ca()
+        assert (proxy, ca) == (theirs / "x509up_u17", theirs / "cas")
+        for words in ({"proxy": str(proxy)}, {"token": "x", "ca": str(ca)}):
+            with pytest.raises(TargetError, match="cannot be read: Permission denied; expected a file that this user"):
+                identity_of(Credentials.model_validate(words), "ce", secret=True, tls=True)
+        with pytest.raises(TargetError, match="no bearer token is found"):
+            found.token()

@@ -15,6 +15,7 @@ from pileup.builtin.credentials.identity import Identity, identity_of
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.location import Location
 from pileup.model.suite import Credentials
+from pileup.model.surroundings import look
 from pileup.plugin import Failed, Refused, TargetError
 
 TOLD = "pileup.json"
@@ -99,14 +100,14 @@ class Users:
         if not user:
             return self.own
         path = self._path(user)
-        if not path.is_file():
+        if not look(path.is_file, closed=True):
             raise Failed(f"there is no identity of user {user!r} ({path}); expected a file with certificate and key")
         mine = {"certificate": str(path), "key": str(path), "ca": self._credentials.ca}
         return self._identity(Credentials.model_validate(mine))
 
     def introduce(self, user: str) -> None:
         """Make an identity for somebody new. Raises Refused unless the computing element is pileup's own."""
-        if not user or self._path(user).is_file():
+        if not user or look(self._path(user).is_file, closed=True):
             return
         if self.private is None:
             raise Refused(

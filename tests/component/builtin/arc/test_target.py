@@ -19,7 +19,7 @@ from pileup.builtin.arc.target import ArcTarget
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
 from pileup.plugin.batch import Job, JobState
-from tests.support import require_program
+from tests.support import closed, require_program
 
 SECOND = 10**9
 SCHEMA = Path("/usr/share/arc/sql-schema/arex_accounting_db_schema_v1.sql")
@@ -60,6 +60,19 @@ def test_without_tls_or_credentials_nobody_is_known(tmp_path: Path) -> None:
         _ = target(folder=tmp_path).users
     with pytest.raises(TargetError, match="takes no native tests"):
         target().client()
+
+
+def test_a1_an_identity_that_this_user_may_not_look_at_is_told_as_such(identities: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (identities / "jane.pem").rename(theirs / "jane.pem")
+    users = target(folder=identities, identities=str(theirs)).users
+    with (
+        closed(theirs),
+        pytest.raises(Failed, match=r"certificate .*jane.pem cannot be read: Permission denied; expected"),
+    ):
+        users.rest("jane")
+    assert users.identity("jane").certificate == str(theirs / "jane.pem")
 
 
 def test_users_are_files_of_a_folder(identities: Path) -> None:
