@@ -240,6 +240,7 @@ def theirs() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.long
 def test_a1_an_ordinary_user_tests_a_sites_computing_element_by_proxy_twice(
     tmp_path: Path, theirs: Path, element: tuple[arc.RunningArc, Any]
 ) -> None:

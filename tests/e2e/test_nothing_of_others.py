@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from pileup.plugin import NotThere
+from pileup.run.safety.own_folders import MARKER, end_ground
 from tests.servers.storages import KINDS, Storage
 from tests.support import pileup, run_folder
 
@@ -173,7 +175,38 @@ def test_s2_the_second_run_in_one_folder_is_refused_with_the_owners_name(
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("storage", ["posix", "apache", "root"], indirect=True)
+@pytest.mark.parametrize("storage", ["posix", "nginx", "root"], indirect=True)
+def test_s1_a_set_that_is_kept_in_the_runs_own_folder_stays_and_no_more(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    kept = spec("kept", "storage.write", folder="kept", files=4, size="10 KiB") | {"cleanup": "never"}
+    gone = spec("gone", "storage.write", folder="gone", files=4, size="10 KiB")
+    suite(storage, tmp_path, kept, gone)
+    done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for _ in range(2):
+        left = sorted(path.partition("/")[2] for path in storage.snapshot() if path not in theirs)
+        seen = [path for path in left if not path.startswith(".") and "/." not in path]  # nginx does not list those
+        assert seen == ["", "kept", *(f"kept/f00000{number}" for number in range(4))]
+        assert pileup("clean", str(run_folder(done)), cwd=tmp_path).returncode == 0
+    assert {path: digest for path, digest in storage.snapshot().items() if path in theirs} == theirs
+
+
+@pytest.mark.parametrize("storage", ["posix", "nginx"], indirect=True)
+def test_s2_a_folder_in_which_another_run_works_stays_where_its_marker_is_not_listed(storage: Storage) -> None:
+    for folder in ("here", "here/ours"):
+        storage.target.mkdir(folder)
+    for folder, marker in (("here", b"theirs"), ("here/ours", b"ours")):
+        storage.target.create(f"{folder}/{MARKER}", marker)
+    levels = ["here", "here/ours"]  # both were made for ours, then theirs came
+    ended = end_ground(storage.target, "here/ours", b"ours", levels, own=False, kept=False)
+    assert ended == ("removed", "")
+    assert b"".join(storage.target.read(f"here/{MARKER}")) == b"theirs"
+    with pytest.raises(NotThere):
+        storage.target.stat("here/ours")
+
+
+@pytest.mark.parametrize("storage", ["posix", "nginx", "apache", "root"], indirect=True)
 def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     fill = spec("fill", "storage.write", folder="/kept", files=4, size="10 KiB") | {"cleanup": "never"}
     read = spec("read", "storage.read", folder="/kept", files=4, size="10 KiB") | {"after": ["fill"]}

@@ -285,7 +285,7 @@ def end_ground(
         found = read_small(target, path)
         if own and kept and found == marker:
             _prune(target, place)
-            if len(target.list(place)) > 1:
+            if any(each.name != MARKER for each in target.list(place)):
                 return "kept", ""
         if own and found is not None and found != marker:
             return "left", "its marker is not this run's"
@@ -294,11 +294,16 @@ def end_ground(
         if found == marker:
             target.delete(path)
         for level in reversed(levels):
-            if not is_missing(target, level) and not target.list(level):
+            if not is_missing(target, level) and _is_empty(target, level):
                 target.delete(level)
     except (PileupError, OSError) as problem:
         return "left", str(problem)
     return "removed", ""
+
+
+def _is_empty(target: FileTarget, folder: str) -> bool:
+    """Whether a folder holds nothing, a marker neither: some servers list no name that begins with a dot (nginx)."""
+    return not target.list(folder) and read_small(target, f"{folder}/{MARKER}") is None
 
 
 def _empty(target: FileTarget, folder: str, marker: str) -> None:
