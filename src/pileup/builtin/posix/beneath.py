@@ -1,6 +1,6 @@
 """What lies below a folder, reached name by name through descriptors: a link that is put there meanwhile leads nowhere.
 
-The engine's client does the same with openat2 (crates/pileup-engine/src/beneath.rs).
+The engine's client does the same with openat2 (crates/pileup-posix/src/beneath.rs).
 """
 
 from __future__ import annotations

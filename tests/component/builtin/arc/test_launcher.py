@@ -142,9 +142,9 @@ def test_it_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pileup.builtin.launchers as package
+    from pileup.builtin import arc as package
 
     monkeypatch.setitem(__import__("sys").modules, "pileup.builtin.arc.identities", None)
-    monkeypatch.delattr(package, "arc_identities", raising=False)
+    monkeypatch.delattr(package, "identities", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'pileup\[servers\]'"):
         launcher()
