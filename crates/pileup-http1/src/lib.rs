@@ -36,7 +36,7 @@ pub use address::{Address, decode};
 pub use answer::Answer;
 pub use check::{Check, digest, size};
 pub use error::{is_refusal, status};
-pub use reading::{Reading, receive};
+pub use reading::{Reading, read, receive};
 pub use request::{Follows, Request, header};
 pub use session::Session;
 pub use settings::{Expect, Settings};

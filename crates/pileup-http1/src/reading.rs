@@ -13,7 +13,10 @@ use crate::check::{self, Check};
 use crate::multipart::{self, Multipart, Next};
 use crate::pieces::Pieces;
 
-/// A read of one object, in one request or several.
+/// Most ranges of one request.
+const RANGES: u64 = 4096;
+
+/// What a read of one object asks for and has had, in one request or several.
 pub struct Reading {
     /// What the next request asks for, where it is not the whole.
     parts: Vec<Range>,
@@ -30,19 +33,10 @@ impl Reading {
         Self { parts: Vec::new(), total: None, sum: sums.then(Adler32::new) }
     }
 
-    /// Ask for this range alone; one from the first byte without a length is the whole object.
-    pub fn set_part(&mut self, range: Range) {
+    /// Ask for these parts in one request; none: for the whole object.
+    pub fn set(&mut self, parts: &[Range]) {
         self.parts.clear();
-        if range.offset > 0 || range.length.is_some() {
-            self.parts.push(range);
-        }
-    }
-
-    /// Ask for these ranges in one request.
-    pub fn set_parts(&mut self, first: Range, more: impl Iterator<Item = Range>) {
-        self.parts.clear();
-        self.parts.push(first);
-        self.parts.extend(more);
+        self.parts.extend_from_slice(parts);
     }
 
     /// The one part that is asked for, or the first of several; none: the whole.
@@ -110,6 +104,68 @@ impl Reading {
         let check = Check::object(call, part, self.sum.take(), sum);
         self.sum = receive(answer, check, act).await?;
         Ok(())
+    }
+}
+
+/// Read an object as its step says: one range or several, each by itself, in parts as large as its buffer, or some in one request. `client` and
+/// `turn` are what the ranges are drawn from. `ask` does one request for these parts, for the whole object where there are none, and says how
+/// many bytes the object has, once an answer has told it.
+///
+/// # Errors
+/// The first of `ask`, or a step that cannot be asked for over HTTP.
+pub async fn read(
+    call: &Call<'_>,
+    client: u32,
+    turn: u64,
+    act: &mut Act,
+    mut ask: impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Fault>,
+) -> Result<(), Fault> {
+    let mut ranges = call.step.ranges(client, turn, call.content.map(|object| object.size));
+    let together = call.step.pieces.max(1);
+    if together > RANGES {
+        return Err(Fault::failed(format!("{together} pieces in a request; expected at most {RANGES} over HTTP")));
+    }
+    while let Some(first) = ranges.next() {
+        if together > 1 {
+            let rest = usize::try_from(together - 1).unwrap_or(0);
+            let parts: Vec<Range> = std::iter::once(first).chain(ranges.by_ref().take(rest)).collect();
+            ask(&parts, act).await?;
+        } else if let Some(buffer) = call.step.buffer {
+            by_buffer(first, buffer.max(1), call, act, &mut ask).await?;
+        } else {
+            // XRootD 5.5 promises what lies behind the end, and sends nothing at all
+            let rest = call.content.map_or(0, |object| object.size.saturating_sub(first.offset));
+            let length = first.length.map(|length| if rest > 0 { length.min(rest) } else { length });
+            let part = Range { length, ..first };
+            let whole = part.offset == 0 && part.length.is_none();
+            ask(if whole { &[] } else { std::slice::from_ref(&part) }, act).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Read by one range request after another, as a client with a buffer of that size does; a part that is short is the last.
+async fn by_buffer(
+    range: Range,
+    buffer: u64,
+    call: &Call<'_>,
+    act: &mut Act,
+    ask: &mut impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Fault>,
+) -> Result<(), Fault> {
+    let size = call.content.map(|object| object.size);
+    let asked = range.length.map(|length| range.offset.saturating_add(length));
+    let mut end = [size, asked].into_iter().flatten().min();
+    let mut at = range.offset;
+    loop {
+        let length = end.map_or(buffer, |end| buffer.min(end.saturating_sub(at)).max(1));
+        let before = act.bytes;
+        let total = ask(&[Range { offset: at, length: Some(length) }], act).await?;
+        let got = act.bytes - before;
+        at += got;
+        end = [end, total].into_iter().flatten().min();
+        if got < length || end.is_some_and(|end| at >= end) {
+            return Ok(());
+        }
     }
 }
 

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use pileup_engine::client::{Act, Call, Client, Factory, Fault};
-use pileup_engine::program::{Range, Verb};
+use pileup_engine::program::Verb;
 use pileup_http1::{Session, Settings, Site, Unusable};
 
 use crate::judge::judge;
 use crate::plan::Plan;
-
-/// Most ranges of one request.
-const RANGES: u64 = 4096;
 
 /// Makes the clients of one target.
 pub struct WebdavFactory {
@@ -100,62 +97,16 @@ impl WebdavClient {
         result.and(kept)
     }
 
-    /// Read what the step says: one range or several, each by itself or some in one request.
+    /// Read what the step says, in one request or several.
     async fn read(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-        let mut ranges = call.step.ranges(self.number, self.turn, call.content.map(|object| object.size));
-        let together = call.step.pieces.max(1);
-        if together > RANGES {
-            return Err(Fault::failed(format!("{together} pieces in a request; expected at most {RANGES} over HTTP")));
-        }
-        while let Some(first) = ranges.next() {
-            if together == 1 {
-                self.read_range(plan, first, call, act).await?;
-                continue;
-            }
-            plan.reading.set_parts(first, ranges.by_ref().take(usize::try_from(together - 1).unwrap_or(0)));
+        let (number, turn) = (self.number, self.turn);
+        pileup_http1::read(call, number, turn, act, async |parts, act| {
+            plan.reading.set(parts);
             self.ask(plan, call, act).await?;
-        }
+            Ok(plan.reading.total())
+        })
+        .await?;
         act.sum = plan.reading.finish();
         Ok(())
-    }
-
-    async fn read_range(&mut self, plan: &mut Plan, range: Range, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-        match call.step.buffer {
-            Some(buffer) => self.read_by_buffer(plan, range, buffer.max(1), call, act).await,
-            None => {
-                // XRootD 5.5 promises what lies behind the end, and sends nothing at all
-                let rest = call.content.map_or(0, |object| object.size.saturating_sub(range.offset));
-                let length = range.length.map(|length| if rest > 0 { length.min(rest) } else { length });
-                plan.reading.set_part(Range { length, ..range });
-                self.ask(plan, call, act).await
-            }
-        }
-    }
-
-    /// Read by one range request after another, as a client with a buffer of that size does; a part that is short is the last.
-    async fn read_by_buffer(
-        &mut self,
-        plan: &mut Plan,
-        range: Range,
-        buffer: u64,
-        call: &Call<'_>,
-        act: &mut Act,
-    ) -> Result<(), Fault> {
-        let size = call.content.map(|object| object.size);
-        let asked = range.length.map(|length| range.offset.saturating_add(length));
-        let mut end = [size, asked].into_iter().flatten().min();
-        let mut at = range.offset;
-        loop {
-            let length = end.map_or(buffer, |end| buffer.min(end.saturating_sub(at)).max(1));
-            plan.reading.set_part(Range { offset: at, length: Some(length) });
-            let before = act.bytes;
-            self.ask(plan, call, act).await?;
-            let got = act.bytes - before;
-            at += got;
-            end = [end, plan.reading.total()].into_iter().flatten().min();
-            if got < length || end.is_some_and(|end| at >= end) {
-                return Ok(());
-            }
-        }
     }
 }
