@@ -113,20 +113,23 @@ impl Load {
     /// Its levels: those it is told, else the one of its clients or rate.
     #[must_use]
     pub fn levels(&self) -> Vec<Segment> {
+        self.look(<[Segment]>::to_vec)
+    }
+
+    /// Look at its levels.
+    fn look<T>(&self, at: impl FnOnce(&[Segment]) -> T) -> T {
+        if let Some(segments) = &self.segments {
+            return at(segments);
+        }
         let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
-        self.segments.clone().unwrap_or_else(|| {
-            let (ramp, warm_up, duration) = (self.ramp, self.warm_up, self.duration);
-            vec![Segment { level: level.unwrap_or(1.0), ramp, warm_up, duration }]
-        })
+        let (ramp, warm_up, duration) = (self.ramp, self.warm_up, self.duration);
+        at(&[Segment { level: level.unwrap_or(1.0), ramp, warm_up, duration }])
     }
 
     /// When nothing more begins, ns after the start; none for loads without a time.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
-        if let Some(segments) = &self.segments {
-            return segment::end(segments);
-        }
-        self.duration.map(|duration| self.ramp.saturating_add(self.warm_up).saturating_add(duration))
+        self.look(segment::end)
     }
 
     /// Whether an iteration is due just when its client is there: only what has neither a time nor a pause.
@@ -138,25 +141,13 @@ impl Load {
     /// Part of the load's life at a time.
     #[must_use]
     pub fn stage(&self, time: u64) -> Stage {
-        if let Some(segments) = &self.segments {
-            return segment::stage(segments, time);
-        }
-        if time < self.ramp {
-            Stage::Ramp
-        } else if time - self.ramp < self.warm_up {
-            Stage::WarmUp
-        } else {
-            Stage::Measure
-        }
+        self.look(|levels| segment::stage(levels, time))
     }
 
     /// The parts of its life that are measured, (begin, end) in ns after the start; `u64::MAX` where no time ends one.
     #[must_use]
     pub fn measured(&self) -> Vec<(u64, u64)> {
-        if let Some(segments) = &self.segments {
-            return segment::measured(segments);
-        }
-        vec![(self.ramp.saturating_add(self.warm_up), self.end().unwrap_or(u64::MAX))]
+        self.look(segment::measured)
     }
 
     /// The most clients there are at a time in the whole load; none where an open load leaves that to the engine.
