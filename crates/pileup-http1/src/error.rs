@@ -42,8 +42,7 @@ pub fn status(code: StatusCode) -> Fault {
 }
 
 /// Whether the status says that the system will not, rather than cannot: no right (401, 403), too much (429, 503), no room (507).
-#[must_use]
-pub fn is_refusal(code: StatusCode) -> bool {
+fn is_refusal(code: StatusCode) -> bool {
     matches!(code.as_u16(), 401 | 403 | 429 | 503 | 507)
 }
 

@@ -35,7 +35,7 @@ pub use pileup_net::Unusable;
 pub use address::{Address, decode};
 pub use answer::Answer;
 pub use check::{Check, digest, size};
-pub use error::{is_refusal, status};
+pub use error::status;
 pub use reading::{Reading, read, receive};
 pub use request::{Follows, Request, header};
 pub use session::Session;
