@@ -155,7 +155,7 @@ def made(asked: argparse.Namespace, folder: Path) -> Iterator[RunResults]:
 def kept(folder: Path) -> Iterator[RunResults]:
     """Give the runs of a folder that came to their end."""
     for each in sorted(folder.iterdir()):
-        if each.is_dir() and RunFolder.open(each).info().get("ended"):
+        if each.is_dir() and RunFolder.open(each).manifest().has_ended:
             yield results(RunFolder.open(each))
 
 

@@ -12,6 +12,7 @@ from pileup.model.program import ClientSpec, Program
 from pileup.model.suite import Load
 from pileup.plugin import Context, ProgramClient
 from pileup.record import RunFolder
+from tests.manifests import run_of
 
 SECOND = 10**9
 SEED = 11
@@ -24,7 +25,7 @@ COLUMNS = (
 def rows(folder: Path, work: Work, load: Load, timeout: int) -> list[Row]:
     """Press the work at the local place and return its rows, sorted. `folder` is made, and removed again."""
     record = RunFolder.create(folder, "t", 0)
-    record.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
+    record.save(run_of({"title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}]}))
     place = Fleet([LocalPlace(0, record.operations_path(0))])
     with routed():
         pressing = place.press(Order(1, "case", load, timeout, seed=SEED), work, record.output("case"))

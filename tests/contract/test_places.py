@@ -19,6 +19,7 @@ from pileup.model.suite import Load
 from pileup.plugin import Test
 from pileup.record import RunFolder
 from pileup.suite import load
+from tests.manifests import run_of
 
 SECOND = 10**9
 HOUR = 3600 * SECOND
@@ -44,7 +45,7 @@ class Own(Test):
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
     folder = RunFolder.create(tmp_path / "runs", "t", 0)
-    folder.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
+    folder.save(run_of({"title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}]}))
     yield folder
     folder.close()
 
@@ -88,9 +89,9 @@ def test_a_clock_that_is_wrong_by_an_hour_is_set_right(folder: RunFolder, opener
     assert len(rows["place"]) == 200 == sum(row.passed for frame in frames for row in frame.rows)
     assert all(begun < frame.time < now() for frame in frames)
     for place, by in zip(places, shifts, strict=True):
-        told = place.info()
-        assert abs(told["offset"] - by) <= told["error"] + 50_000
-        assert 0 < told["error"] < SECOND
+        told = place.entry()
+        assert abs(told.offset - by) <= told.error + 50_000
+        assert 0 < told.error < SECOND
 
 
 def test_a_python_test_is_made_at_the_place_from_the_plan(folder: RunFolder, opener: Opener) -> None:

@@ -16,6 +16,7 @@ import pytest
 from pileup.cli.verify import findings
 from pileup.plugin.batch import JobSpec, JobState
 from pileup.record import RunFolder
+from tests.manifests import plain
 from tests.servers.practice_batch import RunningBatch, TrueJob, practice_batch, truth
 from tests.support import pileup, run_folder
 
@@ -105,7 +106,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 def test_every_fate_is_that_of_the_systems_own_log(done: Done) -> None:
     claims = {claim.name: claim.id for claim in done.record.claims()}
-    told = done.record.info()["audits"][-1]
+    told = plain(done.record)["audits"][-1]
     assert (told["fault"], told["problem"], told["looked"]) == (-1, "", len(claims))
     found = {each.claim.name: each.fate for each in done.record.findings() if each.audit == told["number"]}
     # a submission that was answered too late may still run when the audit begins
@@ -262,7 +263,7 @@ def test_a_stopped_run_audits_and_leaves_its_jobs_to_clean(tmp_path: Path, site:
     assert process.returncode == 6, said
     (run,) = (tmp_path / "runs").iterdir()
     record = RunFolder.open(run)
-    (told,) = record.info()["audits"]
+    (told,) = plain(record)["audits"]
     assert (told["problem"], told["looked"]) == ("", sum(1 for _ in record.claims()))
     assert {each.fate for each in record.findings()} == {"still there"}
     assert pileup("clean", str(run), cwd=tmp_path).returncode == 0
@@ -282,7 +283,7 @@ def test_resume_audits_the_submissions_of_all_sessions(tmp_path: Path, site: Run
     resumed = pileup("resume", str(run), "--quiet", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     record = RunFolder.open(run)
-    (told,) = record.info()["audits"]
+    (told,) = plain(record)["audits"]
     assert told["looked"] == sum(1 for _ in record.claims()) >= before + 150
     assert pileup("clean", str(run), cwd=tmp_path).returncode == 0  # the last ones may have been in the queue
     assert list(findings(record)) == []

@@ -100,7 +100,7 @@ def test_the_index_was_switched_and_rest_awaited(results: dict[str, Any]) -> Non
 
 def test_the_log_of_slow_queries_stays(folder: Path) -> None:
     assert (folder / "servers/db/slow-queries.log").is_file()
-    assert RunFolder.open(folder).info()["equivalent"] == [["rewritten", "sub-select"], ["alone", "forty"]]
+    assert RunFolder.open(folder).manifest().equivalent == (("rewritten", "sub-select"), ("alone", "forty"))
 
 
 def test_the_report_and_the_screen_tell_of_equal_answers(folder: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from pileup._core._native import Histogram
 from pileup.model.record import Outcome
 from pileup.record import RunFolder
+from tests.manifests import plain
 from tests.servers.sshd import Sshd, sshd
 from tests.support import pileup, run_folder
 
@@ -159,8 +160,8 @@ def test_the_same_load_comes_from_here_from_processes_and_by_ssh(suite: Path, ss
         every_request_is_in_the_servers_log(run)
         starts_are_on_the_common_clock(run, places=fleets[fleet])
         the_output_and_the_numbers_came_home(run)
-        hosts = {place["name"] for place in run.info()["places"]}
-        assert len(run.info()["places"]) == (1 if fleet == "local" else 3), hosts
+        hosts = {place["name"] for place in plain(run)["places"]}
+        assert len(plain(run)["places"]) == (1 if fleet == "local" else 3), hosts
 
 
 def every_request_is_in_the_servers_log(run: RunFolder) -> None:
@@ -229,7 +230,7 @@ def test_a_killed_place_is_counted_as_lost_and_the_others_go_on(suite: Path) -> 
     assert "SIGKILL" in rows["error"][lost][0]
     assert (rows["start"][rows["place"] == 1] > killed + 10**9).sum() > 50, "the other place went on"
     assert [event["place"] for event in record.events() if event["kind"] == "place"] == [2]
-    (case,) = record.info()["cases"]
+    (case,) = plain(record)["cases"]
     assert case["outcome"] == "passed"
     assert "place 2 (process 2) was lost" in case["reason"]
     same_histograms(record)
@@ -260,7 +261,7 @@ def test_a_broken_ssh_is_a_lost_place(suite: Path, sshd: Sshd) -> None:
         places[0].kill()
         record = ended(run, suite)
     assert in_frames(record) == in_log(record)
-    (case,) = record.info()["cases"]
+    (case,) = plain(record)["cases"]
     assert "was lost" in case["reason"]
     assert sum(each[5] for each in in_frames(record).values()) == 4, "what the last frame knew to be under way"
 

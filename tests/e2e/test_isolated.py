@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pileup.record import RunFolder
+from tests.manifests import plain
 from tests.servers.sshd import Sshd, sshd
 from tests.support import pileup, run_folder
 
@@ -102,7 +103,7 @@ def test_a_test_that_ends_its_process_loses_its_place_alone(suites: Path) -> Non
     done = pileup("run", "isolated.yaml", "--quiet", cwd=suites)
     assert done.returncode == 1, done.stdout + done.stderr
     run = RunFolder.open(suites / run_folder(done))
-    cases = {case["name"]: case for case in run.info()["cases"]}
+    cases = {case["name"]: case for case in plain(run)["cases"]}
     wanted = {"exits": "failed", "first": "passed", "crashes": "failed", "unready": "failed"}
     wanted |= {"second": "passed", "third": "passed"}
     assert {name: case["outcome"] for name, case in cases.items()} == wanted
@@ -119,7 +120,7 @@ def test_a_test_that_ends_its_process_loses_its_place_alone(suites: Path) -> Non
     assert ("crashes", "lost", 1) in counted
     assert (run.path / "output/second/stdout.txt").read_text().splitlines()[1] == "variable sour yes"
     assert (run.path / "output/third/stdout.txt").read_text().splitlines()[1] == "variable None None"
-    numbers = [place["number"] for place in run.info()["places"]]
+    numbers = [place["number"] for place in plain(run)["places"]]
     assert len(set(numbers)) == len(numbers) >= 5
 
 
@@ -129,7 +130,7 @@ def test_environments_and_monitors_come_to_other_hosts(suites: Path, sshd: Sshd)
     assert done.returncode == 0, done.stdout + done.stderr
     run = RunFolder.open(suites / run_folder(done))
     assert (run.path / "output/shows/stdout.txt").read_text().splitlines()[1] == "variable so ur yes"
-    info = run.info()
+    info = plain(run)
     rows = [row for row in run.samples() if row.monitor in ("there", "mine")]
     assert {row.monitor for row in rows} == {"there", "mine"}
     assert {row.host for row in rows} == {info["hosts"][0]["name"]}

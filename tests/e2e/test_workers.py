@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pileup.record import RunFolder
+from tests.manifests import plain
 from tests.support import pileup, run_folder
 
 SUITE = """
@@ -32,7 +33,7 @@ def test_workers_share_a_load_exactly(tmp_path: Path, fleet: str) -> None:
     assert done.returncode == 0, done.stderr
     folder = RunFolder.open(run_folder(done))
     rows = folder.operations().arrays("case", "id", "place", "intended")
-    for case in folder.info()["cases"]:
+    for case in plain(folder)["cases"]:
         mine = rows["case"] == case["name"]
         assert mine.sum() == COUNTS[case["name"]]
         frames = [frame for frame in folder.frames() if frame.case == case["id"]]
@@ -42,4 +43,4 @@ def test_workers_share_a_load_exactly(tmp_path: Path, fleet: str) -> None:
             assert case["workers"] == USED[case["name"]]
         if case["name"] in ("open", "few"):
             assert set(np.diff(np.sort(rows["intended"][mine]))) == {500_000}
-    assert [place["workers"] for place in folder.info()["places"]][-1] == 3
+    assert [place["workers"] for place in plain(folder)["places"]][-1] == 3

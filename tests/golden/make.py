@@ -18,6 +18,7 @@ import numpy as np
 from pileup._core._native import Histogram
 from pileup.model.record import Frame, FrameRow, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
+from pileup.record.manifest import from_json
 from pileup.record.operations import ROW
 
 START = 1_795_000_000_000_000_000
@@ -137,7 +138,7 @@ def samples() -> list[SampleRow]:
 def make(base: Path, state: str) -> RunFolder:
     """Make a run folder below `base`."""
     folder = RunFolder.create(base, state, START)
-    folder.save(info(state))
+    folder.save(from_json(info(state)))
     writer = TableWriter(folder.operations_path(0), "operations", ROW)
     for part in np.array_split(operations(), 4):
         writer.append(part, TEXTS, ("key", "error", "operation"))

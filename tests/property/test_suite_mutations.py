@@ -217,7 +217,7 @@ def check(result: Plan | SuiteError) -> None:
             assert "\n" not in str(fault)
     else:
         assert result.cases
-        assert result.totals()["longest"] >= 0
+        assert result.totals().longest >= 0
 
 
 def test_the_good_suite_is_good(tmp_path: Path, fake_plugins: None) -> None:

@@ -29,6 +29,6 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     base = out or Path(os.environ.get("PILEUP_RUNS") or "runs")
     folders = [RunFolder.open(run) for run in runs]
     with reading(base):
-        made, info = merge(folders, base)
-        finish(made, info)
+        made, run = merge(folders, base)
+        finish(made, run)
     echo(made.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from pileup.cli.messages import echo
 
 if TYPE_CHECKING:
-    from pileup.model.plan import Case, Plan
+    from pileup.model.plan import Case, Plan, Totals
 
 UNKNOWN = "not bounded"
 
@@ -48,8 +49,8 @@ def as_data(plan: Plan) -> dict[str, Any]:
         "source": plan.source,
         "digest": plan.digest,
         "cases": cases,
-        "totals": plan.totals(),
-        "not_covered": [each.told() for each in plan.uncovered],
+        "totals": asdict(plan.totals()),
+        "not_covered": [asdict(each) for each in plan.uncovered],
     }
 
 
@@ -81,6 +82,7 @@ def print_table(plan: Plan) -> None:
     from rich.table import Table
 
     from pileup.cli.console import SafeConsole
+    from pileup.model.words import load_words
 
     table = Table(title=escape(plan.suite.title), show_footer=True, title_justify="left")
     totals = plan.totals()
@@ -93,11 +95,11 @@ def print_table(plan: Plan) -> None:
     for before, case in zip((None, *plan.cases), plan.cases, strict=False):
         if before is not None and before.visit != case.visit:
             table.add_section()
-        data, after = _case(case), ", ".join(plan.case(number).test.name for number in case.after)
+        after = ", ".join(plan.case(number).test.name for number in case.after)
         beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
-        load = data["load"] + (f", beside {beside}" if beside else "")
+        load = load_words(case.load) + (f", beside {beside}" if beside else "")
         target = case.test.target or ""
-        table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(data))
+        table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(case))
     terminal = sys.stdout.isatty()
     console = SafeConsole(width=shutil.get_terminal_size().columns if terminal else 200)
     console.print(table)
@@ -105,14 +107,13 @@ def print_table(plan: Plan) -> None:
         console.print(line, markup=False)
 
 
-def _amounts(data: dict[str, Any]) -> tuple[str, str, str]:
+def _amounts(of: Case | Totals) -> tuple[str, str, str]:
     from pileup.model.units import format_count, format_size, format_time
 
-    operations, size = data["operations"], data["bytes"]
     return (
-        format_time(data["longest"]),
-        UNKNOWN if operations is None else format_count(operations),
-        UNKNOWN if size is None else format_size(size),
+        format_time(of.longest),
+        UNKNOWN if of.operations is None else format_count(of.operations),
+        UNKNOWN if of.bytes is None else format_size(of.bytes),
     )
 
 
@@ -125,6 +126,6 @@ def _remarks(plan: Plan) -> list[str]:
     if until is not None:
         wanted = f"{until.figure} is known within {format_fraction(until.within)}"
         told.append(f"The repeats end when {wanted}: {until.at_least} to {plan.suite.repeat} of them.")
-    if limit is not None and plan.totals()["longest"] > limit:
+    if limit is not None and plan.totals().longest > limit:
         told.append(f"The limit of {format_time(limit)} may end the run early if time-outs pass.")
     return told

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from pileup._core._native import now, used_workers
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
 from pileup.fleet.python.client import Sink
 from pileup.model.errors import TargetError
+from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame
 
 SLICE = 0.05
@@ -82,7 +83,7 @@ class Place(Protocol):
     workers: int
     """Threads that native tests are pressed from, at most."""
 
-    def info(self) -> dict[str, Any]:
+    def entry(self) -> PlaceEntry:
         """Return what run.json says of the place."""
 
     def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int]) -> Part:

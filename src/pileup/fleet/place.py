@@ -15,6 +15,7 @@ from pileup.fleet.order import MOST_THREADS, Order, Work
 from pileup.fleet.python.client import Desk, PythonExecutor, Sink
 from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
+from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, FrameRow
 
 Reports = list[tuple[int, str, float, str]]
@@ -141,10 +142,9 @@ class LocalPlace:
         self.board: Board | None = None
         """Where iterations of Python tests under way are noted; nowhere by default."""
 
-    def info(self) -> dict[str, Any]:
+    def entry(self) -> PlaceEntry:
         """Return what run.json says of the place; offset and error of its clock in ns."""
-        who = {"number": self.number, "name": self.name, "host": socket.gethostname(), "workers": self.workers}
-        return {**who, "offset": 0, "error": 0}
+        return PlaceEntry(self.number, self.name, socket.gethostname(), self.workers)
 
     def prepare(self, order: Order, work: Work, output: Sink, shard: tuple[int, int] = (0, 1)) -> LocalPart:
         """Return a part of a load, to be begun: shard (number from 0, of how many)."""

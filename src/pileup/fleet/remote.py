@@ -24,6 +24,7 @@ from pileup.fleet.python.client import Sink
 from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_frames
 from pileup.model import self_metrics
 from pileup.model.errors import RecordError, TargetError
+from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
 
@@ -215,12 +216,10 @@ class RemotePlace:
             self._board = BoardFile(descriptor)
         return self._board_path
 
-    def info(self) -> dict[str, Any]:
+    def entry(self) -> PlaceEntry:
         """Return what run.json says of the place; offset and error of the clock that it came with in ns."""
         offset, error = self._connection.offset.original(now())
-        host = self._connection.host
-        who = {"number": self.number, "name": self.name, "host": host, "workers": self.workers}
-        return {**who, "offset": offset, "error": error}
+        return PlaceEntry(self.number, self.name, self._connection.host, self.workers, offset, error)
 
     def sample(self) -> list[SampleRow]:
         """Return how far its clock is from ours now, after correction, and the bound of the error."""

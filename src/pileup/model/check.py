@@ -94,6 +94,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A check that cannot be read, and why."""
+
+    text: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class Selected:
     """What a selector names: a test with operation and field, or a monitor with metric and labels."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 What = Literal["launch", "monitor", "fault", "test", "cooldown"]
 PLURAL: dict[str, str] = {"monitor": "monitors", "fault": "faults", "test": "tests"}
@@ -20,15 +20,6 @@ class Uncovered:
     reason: str
     whole: bool = True
     """Whether nothing of it is covered; else what is there still counts, as partial coverage."""
-
-    def told(self) -> dict[str, Any]:
-        """Return it as run.json keeps it."""
-        return {"what": self.what, "name": self.name, "reason": self.reason, "whole": self.whole}
-
-
-def read(told: Iterable[dict[str, Any]]) -> list[Uncovered]:
-    """Return what run.json tells."""
-    return [Uncovered(each["what"], each["name"], each["reason"], bool(each["whole"])) for each in told]
 
 
 def words(found: Iterable[Uncovered]) -> list[str]:

@@ -60,6 +60,16 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """What a plan takes at most. None where a case has no bound."""
+
+    longest: int
+    """Time, ns."""
+    operations: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A suite made ready: `source` is the file, `values` what --set gave, `text` the suite with secrets hidden."""
 
@@ -84,16 +94,13 @@ class Plan:
         """Return the case with that id."""
         return self.cases[number - 1]
 
-    def totals(self) -> dict[str, Any]:
-        """Return the sums over the cases: longest (ns), operations, bytes; None where a case has no bound.
-
-        Roles take no time of their own.
-        """
-        return {
-            "longest": sum(case.longest for case in self.cases if not case.role),
-            "operations": _total([case.operations for case in self.cases]),
-            "bytes": _total([case.bytes for case in self.cases]),
-        }
+    def totals(self) -> Totals:
+        """Return the sums over the cases; roles take no time of their own."""
+        return Totals(
+            longest=sum(case.longest for case in self.cases if not case.role),
+            operations=_total([case.operations for case in self.cases]),
+            bytes=_total([case.bytes for case in self.cases]),
+        )
 
 
 def _total(parts: list[int | None]) -> int | None:

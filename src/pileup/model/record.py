@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 
 class Outcome(IntEnum):
@@ -35,16 +35,22 @@ class Side(IntEnum):
     SERVER = 1
 
 
-class CaseOutcome(str):
-    """How a case ended, in words: passed, failed, error, not run, unavailable, unknown, spared."""
+class CaseOutcome(StrEnum):
+    """How a case ended, in words."""
 
-    __slots__ = ()
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    NOT_RUN = "not run"
+    UNAVAILABLE = "unavailable"
+    UNKNOWN = "unknown"
+    SPARED = "spared"
+    """Planned at most, and not needed: the figures were precise before. It is no part of the results."""
 
 
-PASSED, FAILED, ERROR = CaseOutcome("passed"), CaseOutcome("failed"), CaseOutcome("error")
-NOT_RUN, UNAVAILABLE, UNKNOWN = CaseOutcome("not run"), CaseOutcome("unavailable"), CaseOutcome("unknown")
-SPARED = CaseOutcome("spared")
-"""Planned at most, and not needed: the figures were precise before. It is no part of the results."""
+PASSED, FAILED, ERROR = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.ERROR
+NOT_RUN, UNAVAILABLE, UNKNOWN = CaseOutcome.NOT_RUN, CaseOutcome.UNAVAILABLE, CaseOutcome.UNKNOWN
+SPARED = CaseOutcome.SPARED
 
 ITERATION = "iteration"
 """Operation name of the parent row when an iteration has several operations."""

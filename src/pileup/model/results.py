@@ -6,13 +6,13 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
+from pileup.model.manifest import Manifest, TrialResult
 from pileup.model.record import CaseOutcome
 from pileup.model.submissions import AuditResult, JobsResult
-from pileup.model.verdict import ESTIMATE, Verdict
+from pileup.model.verdict import ESTIMATE, RunVerdict, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,26 +256,6 @@ class SteadyState:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialResult:
-    """One trial of a level that was looked for. `begin` and `end` in ns since the epoch, settling included."""
-
-    level: float
-    begin: int
-    end: int
-    values: tuple[float | None, ...]
-    """The figure of each condition, in its base unit; None where there is none, or no bound to it was seen."""
-    passed: bool | None
-    """None: it could not be told."""
-    why: str
-    limited: bool = False
-    """It did not pass, and pileup was the bottleneck."""
-    due: int = 0
-    """Iterations that were due in the time that was looked at; 0 where a record does not say it."""
-    not_passed: int = 0
-    """How many of them did not pass."""
-
-
-@dataclass(frozen=True, slots=True)
 class Sought:
     """One condition of a level that is looked for."""
 
@@ -423,10 +403,10 @@ class TimeRatio:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Tests that must give equal answers. `verdict` is "passed", "failed" or "unknown"."""
+    """Tests that must give equal answers."""
 
     tests: tuple[str, ...]
-    verdict: str
+    verdict: RunVerdict
     reason: str
     """Which answers differ, or are missing."""
     ratios: tuple[TimeRatio, ...]
@@ -544,15 +524,14 @@ class RunResults:
     """A whole run, judged. What reports take."""
 
     folder: str
-    run: dict[str, Any]
-    """run.json as read: title, about, labels, versions, hosts, started, ended, suite text."""
+    run: Manifest
+    """run.json."""
     cases: tuple[CaseResult, ...]
     criteria: tuple[CriterionResult, ...]
     series: tuple[Series, ...]
     errors: tuple[ErrorGroup, ...]
     exit_code: ExitCode
-    verdict: str
-    """One word: passed, failed, unknown, stopped."""
+    verdict: RunVerdict
     limit: str
     """One line that says what the limit was: the system, the load asked for, or the generator."""
     notes: tuple[str, ...] = field(default=())

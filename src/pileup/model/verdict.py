@@ -1,4 +1,4 @@
-"""What a criterion says."""
+"""What a criterion says, and what a run says of its system."""
 
 from __future__ import annotations
 
@@ -42,3 +42,12 @@ WORST = (
 """Verdicts in the order in which one of several points speaks for all."""
 ESTIMATE, SHOWN = "estimate", "shown"
 """What a criterion asks for: that the figure meets it, or that its whole interval does."""
+
+
+class RunVerdict(StrEnum):
+    """What is known of a whole run, or of a group of tests that must give equal answers (which is never stopped)."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    STOPPED = "stopped"

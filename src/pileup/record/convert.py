@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pileup.model.manifest import Manifest
 from pileup.record import files, operations, samples, sums
 from pileup.record.parts import Parts
 from pileup.record.tables import TableReader
@@ -21,7 +22,7 @@ IN_MEMORY = 16 << 20
 OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
 
 
-def convert_operations(parts: Parts, info: dict[str, Any]) -> None:
+def convert_operations(parts: Parts, run: Manifest) -> None:
     """Write the raw tables of operations as Parquet, then remove them."""
     parts.tidy()
     tables = parts.tables()
@@ -31,18 +32,18 @@ def convert_operations(parts: Parts, info: dict[str, Any]) -> None:
     size = sum(path.stat().st_size for path in tables)
     with _connection(parquet) as connection:
         if size <= IN_MEMORY:
-            operations.load(connection, tables, info)
+            operations.load(connection, tables, run)
             _write(connection, operations.LOADED, parquet)
         else:
-            _in_pieces(connection, tables, info, parquet)
+            _in_pieces(connection, tables, run, parquet)
     parts.remove(tables)
 
 
-def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any], parquet: Path) -> None:
+def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], run: Manifest, parquet: Path) -> None:
     """Write each chunk of raw rows alone, then all in one file: cheaper than a database that holds them in between."""
     folder = _pieces(parquet)
     folder.mkdir()
-    files = operations.pieces(tables, info, folder)
+    files = operations.pieces(tables, run, folder)
     operations.create(connection)  # what is written when there are only texts
     named = ", ".join(map(operations.quoted, files))
     _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet)  # noqa: S608

@@ -8,13 +8,15 @@ import reprlib
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
+from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
-from pileup.record import audit, convert, files, frames, operations, samples, server_operations
+from pileup.record import audit, convert, files, frames, manifest, operations, samples, server_operations
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -23,7 +25,6 @@ from pileup.record.report_names import EXPECTED, SUBFOLDERS, wrong
 from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 
-FORMAT = 1
 SHOWN_OUTPUT = 256 << 10
 """Bytes of each output file that reports get."""
 
@@ -76,11 +77,11 @@ class RunFolder:
         if not folder.path.is_dir():
             raise NoRun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
         files.check(folder.path)
-        folder.info()
+        folder.manifest()
         return folder
 
-    def info(self) -> dict[str, Any]:
-        """Return run.json. Raises RecordError when it is not there or not ours."""
+    def manifest(self) -> Manifest:
+        """Return what run.json holds. Raises RecordError when it is not there or not ours."""
         path = self.path / "run.json"
         try:
             info = json.loads(files.read(path))
@@ -92,19 +93,13 @@ class RunFolder:
             ) from None
         except (OSError, ValueError) as problem:
             raise RecordError(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
-        found = info.get("format") if isinstance(info, dict) else None
-        if found != FORMAT:
-            hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
-            raise RecordError(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
-        _check_parts(path, info)
-        return dict(info)
+        return manifest.from_json(info, path)
 
     @property
     def nonce(self) -> str:
         """What names of folders for temporary files bear, and the registry knows the run by; empty in old records."""
         if not self._nonce:
-            found = self.info().get("nonce")
-            self._nonce = found if isinstance(found, str) else ""
+            self._nonce = self.manifest().nonce
         return self._nonce
 
     def server_log(self, target: str, process: str) -> Path | None:
@@ -113,11 +108,10 @@ class RunFolder:
             return None
         return self.path / files.SERVERS / f"{target}.logs" / f"{process}.log"
 
-    def save(self, info: dict[str, Any]) -> None:
+    def save(self, run: Manifest) -> None:
         """Replace run.json at once: readers see the old one or the new one, never a part. Raises RecordError."""
-        self._replace(
-            self.path / "run.json", _lines({"format": FORMAT, **info, "nonce": self.nonce}).encode(errors="replace")
-        )
+        text = manifest.text_of(replace(run, nonce=self.nonce))
+        self._replace(self.path / "run.json", text.encode(errors="replace"))
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; on the disk before this returns. Return the number of the entry.
@@ -148,12 +142,12 @@ class RunFolder:
 
     def next_place(self) -> int:
         """Return the number for the first place of a session: none of an earlier one has it or a larger one."""
-        used = [int(place["number"]) for place in self.info().get("places", [])]
+        used = [place.number for place in self.manifest().places]
         return max([self._parts("operations").next(), self._parts("frames").next(), *(number + 1 for number in used)])
 
     def operations(self) -> Operations:
         """Return the operations for questions, converted or not."""
-        return Operations(self._parts("operations"), self.info())
+        return Operations(self._parts("operations"), self.manifest())
 
     def append_frame(self, frame: Frame) -> None:
         """Append a frame to the table of its place."""
@@ -170,7 +164,7 @@ class RunFolder:
 
         Those of attempts that were broken off, and made again, are left out.
         """
-        void = {tuple(pair) for pair in self.info().get("void", [])}
+        void = set(self.manifest().void)
         for path in self._tables("frames"):
             for frame, _ in frames.read(TableReader(path, frames.OLDEST)):
                 if case in (None, frame.case) and (frame.case, frame.place) not in void:
@@ -294,7 +288,7 @@ class RunFolder:
                 if writer is not None:
                     writer.close()
             self._samples = self._served = None
-        convert.convert_operations(self._parts("operations"), self.info())
+        convert.convert_operations(self._parts("operations"), self.manifest())
         convert.convert_samples(self._parts("samples"))
 
     def write_report(self, name: str, data: bytes) -> None:
@@ -329,36 +323,6 @@ def _appended(lines: Lines, fields: dict[str, Any]) -> int:
         return lines.append(fields)
     except OSError as problem:
         raise RecordError(f"{lines.path} cannot be written: {problem.strerror}", "room on the disk") from problem
-
-
-def _check_parts(path: Path, info: dict[str, Any]) -> None:
-    """Raise RecordError when the lists of run.json are not what the rest of pileup takes them for."""
-    for name, needed in (
-        ("cases", ("id", "name")),
-        ("criteria", ("id", "says")),
-        ("targets", ("name",)),
-        ("places", ()),
-    ):
-        parts = info.get(name, [])
-        if not isinstance(parts, list) or any(
-            not isinstance(part, dict) or not set(needed) <= set(part) for part in parts
-        ):
-            wanted = " and ".join(needed)
-            raise RecordError(f"{path}: {name!r} is wrong", f"a list of objects{f' with {wanted}' if needed else ''}")
-
-
-def _lines(info: dict[str, Any]) -> str:
-    """Return an object as JSON, each of its values, and each entry of a list of objects, on a line of its own.
-
-    With `indent` Python's encoder would take ten times as long, and this is written while a run goes on.
-    """
-
-    def text(value: object) -> str:
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            return "[\n  " + ",\n  ".join(json.dumps(each, default=str) for each in value) + "\n ]"
-        return json.dumps(value, default=str)
-
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {text(value)}" for name, value in info.items()) + "\n}\n"
 
 
 def _first_free(base: Path, name: str) -> Path:

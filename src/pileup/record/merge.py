@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
+from pileup.model.manifest import CaseEntry, Manifest, MergedRun, PlaceEntry, Session
 from pileup.model.record import SampleRow
 from pileup.record import files, sums
 from pileup.record.convert import OPTIONS
@@ -39,30 +39,29 @@ class Source:
     """One run with what is added to its numbers."""
 
     folder: RunFolder
-    info: dict[str, Any]
+    run: Manifest
     cases: int
     places: int
     visits: int
     repeats: int
     audits: int
 
-    def name(self, case: dict[str, Any]) -> str:
+    def name(self, case: CaseEntry) -> str:
         """Return what a case is called among all repeats: `copy#3`."""
-        name = str(case["name"])
-        found = NUMBERED.search(name)
-        begin = found.start() if found else len(name)
-        return f"{name[:begin]}#{self.repeats + int(case.get('repeat') or 1)}{(found and found[1]) or ''}"
+        found = NUMBERED.search(case.name)
+        begin = found.start() if found else len(case.name)
+        return f"{case.name[:begin]}#{self.repeats + case.repeat}{(found and found[1]) or ''}"
 
 
-def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, dict[str, Any]]:
+def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, Manifest]:
     """Write a new run folder below `base`; return it with its run.json, which has neither verdict nor exit code yet.
 
     Raises RecordError when the runs cannot be taken together, or the disk refuses.
     """
     sources = _sources(folders)
-    info = _info(sources)
-    made = RunFolder.create(base, f"{info.get('title', '')} merged", int(info["started"]))
-    made.save(info)
+    run = _together(sources)
+    made = RunFolder.create(base, f"{run.title} merged", run.started)
+    made.save(run)
     try:
         for source in sources:
             _operations(source, made)
@@ -76,35 +75,35 @@ def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, dict[str
         raise RecordError(f"{made.path} cannot be written: {problem}", "room on the disk") from problem
     finally:
         made.close()
-    return made, info
+    return made, run
 
 
 def _sources(folders: Sequence[RunFolder]) -> list[Source]:
     found: list[Source] = []
     cases = places = visits = repeats = audits = 0
     for folder in folders:
-        info = folder.info()
-        _check(folder, info, found)
-        found.append(Source(folder, info, cases, places, visits, repeats, audits))
-        audits += 1 + max((int(told["number"]) for told in info.get("audits") or []), default=-1)
-        cases += max((int(case["id"]) for case in info["cases"]), default=0)
-        visits += 1 + max((int(case.get("visit", -1)) for case in info["cases"]), default=-1)
-        repeats += max((int(case.get("repeat") or 1) for case in info["cases"]), default=1)
+        run = folder.manifest()
+        _check(folder, run, found)
+        found.append(Source(folder, run, cases, places, visits, repeats, audits))
+        audits += 1 + max((audit.number for audit in run.audits), default=-1)
+        cases += max((case.id for case in run.cases), default=0)
+        visits += 1 + max((case.visit for case in run.cases), default=-1)
+        repeats += max((case.repeat for case in run.cases), default=1)
         places += folder.next_place()
     if places > MOST_PLACES:
         raise RecordError(f"these runs have {places} places", f"at most {MOST_PLACES} together")
     return found
 
 
-def _check(folder: RunFolder, info: dict[str, Any], before: Sequence[Source]) -> None:
+def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
     name = folder.path.name
-    if info.get("ended") is None:
+    if not run.has_ended:
         raise NoRun(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
     if Parts(folder.path / "operations").tables():
         raise NoRun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
     if any(source.folder.path == folder.path for source in before):
         raise NoRun(f"{name} is named twice", "each run once: its rows would be counted twice")
-    if before and _digest(info) != _digest(before[0].info):
+    if before and run.suite.digest != before[0].run.suite.digest:
         other = before[0].folder.path.name
         raise NoRun(
             f"{name} and {other} are runs of different suites, or with different values",
@@ -113,72 +112,68 @@ def _check(folder: RunFolder, info: dict[str, Any], before: Sequence[Source]) ->
         )
 
 
-def _digest(info: dict[str, Any]) -> str:
-    return str((info.get("suite") or {}).get("digest", ""))
-
-
-def _info(sources: Sequence[Source]) -> dict[str, Any]:
+def _together(sources: Sequence[Source]) -> Manifest:
     """Return run.json of all together: what is planned is that of the first, what happened is that of all."""
-    infos = [source.info for source in sources]
-    hosts = {str(host.get("name")): host for info in infos for host in info.get("hosts") or []}
-    return {
-        **infos[0],
-        **_times(infos),
-        "hosts": list(hosts.values()),
-        "places": [
-            {
-                **place,
-                "number": int(place["number"]) + source.places,
-                "session": f"{source.places}:{place.get('session', '')}",
-            }
+    runs = [source.run for source in sources]
+    begin, end = min(run.started for run in runs), max(run.ended or 0 for run in runs)
+    hosts = {host.name: host for run in runs for host in run.hosts}
+    return replace(
+        runs[0],
+        started=begin,
+        ended=end,
+        sessions=(Session(begin, end),),  # one: nothing was taken up again in between
+        hosts=tuple(hosts.values()),
+        places=tuple(_place(source, place) for source in sources for place in source.run.places),
+        void=tuple(
+            (case + source.cases, place + source.places) for source in sources for case, place in source.run.void
+        ),
+        repeat=sum(run.repeat for run in runs),
+        cases=tuple(_case(source, case) for source in sources for case in source.run.cases),
+        audits=tuple(
+            replace(audit, number=audit.number + source.audits, run=source.folder.path.name)
             for source in sources
-            for place in source.info.get("places") or []
-        ],
-        "void": [
-            [int(case) + source.cases, int(place) + source.places]
-            for source in sources
-            for case, place in source.info.get("void") or []
-        ],
-        "repeat": sum(int(info.get("repeat") or 1) for info in infos),
-        "cases": [_case(source, case) for source in sources for case in source.info["cases"]],
-        "audits": [
-            {**told, "number": int(told["number"]) + source.audits, "run": source.folder.path.name}
-            for source in sources
-            for told in source.info.get("audits") or []
-        ],
-        "fault_problems": [each for info in infos for each in info.get("fault_problems") or []],
-        "stopped": next((str(info["stopped"]) for info in infos if info.get("stopped")), ""),
-        "debug_build": any(info.get("debug_build") for info in infos),
-        "until": None,
-        "merged": [_told(source) for source in sources],
-        "exit_code": None,
-        "verdict": None,
-    }
+            for audit in source.run.audits
+        ),
+        fault_problems=tuple(each for run in runs for each in run.fault_problems),
+        stopped=next((run.stopped for run in runs if run.stopped), ""),
+        debug_build=any(run.debug_build for run in runs),
+        until=None,
+        merged=tuple(map(_told, sources)),
+        exit_code=None,
+        verdict=None,
+    )
 
 
-def _times(infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return begin and end of all. One session: nothing was taken up again in between."""
-    begin, end = min(int(info["started"]) for info in infos), max(int(info["ended"]) for info in infos)
-    return {"started": begin, "ended": end, "sessions": [{"started": begin, "ended": end}]}
-
-
-def _told(source: Source) -> dict[str, Any]:
+def _told(source: Source) -> MergedRun:
     """Return what run.json tells of a source: the numbers are those that were added to its own."""
-    names = ("started", "ended", "versions", "exit_code", "verdict", "merged")
-    numbers = {"cases": source.cases, "places": source.places, "repeats": source.repeats}
-    return {"folder": str(source.folder.path), **{name: source.info.get(name) for name in names}, **numbers}
+    run = source.run
+    return MergedRun(
+        folder=str(source.folder.path),
+        started=run.started,
+        ended=run.ended,
+        versions=run.versions,
+        exit_code=run.exit_code,
+        verdict=run.verdict,
+        merged=run.merged or None,
+        cases=source.cases,
+        places=source.places,
+        repeats=source.repeats,
+    )
 
 
-def _case(source: Source, case: dict[str, Any]) -> dict[str, Any]:
-    visit = int(case.get("visit", -1))
-    return {
-        **case,
-        "id": int(case["id"]) + source.cases,
-        "name": source.name(case),
-        "repeat": source.repeats + int(case.get("repeat") or 1),
-        "visit": visit + source.visits if visit >= 0 else visit,
-        "after": [int(number) + source.cases for number in case.get("after") or []],
-    }
+def _place(source: Source, place: PlaceEntry) -> PlaceEntry:
+    return replace(place, number=place.number + source.places, session=f"{source.places}:{place.session}")
+
+
+def _case(source: Source, case: CaseEntry) -> CaseEntry:
+    return replace(
+        case,
+        id=case.id + source.cases,
+        name=source.name(case),
+        repeat=source.repeats + case.repeat,
+        visit=case.visit + source.visits if case.visit >= 0 else case.visit,
+        after=tuple(number + source.cases for number in case.after),
+    )
 
 
 def _operations(source: Source, made: RunFolder) -> None:
@@ -189,7 +184,7 @@ def _operations(source: Source, made: RunFolder) -> None:
         out = target if number == 0 else target.with_name(f"{target.stem}.{number}.parquet")
         with readable(path), connect() as connection:
             connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR)")
-            names = [[int(case["id"]), source.name(case)] for case in source.info["cases"]]
+            names = [[case.id, source.name(case)] for case in source.run.cases]
             if names:
                 connection.executemany("INSERT INTO _cases VALUES (?, ?)", names)
             connection.execute(
@@ -247,8 +242,8 @@ def _events(source: Source, made: RunFolder) -> None:
 
 
 def _outputs(source: Source, made: RunFolder) -> None:
-    for case in source.info["cases"]:
-        kept = source.folder.path / "output" / folder_name(str(case["name"]))
+    for case in source.run.cases:
+        kept = source.folder.path / "output" / folder_name(case.name)
         if kept.is_dir():
             shutil.copytree(kept, made.path / "output" / folder_name(source.name(case)))
 

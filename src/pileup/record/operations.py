@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
+from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Phase, Side
 from pileup.record.parts import Parts
 from pileup.record.tables import ROWS, Rows, TableReader
@@ -101,9 +102,9 @@ def quoted(path: Path) -> str:
 class Operations:
     """Iterations and operations of a run folder, converted or not."""
 
-    def __init__(self, parts: Parts, info: dict[str, Any]) -> None:
+    def __init__(self, parts: Parts, run: Manifest) -> None:
         self._parts = parts
-        self._info = info
+        self._run = run
 
     def connect(self) -> DuckDBPyConnection:
         """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
@@ -111,7 +112,7 @@ class Operations:
         connection = connect(loads=bool(tables))
         sources = [f"SELECT * FROM read_parquet({quoted(path)})" for path in parquets]  # noqa: S608
         if tables or not parquets:
-            load(connection, tables, self._info)
+            load(connection, tables, self._run)
             sources.append(f"SELECT * FROM {LOADED}")  # noqa: S608
         for path in parquets:
             with readable(path):
@@ -122,7 +123,7 @@ class Operations:
 
     def _replaced(self) -> str:
         """SQL that gives the rows of attempts that were broken off, and made again, a phase of their own."""
-        void = [(int(case), int(place)) for case, place in self._info.get("void", [])]
+        void = self._run.void
         if not void:
             return ""
         pairs = ", ".join(map(str, void))
@@ -169,10 +170,10 @@ def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
     return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
 
 
-def load(connection: DuckDBPyConnection, tables: list[Path], info: dict[str, Any]) -> None:
+def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest) -> None:
     """Make a table LOADED in a connection out of raw tables, chunk by chunk."""
     create(connection)
-    _register_names(connection, info)
+    _register_names(connection, run)
     for path in tables:
         for rows, texts in chunks(TableReader(path, ROW)):
             _insert(connection, rows, _used(rows, texts))
@@ -184,14 +185,14 @@ def create(connection: DuckDBPyConnection) -> None:
     connection.execute(f"CREATE TABLE {LOADED} ({columns})")
 
 
-def pieces(tables: list[Path], info: dict[str, Any], folder: Path) -> list[Path]:
+def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
     """Write raw tables as Parquet files of a chunk each, to be read soon, in this order; memory holds a few chunks."""
     source = Source(tables)
 
     def write() -> list[Path]:
         made: list[Path] = []
         with connect(loads=True) as connection:
-            _register_names(connection, info)
+            _register_names(connection, run)
             while (taken := source.take()) is not None:
                 number, rows, texts = taken
                 made.append(folder / f"{number}.parquet")
@@ -276,8 +277,8 @@ def _rows_in_words() -> str:
         LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number"""  # noqa: S608
 
 
-def _register_names(connection: DuckDBPyConnection, info: dict[str, Any]) -> None:
-    targets = [str(target.get("name", "")) for target in info.get("targets", [])]
+def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
+    targets = [target.name for target in run.targets]
     words = {
         "_targets": list(enumerate(targets)),
         "_sides": [(int(side), side.name.lower()) for side in Side],
@@ -289,7 +290,7 @@ def _register_names(connection: DuckDBPyConnection, info: dict[str, Any]) -> Non
         if rows:
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
     connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
-    cases = [(case["id"], case["name"], case.get("test", ""), case.get("target")) for case in info.get("cases", [])]
+    cases = [(case.id, case.name, case.test, case.target) for case in run.cases]
     if cases:
         columns = (np.array(column, dtype=object) for column in zip(*cases, strict=True))
         connection.register("_known", dict(zip(("id", "name", "test", "target"), columns, strict=True)))

@@ -16,6 +16,7 @@ from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
 from pileup.model.find import Find
+from pileup.model.manifest import CaseEntry, ReplayEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
@@ -53,7 +54,6 @@ class CaseRun:
     ) -> None:
         self._live = live
         self.case = case
-        self._told: dict[str, Any] = live.book.case(case)
         self._begin_roles = begin_roles
         self._ended = ended
         self._output: Output = live.folder.output(case.name)
@@ -73,6 +73,11 @@ class CaseRun:
         """The target as it is now: a server that was started again may be another one."""
         return self._live.targets.get(self.case.test.target)
 
+    @property
+    def _known(self) -> CaseEntry:
+        """What run.json says of the case now."""
+        return self._live.book.case(self.case)
+
     def run(self) -> Ended:
         """Return how the case ended and why."""
         problem = self._live.targets.problem(self.case.test.target)
@@ -88,7 +93,7 @@ class CaseRun:
         """Remove what the case has made, when the suite says so."""
         if not self._made:
             return
-        passed = self._told["outcome"] == PASSED
+        passed = self._known.outcome is PASSED
         wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
         program = self._asked("cleanup", self._make(0).cleanup) if wanted and self._target else None
         problem = self._remove(program) if program else self._keep()
@@ -127,7 +132,7 @@ class CaseRun:
     def _keep(self) -> str:
         """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
         entry, target = self._entry, self._target
-        if entry.get("own") is False and isinstance(target, FileTarget) and self._told["outcome"] == PASSED:
+        if entry.get("own") is False and isinstance(target, FileTarget) and self._known.outcome is PASSED:
             return describe(target, from_journal(entry))
         return ""
 
@@ -136,7 +141,8 @@ class CaseRun:
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
         self._leaves, self._waits = test.leaves, test.waits
-        self._told["engine"] = "native" if work.program is not None else "python"
+        engine = "native" if work.program is not None else "python"
+        self._live.book.change(self.case, lambda entry: replace(entry, engine=engine))
         for remark in self._asked("remarks", test.remarks):
             self._live.book.remark(self.case, remark)
         if lack := self._asked("lacks", test.lacks):
@@ -166,7 +172,7 @@ class CaseRun:
     def _press_work(self, work: Work) -> Ended:
         position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
         fleet = self._live.fleets.of(self.case, native=work.program is not None)
-        with replayed(self.case, self._told) as starts:
+        with replayed(self.case, self._tell_starts) as starts:
             self._begin_roles()
             self._live.faults.begin(self.case.test.name)
             sought = Sought()
@@ -186,10 +192,16 @@ class CaseRun:
             return FAILED, reason
         if reason.startswith("limit"):
             self._live.stop.ask(reason, Haste.IN_ORDER)
-        outcome, judged = self._judge(self._told, position, Phase.MEASURE)
+        outcome, judged = self._judge(self._known, position, Phase.MEASURE)
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, reason) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
+
+    def _tell_starts(self, digest: str) -> None:
+        def told(entry: CaseEntry) -> CaseEntry:
+            return replace(entry, replay=replace(entry.replay or ReplayEntry(), digest=digest))
+
+        self._live.book.change(self.case, told)
 
     def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[Sought, Position]:
         """Look for the level and measure it; return how that ended, and where the record of measuring begins."""
@@ -207,7 +219,7 @@ class CaseRun:
         finding = Finding(self._live, self.case, find, press, over)
         return finding.run(), finding.position
 
-    def _judge(self, told: dict[str, Any], position: Position, phase: Phase) -> Ended:
+    def _judge(self, entry: CaseEntry, position: Position, phase: Phase) -> Ended:
         """Return how what was pressed since `position` ended, with the first error when it did not pass."""
         folder, number = self._live.folder, self.case.id
 
@@ -216,7 +228,7 @@ class CaseRun:
             return stats.first_error(folder, number, phase)
 
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == number]
-        return stats.judge_case(told, frames, phase, first_error)
+        return stats.judge_case(entry, frames, phase, first_error)
 
     def _excused(self, position: Position, sampled: Position) -> str:
         """Return why that too much did not pass is pileup's own doing; empty where it is the system's."""
@@ -224,8 +236,8 @@ class CaseRun:
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == self.case.id]
         self._live.fleets.flush()
         with folder.operations().connect() as connection:
-            errors = stats.errors(connection, self._live.book.info)
-        return stats.excused(self._told, frames, folder.tail_samples(sampled)[0], errors)
+            errors = stats.errors(connection, self._live.book.run)
+        return stats.excused(self._known, frames, folder.tail_samples(sampled)[0], errors)
 
     def _end_of_frames(self) -> Position:
         return self._live.folder.tail_frames(None)[1]
@@ -239,7 +251,8 @@ class CaseRun:
         """
         pressing = fleet.press(order, work, self._output)
         if order.phase is None and work.program is not None:
-            self._told["workers"] = max(self._told.get("workers", 1), fleet.workers(order))
+            most = max(self._known.workers or 1, fleet.workers(order))
+            self._live.book.change(self.case, lambda entry: replace(entry, workers=most))
         heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
@@ -263,8 +276,8 @@ class CaseRun:
         position = self._end_of_frames()
         work = self._preparing(Program((replace(step, repeat=1),)))
         early = self._attend(self._live.fleets.local, order, work, timeout * step.repeat)
-        told = {**self._told, "load_kind": load.kind, "fail_when": None}
-        outcome, reason = self._judge(told, position, phase)
+        entry = replace(self._known, load_kind=load.kind, fail_when=None)
+        outcome, reason = self._judge(entry, position, phase)
         return "" if outcome == PASSED else early or reason
 
     def _order(self, starts: StartsFile | None) -> Order:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pileup._core._native import now
 from pileup.model.errors import RecordError
-from pileup.model.not_covered import Uncovered, read
+from pileup.model.manifest import AuditEntry, CaseEntry, Manifest
+from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.record import CaseOutcome
 from pileup.record import RunFolder
@@ -18,68 +21,80 @@ SHARE = 50
 """Writing it takes at most one part in so many of the time."""
 
 
-class Book:
-    """Keeps `info`, the content of run.json, from several threads; the events tell each change at once."""
+class ManifestWriter:
+    """Keeps run.json as it stands, from several threads; the events tell each change at once."""
 
-    def __init__(self, folder: RunFolder, info: dict[str, Any]) -> None:
-        self.info = info
+    def __init__(self, folder: RunFolder, run: Manifest) -> None:
+        self._run = run
         self._folder = folder
         self._lock = threading.RLock()
         self._due = 0
-        self._audits = 1 + max((int(told["number"]) for told in info.get("audits") or []), default=-1)
+        self._audits = 1 + max((audit.number for audit in run.audits), default=-1)
         self.broken = ""
         """Why the record cannot be written any more, by the first attempt that failed; empty while it can."""
 
-    def case(self, case: Case) -> dict[str, Any]:
-        """Return the entry of a case."""
-        told: dict[str, Any] = self.info["cases"][case.id - 1]
-        return told
+    @property
+    def run(self) -> Manifest:
+        """Run.json as it stands now."""
+        return self._run
+
+    def update(self, edit: Callable[[Manifest], Manifest]) -> None:
+        """Change it; `edit` returns it anew."""
+        with self._lock:
+            self._run = edit(self._run)
+
+    def case(self, case: Case) -> CaseEntry:
+        """Return the entry of a case as it stands now."""
+        return self._run.cases[case.id - 1]
+
+    def change(self, case: Case, edit: Callable[[CaseEntry], CaseEntry]) -> None:
+        """Change the entry of a case; `edit` returns it anew."""
+        with self._lock:
+            cases, at = self._run.cases, case.id - 1
+            self._run = replace(self._run, cases=(*cases[:at], edit(cases[at]), *cases[at + 1 :]))
 
     def begin(self, case: Case) -> None:
         """Note that a case begins."""
         with self._lock:
-            self.case(case).update(started=now(), ended=None, outcome=None, reason="", cut=False, notes=[])
+            self.change(case, lambda entry: replace(as_new(entry), started=now()))
             self._event("case", f"{case.name} begins", case=case.id, state="begins")
             self._save_soon()
 
     def end(self, case: Case, outcome: CaseOutcome, reason: str) -> None:
         """Note how a case ended, or that it was not run."""
         with self._lock:
-            told = self.case(case)
-            told.update(outcome=str(outcome), reason=reason, ended=now() if told["started"] else None)
+            before = self.case(case)
+            ended = now() if before.started else None
+            self.change(case, lambda entry: replace(entry, outcome=outcome, reason=reason, ended=ended))
             text = f"{case.name}: {outcome}" + (f", {reason}" if reason else "")
-            end = {"outcome": str(outcome), "reason": reason, "cut": told["cut"]}
+            end = {"outcome": str(outcome), "reason": reason, "cut": before.cut}
             self._event("case", text, case=case.id, state="ended", **end)
             self._save_soon()
 
     def cut(self, case: Case) -> None:
         """Note that a case was stopped before its load was over: another session may do it again."""
-        with self._lock:
-            self.case(case)["cut"] = True
+        self.change(case, lambda entry: replace(entry, cut=True))
 
     def note(self, case: Case, text: str) -> None:
         """Add a note to a case."""
-        with self._lock:
-            self.case(case)["notes"].append(text)
+        self.change(case, lambda entry: replace(entry, notes=(*entry.notes, text)))
 
     def remark(self, case: Case, text: str) -> None:
         """Add a note to the first case of a test that it is true of: repeats and points need not say it again."""
         with self._lock:
-            mine = [told for told in self.info["cases"] if told["test"] == case.test.name]
-            if not any(text in told.get("notes", ()) for told in mine):
+            if not any(text in entry.notes for entry in self._run.cases if entry.test == case.test.name):
                 self.note(case, text)
 
-    def uncovered(self) -> list[Uncovered]:
+    def uncovered(self) -> tuple[Uncovered, ...]:
         """Return what is not covered, as far as is known now."""
-        with self._lock:
-            return read(self.info.get("not_covered") or ())
+        return self._run.not_covered
 
     def lacks(self, found: Uncovered) -> None:
         """Note what turns out not to be covered; a part of the suite is noted once."""
         with self._lock:
-            known = self.info.setdefault("not_covered", [])
-            if not any((each["what"], each["name"]) == (found.what, found.name) for each in known):
-                known.append(found.told())
+            known = self._run.not_covered
+            if not any((each.what, each.name) == (found.what, found.name) for each in known):
+                self._run = replace(self._run, not_covered=(*known, found))
                 self._event("not covered", f"{found.what} {found.name}: {found.reason}")
                 self._save_soon()
 
@@ -89,21 +104,19 @@ class Book:
             number, self._audits = self._audits, self._audits + 1
             return number
 
-    def audits(self) -> list[dict[str, Any]]:
-        """Return what is told of the audits so far."""
-        with self._lock:
-            return list(self.info.get("audits") or [])
+    def audits(self) -> tuple[AuditEntry, ...]:
+        """Return the audits so far."""
+        return self._run.audits
 
-    def audited(self, told: dict[str, Any]) -> None:
+    def audited(self, audit: AuditEntry) -> None:
         """Note an audit."""
         with self._lock:
-            self.info.setdefault("audits", []).append(told)
+            self._run = replace(self._run, audits=(*self._run.audits, audit))
             self._save_soon()
 
     def stopped(self, reason: str) -> None:
         """Note why the run does not go to its end; the first reason stays."""
-        with self._lock:
-            self.info["stopped"] = self.info["stopped"] or reason
+        self.update(lambda run: replace(run, stopped=run.stopped or reason))
 
     def fault(self, text: str, trace: str = "") -> None:
         """Note a fault of pileup itself."""
@@ -114,7 +127,7 @@ class Book:
         """Write run.json now. Raises RecordError when the disk refuses."""
         with self._lock:
             began = now()
-            self._folder.save(self.info)
+            self._folder.save(self._run)
             ended = now()
             self._due = ended + max(SAVE, SHARE * (ended - began))
 
@@ -134,3 +147,14 @@ class Book:
             self._folder.event(kind, text, **fields)
         except RecordError as problem:
             self.break_off(problem)
+
+
+def as_new(entry: CaseEntry) -> CaseEntry:
+    """Return the entry of a case as if it had never begun."""
+    return replace(entry, outcome=None, reason="", started=None, ended=None, cut=False, notes=())
+
+
+def over(run: Manifest, ended: int) -> Manifest:
+    """Return run.json of a run whose session has ended now."""
+    last = replace(run.sessions[-1], ended=ended)
+    return replace(run, ended=ended, sessions=(*run.sessions[:-1], last))

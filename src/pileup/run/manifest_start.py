@@ -7,141 +7,132 @@ import platform
 import socket
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from pileup._core import _native
+from pileup.model import check as checks
 from pileup.model.criterion import CriterionSpec
+from pileup.model.find import Find
+from pileup.model.hold import Hold
+from pileup.model.manifest import (
+    CaseEntry,
+    CriterionEntry,
+    FindEntry,
+    HoldEntry,
+    Host,
+    Manifest,
+    MonitorEntry,
+    ReplayEntry,
+    Session,
+    SuiteSource,
+)
 from pileup.model.plan import Case, Plan
-from pileup.model.suite import Load, Suite
+from pileup.model.suite import MonitorSpec
 from pileup.model.words import load_words
 
-FORMAT = 1
 LONGEST = 2**63
-CRITERION = {"id", "says", "check", "coverage", "remark", "at"}
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 
-def first_info(plan: Plan, started: int) -> dict[str, Any]:
+def first_manifest(plan: Plan, started: int) -> Manifest:
     """Return run.json as it stands when a run begins (docs/record.md); `started` in ns since the epoch."""
     suite = plan.suite
-    return {
-        "format": FORMAT,
-        "title": suite.title,
-        "about": suite.about,
-        "labels": suite.labels,
-        "seed": suite.seed,
-        "state": "running",
-        "started": started,
-        "ended": None,
-        "sessions": [{"started": started, "ended": None}],
-        "suite": {
-            "source": plan.source,
-            "folder": plan.folder,
-            "text": plan.text,
-            "digest": plan.digest,
-            "values": plan.values,
-        },
-        "versions": versions(),
-        "hosts": [host()],
-        "targets": [],
-        "places": [],
-        "void": [],
-        "scan": {axis: list(dict.fromkeys(point[axis] for point in plan.points)) for axis in suite.scan},
-        "points": list(plan.points),
-        "repeat": suite.repeat,
-        "loop": suite.loop,
-        "cases": [_case(case) for case in plan.cases],
-        "monitors": _monitors(suite),
-        "equivalent": [list(names) for names in suite.equivalent],
-        "criteria": [_criterion(criterion, suite.confidence) for criterion in suite.criteria],
-        "longest": min(plan.totals()["longest"], suite.limits.duration or LONGEST),
-        "not_covered": [each.told() for each in plan.uncovered],
-        "fault_problems": [],
-        "stopped": "",
-        "exit_code": None,
-        "verdict": None,
-        "debug_build": _native.DEBUG,
-        "overhead": {},
-        "results": None,
-    }
+    return Manifest(
+        title=suite.title,
+        about=suite.about,
+        labels=suite.labels,
+        seed=suite.seed,
+        started=started,
+        sessions=(Session(started),),
+        suite=SuiteSource(plan.source, plan.folder, plan.text, plan.digest, plan.values),
+        versions=versions(),
+        hosts=(host(),),
+        scan={axis: tuple(dict.fromkeys(point[axis] for point in plan.points)) for axis in suite.scan},
+        points=plan.points,
+        repeat=suite.repeat,
+        loop=suite.loop,
+        cases=tuple(map(_case, plan.cases)),
+        monitors=tuple(map(_monitor, suite.monitors)),
+        equivalent=tuple(map(tuple, suite.equivalent)),
+        criteria=tuple(_criterion(criterion, suite.confidence) for criterion in suite.criteria),
+        longest=min(plan.totals().longest, suite.limits.duration or LONGEST),
+        not_covered=plan.uncovered,
+        debug_build=_native.DEBUG,
+    )
 
 
-def _criterion(criterion: CriterionSpec, confidence: str) -> dict[str, Any]:
-    told: dict[str, Any] = criterion.model_dump(include=CRITERION)
-    return told | {"confidence": criterion.confidence or confidence}
+def _criterion(spec: CriterionSpec, confidence: str) -> CriterionEntry:
+    return CriterionEntry(
+        spec.id,
+        spec.says,
+        checks.parse(spec.check) if spec.check else None,
+        spec.coverage,
+        spec.remark,
+        spec.at,
+        spec.confidence or confidence,
+    )
 
 
-def _case(case: Case) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "name": case.name,
-        "test": case.test.name,
-        "use": case.test.use,
-        "target": case.test.target or "",
-        "load": load_words(case.load),
-        "load_kind": case.load.kind,
-        "rate": case.asked,
-        "clients": case.load.clients,
-        "for": case.load.for_,
-        "times": case.load.times,
-        "spans": case.load.spans,
-        **_steered(case.load),
-        **_replayed(case),
-        "point": case.point,
-        "repeat": case.repeat,
-        "loop": case.loop,
-        "visit": case.visit,
-        "role": case.role,
-        "scope": case.test.scope,
-        "after": list(case.after),
-        "timeout": case.test.timeout,
-        "fail_when": case.test.fail_when,
-        "longest": case.longest,
-        "outcome": None,
-        "reason": "",
-        "started": None,
-        "ended": None,
-        "cut": False,
-        "notes": [],
-    }
+def _case(case: Case) -> CaseEntry:
+    test, load = case.test, case.load
+    return CaseEntry(
+        id=case.id,
+        name=case.name,
+        test=test.name,
+        use=test.use,
+        target=test.target or "",
+        load=load_words(load),
+        load_kind=load.kind,
+        rate=case.asked,
+        clients=load.clients,
+        for_=load.for_,
+        times=load.times,
+        spans=tuple(load.spans),
+        find=None if load.find is None else _find(load.find),
+        hold=None if load.hold is None or load.find is not None else _hold(load.hold),
+        replay=_replay(case),
+        point=case.point,
+        repeat=case.repeat,
+        loop=case.loop,
+        visit=case.visit,
+        role=case.role,
+        scope=test.scope,
+        after=case.after,
+        timeout=test.timeout,
+        fail_when=test.fail_when,
+        longest=case.longest,
+    )
 
 
-def _steered(load: Load) -> dict[str, Any]:
-    """Return what is said of a load that holds something, or looks for a level, in base units."""
-    if load.find is not None:
-        find = load.find
-        told = {"raise": find.raise_, "while": find.while_, "not_passed": find.not_passed}
-        told |= {"between": list(find.between), "within": find.within, "trial": find.trial, "settle": find.settle}
-        return {"find": told | {"trials": []}}
-    if load.hold is None:
-        return {}
-    hold = load.hold
-    told = {"metric": hold.metric, "dimension": hold.check.dimension, "at": hold.set_point, "half": hold.half}
-    return {"hold": told | {"by": hold.by, "between": list(hold.between), "settle": hold.settle, "every": hold.every}}
+def _find(find: Find) -> FindEntry:
+    return FindEntry(find.raise_, find.while_, find.between, find.not_passed, find.within, find.trial, find.settle)
 
 
-def _replayed(case: Case) -> dict[str, Any]:
+def _hold(hold: Hold) -> HoldEntry:
+    """Return what is said of a load that holds something, in base units."""
+    return HoldEntry(
+        hold.metric,
+        hold.check.dimension,
+        hold.set_point,
+        hold.half,
+        hold.by,
+        hold.between,
+        hold.settle,
+        hold.every,
+    )
+
+
+def _replay(case: Case) -> ReplayEntry | None:
     """Return what is said of a load that replays a record; its digest comes when it is pressed."""
     if case.replay is None or case.load.replay is None:
-        return {}
+        return None
     found = case.replay
-    told = {"run": found.source, "case": found.case, "speed": case.load.replay.speed, "recorded": found.recorded}
-    return {"replay": {**told, "starts": found.count, "last": found.last, "digest": ""}}
+    return ReplayEntry(found.source, found.case, case.load.replay.speed, found.recorded, found.count, found.last)
 
 
-def _monitors(suite: Suite) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": monitor.name or monitor.use,
-            "use": monitor.use,
-            "every": monitor.every,
-            "host": monitor.host or "",
-            "watches": monitor.watches or "",
-        }
-        for monitor in suite.monitors
-    ]
+def _monitor(spec: MonitorSpec) -> MonitorEntry:
+    return MonitorEntry(spec.name or spec.use, spec.use, spec.every, spec.host or "", spec.watches or "")
 
 
 def versions() -> dict[str, str]:
@@ -155,20 +146,20 @@ def versions() -> dict[str, str]:
     return found
 
 
-def host() -> dict[str, Any]:
+def host() -> Host:
     """Return what this machine is: name, system, CPUs, memory in bytes, limits that a load meets first."""
-    return {
-        "name": socket.gethostname(),
-        "system": _system(),
-        "kernel": platform.release(),
-        "machine": platform.machine(),
-        "cpu": _cpu_model(),
-        "cpus": os.cpu_count() or 0,
-        "memory": psutil.virtual_memory().total,
-        "open_files": psutil.Process().rlimit(psutil.RLIMIT_NOFILE)[0],
-        "congestion_control": _read("/proc/sys/net/ipv4/tcp_congestion_control"),
-        "load1": os.getloadavg()[0],
-    }
+    return Host(
+        name=socket.gethostname(),
+        system=_system(),
+        kernel=platform.release(),
+        machine=platform.machine(),
+        cpu=_cpu_model(),
+        cpus=os.cpu_count() or 0,
+        memory=psutil.virtual_memory().total,
+        open_files=psutil.Process().rlimit(psutil.RLIMIT_NOFILE)[0],
+        congestion_control=_read("/proc/sys/net/ipv4/tcp_congestion_control"),
+        load1=os.getloadavg()[0],
+    )
 
 
 def _system() -> str:

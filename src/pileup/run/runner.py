@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -38,8 +39,8 @@ from pileup.run.machine import (
     SuiteMachine,
     VisitFailed,
 )
-from pileup.run.manifest import Book
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest import ManifestWriter, over
+from pileup.run.manifest_start import first_manifest
 from pileup.run.monitoring.clock import MonitorClock, Watch
 from pileup.run.places.calibration import calibrate
 from pileup.run.places.fleets import Fleets
@@ -77,13 +78,13 @@ class Runner:
         started = now()
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
         self._plan = plan = with_own(plan, self.folder)
-        self._book = Book(self.folder, earlier.info if earlier else first_info(plan, started))
+        self._book = ManifestWriter(self.folder, earlier.run if earlier else first_manifest(plan, started))
         self._started = started
         self.reports: list[Path] = []
         """Files for people to look at, once it has run."""
         self._held = earlier.held if earlier else None
         if plan.suite.until is not None:
-            self._precision = PrecisionWatch(plan, plan.suite.until, self.folder, self._book.info)
+            self._precision = PrecisionWatch(plan, plan.suite.until, self.folder, self._book)
         self._book.save()
 
     def run(self) -> RunResults:
@@ -95,10 +96,10 @@ class Runner:
         with routed():
             self._guarded(self._run_all)
         self._book.stopped(self._stop.reason)
-        self._book.info["ended"] = self._book.info["sessions"][-1]["ended"] = now()
+        self._book.update(lambda run: over(run, now()))
         try:
             self._book.save()
-            results, self.reports = finish(self.folder, self._book.info, self._plan)
+            results, self.reports = finish(self.folder, self._book.run, self._plan)
             return results
         except Exception as problem:
             if not self._book.broken and not isinstance(problem, (RecordError, OSError)):
@@ -114,7 +115,7 @@ class Runner:
         return RecordError(told.partition("; expected")[0], "room on the disk", hint)
 
     def _run_all(self) -> None:
-        plan, folder, info = self._plan, self.folder, self._book.info
+        plan, folder, book = self._plan, self.folder, self._book
         supervisor = Supervisor(folder)
         targets = Targets(plan, folder, supervisor)
         settings = Settings(plan, folder, targets, supervisor)
@@ -126,15 +127,17 @@ class Runner:
         faults = Faults(plan, supervisor, folder, audits.after_fault)
         fleets: Fleets | None = None
         try:
-            info["overhead"] = calibrate()
-            if info["debug_build"]:
+            overhead = calibrate()
+            book.update(lambda run: replace(run, overhead=overhead))
+            if book.run.debug_build:
                 folder.event("build", DEBUG_BUILD)
-            info["targets"] = targets.open()
-            self._book.save()  # what a crash leaves is judged by it
+            opened = targets.open()
+            book.update(lambda run: replace(run, targets=opened))
+            book.save()  # what a crash leaves is judged by it
             monitors.start()
             guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
-            fleets = Fleets(plan, folder, targets, first, info["places"], session=len(info["sessions"]))
-            book, stop = self._book, self._stop
+            fleets = Fleets(plan, folder, targets, first, book, session=len(book.run.sessions))
+            stop = self._stop
             grounds = Grounds(plan, folder, fleets.flush)
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
             try:
@@ -145,7 +148,7 @@ class Runner:
             ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets is not None else [])]
             for end in (*ends, supervisor.end_all, targets.close):
                 self._guarded(end)
-            info["fault_problems"] = faults.problems
+            book.update(lambda run: replace(run, fault_problems=tuple(faults.problems)))
 
     def _guarded(self, act: Callable[[], object]) -> None:
         """Do it; a fault of ours is written into the record and the run goes on to its end."""

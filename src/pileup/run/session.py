@@ -15,7 +15,7 @@ from pileup.model.record import ClaimRow, Sample
 from pileup.record import RunFolder
 from pileup.run.control.hold import Steering
 from pileup.run.faults.schedule import Faults
-from pileup.run.manifest import Book
+from pileup.run.manifest import ManifestWriter
 from pileup.run.monitoring.clock import MonitorClock
 from pileup.run.places.fleets import Fleets
 from pileup.run.safety.limits import Guard, Rails
@@ -40,7 +40,7 @@ class Live:
 
     plan: Plan
     folder: RunFolder
-    book: Book
+    book: ManifestWriter
     targets: Targets
     settings: Settings
     fleets: Fleets

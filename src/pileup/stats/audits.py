@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from pileup.model.manifest import AuditEntry, Manifest
 from pileup.model.record import FindingRow
 from pileup.model.results import Figure
 from pileup.model.submissions import AuditResult, BadSubmission
@@ -50,16 +50,15 @@ class _Counts:
                 self.bad.append(BadSubmission(claim.name, claim.id, word, found.found, found.reason))
 
 
-def audits(folder: RunFolder, info: dict[str, Any]) -> tuple[AuditResult, ...]:
+def audits(folder: RunFolder, run: Manifest) -> tuple[AuditResult, ...]:
     """Return what each audit of a run found, in their order, and for each test."""
-    told = [each for each in info.get("audits") or [] if isinstance(each, dict)]
-    if not told:
+    if not run.audits:
         return ()
     counts = _counted(folder.findings())
     return tuple(
-        _result(each, test, int(claims), counts.get((int(each["number"]), str(each["target"]), test), _Counts()))
-        for each in told
-        for test, claims in each["claims"].items()
+        _result(each, test, claims, counts.get((each.number, each.target, test), _Counts()))
+        for each in run.audits
+        for test, claims in each.claims.items()
     )
 
 
@@ -73,16 +72,16 @@ def _counted(findings: Iterable[FindingRow]) -> dict[tuple[int, str, str], _Coun
     return found
 
 
-def _result(told: dict[str, Any], test: str, claims: int, counts: _Counts) -> AuditResult:
-    fault, looked = int(told["fault"]), sum(counts.fates.values())
+def _result(audit: AuditEntry, test: str, claims: int, counts: _Counts) -> AuditResult:
+    looked = sum(counts.fates.values())
     return AuditResult(
-        number=int(told["number"]),
-        target=str(told["target"]),
+        number=audit.number,
+        target=audit.target,
         test=test,
-        fault=fault,
-        after=str(told.get("after") or "the run"),
-        load=str(told["load"]),
-        time=int(told["end"]),
+        fault=audit.fault,
+        after=audit.after or "the run",
+        load=audit.load,
+        time=audit.end,
         claims=claims,
         looked=looked,
         acknowledged=counts.acknowledged,
@@ -91,7 +90,7 @@ def _result(told: dict[str, Any], test: str, claims: int, counts: _Counts) -> Au
         lost_share=share(counts.fates[LOST] + counts.fates[REUSED], counts.acknowledged),
         states=dict(sorted(counts.states.items())),
         bad=tuple(sorted(counts.bad, key=lambda each: (*BAD, GHOST).index(each.fate))),
-        problem=str(told["problem"]),
+        problem=audit.problem,
     )
 
 
@@ -102,37 +101,36 @@ def share(count: int, n: int) -> Figure:
     return Figure(count / n, "fraction", wilson(count, n), n)
 
 
-def problems(info: dict[str, Any]) -> list[str]:
+def problems(run: Manifest) -> list[str]:
     """Return in words which targets the last audit could not be made of, or not wholly.
 
     One that a later session has made good counts no more; a merged run has the audits of several runs.
     """
-    last = {(told["target"], told.get("run")): told for told in info.get("audits") or [] if told["fault"] == END}
+    last = {(audit.target, audit.run): audit for audit in run.audits if audit.fault == END}
     return [
-        f"What became of the submissions to {told['target']} is not known: {told['problem']}"
-        for told in last.values()
-        if told["problem"]
+        f"What became of the submissions to {audit.target} is not known: {audit.problem}"
+        for audit in last.values()
+        if audit.problem
     ]
 
 
-def remarks(info: dict[str, Any]) -> list[str]:
+def remarks(run: Manifest) -> list[str]:
     """Return in words which audits after faults are not complete, and what could not be asked for."""
-    found = info.get("audits") or []
-    return [*_gone(found)] + [
-        f"The audit of {told['target']} after {told['after']} is not complete: {told['problem']}"
-        for told in found
-        if told["problem"] and told["fault"] != END
+    return [*_gone(run.audits)] + [
+        f"The audit of {audit.target} after {audit.after} is not complete: {audit.problem}"
+        for audit in run.audits
+        if audit.problem and audit.fault != END
     ]
 
 
-def _gone(found: list[dict[str, Any]]) -> Iterator[str]:
+def _gone(found: Sequence[AuditEntry]) -> Iterator[str]:
     """Yield what no session has looked up: its private server went with the session that crashed."""
-    ends: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for told in found:
-        if told["fault"] == END:
-            ends.setdefault((str(told["target"]), str(told.get("run", ""))), []).append(told)
+    ends: dict[tuple[str, str], list[AuditEntry]] = {}
+    for audit in found:
+        if audit.fault == END:
+            ends.setdefault((audit.target, audit.run), []).append(audit)
     for (target, _), all_ends in ends.items():
-        missing = int(all_ends[-1]["gone"]) - sum(int(told["looked"]) for told in all_ends[:-1])
+        missing = all_ends[-1].gone - sum(audit.looked for audit in all_ends[:-1])
         if missing > 0:
             what = f"{format_count(missing)} submissions to {target} were not looked up"
             yield f"{what}: its private server went with the session that made them"

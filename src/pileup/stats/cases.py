@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from pileup.model.record import UNKNOWN, CaseOutcome, Frame
+from pileup.model.manifest import CaseEntry
+from pileup.model.record import UNKNOWN, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
 from pileup.stats.frames.detached import is_ledger, so_far
 from pileup.stats.frames.distribution import distribution, quantiles
@@ -28,7 +28,7 @@ from pileup.stats.verdicts.resolve import Part, words
 class CaseData:
     """All that the record knows of one case: its entry in run.json, its frames, its measured time."""
 
-    info: dict[str, Any]
+    entry: CaseEntry
     frames: list[Frame]
     """Those of pressing; given with those of its ledger, which are put aside."""
     window: Window | None
@@ -57,63 +57,61 @@ class CaseData:
 
     def _counted(self) -> list[Frame]:
         """Return the frames that figures are made of: trials of a level that is looked for are no part of them."""
-        find = self.info.get("find")
+        find = self.entry.find
         if find is None:
             return self.frames
-        since = find.get("measuring") or 2**63
+        since = find.measuring or 2**63
         return [frame for frame in self.frames if frame.time > since]
 
     @property
     def point(self) -> dict[str, str]:
         """Where in the scan it was; empty for what is done once for all points."""
-        return dict(self.info.get("point") or {})
+        return dict(self.entry.point)
 
     @property
     def visit(self) -> int:
         """Which stay at a point it belongs to, -1 for none."""
-        found = self.info.get("visit")
-        return int(found) if found is not None else -1
+        return self.entry.visit
 
     @property
     def part(self) -> Part:
         """What a check needs of it, but for single rows."""
-        timeout = self.info.get("timeout")
-        return Part(self.measured, self.window, self.frames, None, self.detached, self.dependence, timeout)
+        return Part(self.measured, self.window, self.frames, None, self.detached, self.dependence, self.entry.timeout)
 
     @property
     def is_check(self) -> bool:
         """Whether it was run as a check, not pressed for a time."""
-        return self.info.get("load_kind") in CHECKS
+        return self.entry.load_kind in CHECKS
 
 
 def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
     """Return all about one case; `outputs` maps stream to the path of what it printed."""
-    info = data.info
+    entry = data.entry
     return CaseResult(
-        id=int(info["id"]),
-        name=info["name"],
-        test=info.get("test", ""),
-        use=info.get("use", ""),
-        target=info.get("target") or "",
-        load=info.get("load", ""),
-        outcome=CaseOutcome(info["outcome"]) if info.get("outcome") else UNKNOWN,
-        reason=info.get("reason") or ("" if info.get("outcome") else "it had not ended when the record did"),
-        started=info.get("started"),
-        ended=info.get("ended"),
+        id=entry.id,
+        name=entry.name,
+        test=entry.test,
+        use=entry.use,
+        target=entry.target,
+        load=entry.load,
+        outcome=entry.outcome or UNKNOWN,
+        reason=entry.reason or ("" if entry.outcome else "it had not ended when the record did"),
+        started=entry.started,
+        ended=entry.ended,
         operations=tuple(_operation(data, tally) for tally in _ordered(data.measured)),
         timeline=timeline(_pressed(data.drawn)),
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
-        notes=(*info.get("notes", []), *_notes(data)),
+        notes=(*entry.notes, *_notes(data)),
         point=data.point,
-        repeat=int(info.get("repeat") or 1),
-        loop=int(info.get("loop") or 1),
+        repeat=entry.repeat,
+        loop=entry.loop,
         visit=data.visit,
-        role=bool(info.get("role")),
+        role=entry.role,
         detached=data.lines or so_far(data.ledger),
         held=data.held,
         steady=data.settled,
-        found=found(data.info),
+        found=found(entry),
     )
 
 
@@ -163,9 +161,9 @@ def _not_passed(counts: Counts, known: Dependence | None) -> Figure:
 def _notes(data: CaseData) -> list[str]:
     counts = data.measured.counts()
     told = not_passed(counts)
-    known = data.is_check or told in (data.info.get("reason") or "")
+    known = data.is_check or told in data.entry.reason
     held = held_words(data.held) if data.held is not None else ""
-    sought = found(data.info)
+    sought = found(data.entry)
     level = found_words(sought) if sought is not None else ""
     steady = settled_words(data.settled) if data.settled is not None else ""
     own = own_words(data.measured)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Phase
 from pileup.model.results import ErrorGroup
 from pileup.record import RunFolder
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 MOST_GROUPS = 200
 
 
-def errors(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[ErrorGroup, ...]:
+def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, ...]:
     """Return the groups of equal errors, the most frequent first, at most 200.
 
     An iteration that failed because an operation inside it did is told by that operation alone.
     """
-    places = {place.get("number"): str(place.get("name", "")) for place in info.get("places", [])}
+    places = {place.number: place.name for place in run.places}
     rows = connection.execute(
         f"""WITH wrong AS (
             SELECT * FROM operations WHERE outcome <> 'passed' AND side = 'client' AND phase <> '{BROKEN_OFF}')

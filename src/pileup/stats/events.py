@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pileup.model.event import Event
+from pileup.model.manifest import Session
 from pileup.model.units import format_time
 
 MOST = 5000
@@ -17,7 +18,7 @@ ABOUT = ("target", "place", "monitor", "visit")
 """Fields that say what an event is about, the first that there is."""
 
 
-def events(found: Iterable[dict[str, Any]], sessions: Sequence[dict[str, Any]] = ()) -> tuple[Event, ...]:
+def events(found: Iterable[dict[str, Any]], sessions: Sequence[Session] = ()) -> tuple[Event, ...]:
     """Return events of the record in the order of time, and the pauses between the sessions of a run."""
     known = list(found)
     kept = [_event(each) for each in known if each.get("kind") not in LEFT_OUT]
@@ -25,15 +26,15 @@ def events(found: Iterable[dict[str, Any]], sessions: Sequence[dict[str, Any]] =
     return tuple(sorted(kept, key=lambda event: event.begin)[:MOST])
 
 
-def _pauses(times: Sequence[int], sessions: Sequence[dict[str, Any]]) -> Iterator[Event]:
+def _pauses(times: Sequence[int], sessions: Sequence[Session]) -> Iterator[Event]:
     """Yield when nothing ran because a run was stopped, or had crashed, and was taken up again later.
 
     A crash tells no end: then the last event before the next session stands for it.
     """
     for before, after in pairwise(sessions):
-        begin = _time(after.get("started"), 0)
+        begin = after.started
         last = [time for time in times if time < begin][-1:] or [begin]
-        end = _time(before.get("ended"), last[0])
+        end = last[0] if before.ended is None else before.ended
         yield Event("pause", f"taken up again after {format_time(max(0, begin - end))}", min(begin, end), begin)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pileup.model.manifest import Manifest
 from pileup.model.results import CaseResult, OperationResult
 from pileup.model.submissions import JobReason, JobsResult
 from pileup.record.operations import BROKEN_OFF
@@ -29,9 +30,9 @@ def states_of(found: Iterable[JobsResult]) -> list[str]:
     return [state for state in STATES if state in seen]
 
 
-def jobs(connection: DuckDBPyConnection, info: dict[str, Any]) -> tuple[JobsResult, ...]:
+def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...]:
     """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
-    order = list(dict.fromkeys(str(case.get("test", case["name"])) for case in info.get("cases") or []))
+    order = list(dict.fromkeys(case.test or case.name for case in run.cases))
     rows = connection.execute(
         f"""SELECT test, outcome, error, count(*), min(key) FROM operations
         WHERE operation = '{JOB}' AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup.model import self_metrics
 from pileup.model.event import FAULT, Event
 from pileup.model.exits import ExitCode, combine
-from pileup.model.not_covered import read, words
+from pileup.model.manifest import Manifest, UntilEntry
+from pileup.model.not_covered import words
 from pileup.model.record import ERROR, FAILED, NOT_RUN, SPARED, UNAVAILABLE, Frame
 from pileup.model.record import UNKNOWN as CASE_UNKNOWN
 from pileup.model.rest import COOLDOWN
 from pileup.model.results import CaseResult, CriterionResult, Equivalence, RunResults
 from pileup.model.units import format_fraction
-from pileup.model.verdict import SHOWN, Verdict
+from pileup.model.verdict import SHOWN, RunVerdict, Verdict
 from pileup.record import RunFolder
 from pileup.stats import audits, jobs
 from pileup.stats.cases import CaseData, case_result
@@ -51,53 +52,53 @@ OF_CASE = {
     UNAVAILABLE: ExitCode.TARGET_UNREACHABLE,
     CASE_UNKNOWN: ExitCode.UNKNOWN,
 }
-OF_EQUIVALENCE = {equivalent.FAILED: ExitCode.CRITERION_NOT_MET, equivalent.UNKNOWN: ExitCode.UNKNOWN}
+OF_EQUIVALENCE = {RunVerdict.FAILED: ExitCode.CRITERION_NOT_MET, RunVerdict.UNKNOWN: ExitCode.UNKNOWN}
 VERDICTS = {
-    ExitCode.PASSED: "passed",
-    ExitCode.CASE_FAILED: "failed",
-    ExitCode.CRITERION_NOT_MET: "failed",
-    ExitCode.TARGET_UNREACHABLE: "failed",
-    ExitCode.STOPPED_BY_USER: "stopped",
-    ExitCode.STOPPED_BY_LIMIT: "stopped",
+    ExitCode.PASSED: RunVerdict.PASSED,
+    ExitCode.CASE_FAILED: RunVerdict.FAILED,
+    ExitCode.CRITERION_NOT_MET: RunVerdict.FAILED,
+    ExitCode.TARGET_UNREACHABLE: RunVerdict.FAILED,
+    ExitCode.STOPPED_BY_USER: RunVerdict.STOPPED,
+    ExitCode.STOPPED_BY_LIMIT: RunVerdict.STOPPED,
 }
 
 
 def results(folder: RunFolder) -> RunResults:
     """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
-    info = folder.info()
+    run = folder.manifest()
     answers, series = equivalent.split(whole_series(folder.samples()))
-    found_points = points.points(info)
-    happened = events(folder.events(), info.get("sessions") or ())
+    found_points = points.points(run)
+    happened = events(folder.events(), run.sessions)
     with folder.operations().connect() as connection:
-        unconfirmed.set_aside(connection, info.get("cases", ()))
-        felt = outages.outages(connection, happened, info)
-        told = audits.audits(folder, info)
-        struck = repeats.strikes(happened, felt, told, info)
+        unconfirmed.set_aside(connection, run.cases)
+        felt = outages.outages(connection, happened, run)
+        told = audits.audits(folder, run)
+        struck = repeats.strikes(happened, felt, told, run)
         happened = outages.with_outages(happened, felt)
-        found_errors = errors(connection, info)
+        found_errors = errors(connection, run)
         by_servers = served(connection)
-        data = _cases(folder, info, connection)
+        data = _cases(folder, run, connection)
         remarks = stalls.remarks(connection, data, series)
         for each in data:
-            each.remark = remarks.get(each.info["id"], "")
-            each.held = held(each.info, each.window, series)
-            each.settled = settled(each.info, each.frames, each.window, happened)
+            each.remark = remarks.get(each.entry.id, "")
+            each.held = held(each.entry, each.window, series)
+            each.settled = settled(each.entry, each.frames, each.window, happened)
         found_limits = bottleneck.limits(data, series, found_errors)
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
-        monitors = frozenset({COOLDOWN, FAULT, *(str(monitor.get("name", "")) for monitor in info.get("monitors", []))})
+        monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
         seen = series + repeats.series(struck)
-        covered = coverage.of(info)
+        covered = coverage.of(run)
         judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
-        ended = jobs.jobs(connection, info)
-        made = (case_result(each, folder.output_paths(each.info["name"])) for each in data)
+        ended = jobs.jobs(connection, run)
+        made = (case_result(each, folder.output_paths(each.entry.name)) for each in data)
         cases = jobs.with_cancelled(connection, made)
-        judged = tuple(judge.judge(criterion) for criterion in info.get("criteria", []))
-    equal = equivalent.equivalences(info.get("equivalent") or (), cases, answers)
-    code = exit_code(info, cases, judged, equal)
+        judged = tuple(judge.judge(criterion) for criterion in run.criteria)
+    equal = equivalent.equivalences(run.equivalent, cases, answers)
+    code = exit_code(run, cases, judged, equal)
     return RunResults(
         folder=str(folder.path),
-        run=info,
+        run=run,
         cases=cases,
         criteria=judged,
         series=tuple(each.drawn() for each in series),
@@ -105,11 +106,11 @@ def results(folder: RunFolder) -> RunResults:
         served=by_servers,
         equivalences=equal,
         exit_code=code,
-        verdict=VERDICTS.get(code, "unknown"),
+        verdict=VERDICTS.get(code, RunVerdict.UNKNOWN),
         limit=bottleneck.one_line(found_limits),
         limited=tuple(sorted(limited)),
-        overhead=overhead(info, data, series),
-        notes=tuple(_notes(info, cases)),
+        overhead=overhead(run, data, series),
+        notes=tuple(_notes(run, cases)),
         events=_in_time(happened + bottleneck.events(found_limits) + _steady(data)),
         points=found_points,
         faults=repeats.results(struck),
@@ -120,7 +121,7 @@ def results(folder: RunFolder) -> RunResults:
 
 
 def _steady(cases: Sequence[CaseData]) -> tuple[Event, ...]:
-    marks = (settled_event(each.info["name"], each.settled) for each in cases if each.settled is not None)
+    marks = (settled_event(each.entry.name, each.settled) for each in cases if each.settled is not None)
     return tuple(mark for mark in marks if mark is not None)
 
 
@@ -133,24 +134,24 @@ def _of_system(series: Sequence[Whole]) -> list[Whole]:
     return [each for each in series if each.monitor != self_metrics.MONITOR]
 
 
-def _cases(folder: RunFolder, info: dict[str, Any], connection: DuckDBPyConnection) -> list[CaseData]:
-    frames = _by_case(folder, info)
-    told = [case for case in info.get("cases", []) if case.get("outcome") != SPARED]
+def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection) -> list[CaseData]:
+    frames = _by_case(folder, run)
+    told = [case for case in run.cases if case.outcome is not SPARED]
     measured = windows(connection, told, frames)
     names = {number: detached.operations_of(each) for number, each in frames.items()}
     outliving = detached.windows(connection, names)
-    lines = detached.in_time(connection, names) if info.get("ended") else {}
+    lines = detached.in_time(connection, names) if run.has_ended else {}
     data = [
         CaseData(case, frames.get(number, []), measured.get(number), outliving.get(number, {}), lines.get(number, ()))
         for case in told
-        for number in (case["id"],)
+        for number in (case.id,)
     ]
     add_dependence(connection, data)
     return data
 
 
 def exit_code(
-    info: dict[str, Any],
+    run: Manifest,
     cases: Sequence[CaseResult],
     judged: Sequence[CriterionResult],
     equal: Sequence[Equivalence] = (),
@@ -163,12 +164,11 @@ def exit_code(
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
     codes += [of_criterion(each) for each in judged]
     codes += [OF_EQUIVALENCE.get(each.verdict, ExitCode.PASSED) for each in equal]
-    stopped = str(info.get("stopped") or "")
-    if stopped:
-        codes.append(STOPPED.get(stopped.partition(":")[0], ExitCode.INTERNAL))
+    if run.stopped:
+        codes.append(STOPPED.get(run.stopped.partition(":")[0], ExitCode.INTERNAL))
     if not _anything(cases):
         codes.append(ExitCode.UNKNOWN)
-    if info.get("ended") is None or info.get("fault_problems") or audits.problems(info):
+    if not run.has_ended or run.fault_problems or audits.problems(run):
         codes.append(ExitCode.UNKNOWN)
     return combine(codes)
 
@@ -186,9 +186,9 @@ def _anything(cases: Sequence[CaseResult]) -> bool:
     return any(each.counts.ended or each.counts.missed or each.rate.n or each.throughput.value for each in found)
 
 
-def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:
+def _by_case(folder: RunFolder, run: Manifest) -> dict[int, list[Frame]]:
     """Return the frames of each case, but for attempts that were broken off and made again."""
-    void = {(int(case), int(place)) for case, place in info.get("void") or []}
+    void = set(run.void)
     found: dict[int, list[Frame]] = {}
     for frame in folder.frames():
         if (frame.case, frame.place) not in void:
@@ -196,33 +196,32 @@ def _by_case(folder: RunFolder, info: dict[str, Any]) -> dict[int, list[Frame]]:
     return found
 
 
-def _precise(until: dict[str, Any], most: int) -> str:
+def _precise(until: UntilEntry, most: int) -> str:
     """Return in words how precisely the repeats tell the figure that they were made for."""
-    where = ", ".join(f"{axis}={value}" for axis, value in until["point"].items())
-    half = "nothing yet" if until["half"] is None else format_fraction(until["half"])
-    if until["reached"]:
+    where = ", ".join(f"{axis}={value}" for axis, value in until.point.items())
+    half = "nothing yet" if until.half is None else format_fraction(until.half)
+    if until.reached:
         everywhere = " at every point" if where else ""
-        made = f"{until['repeats']} of at most {most} repeats"
-        return f"{until['figure']} is known within {half}{everywhere} after {made}."
+        made = f"{until.repeats} of at most {most} repeats"
+        return f"{until.figure} is known within {half}{everywhere} after {made}."
     at = f" at {where}" if where else ""
-    wanted = format_fraction(until["within"])
-    return f"{until['figure']} is not known within {wanted}: {half}{at} after {until['repeats']} repeats."
+    wanted = format_fraction(until.within)
+    return f"{until.figure} is not known within {wanted}: {half}{at} after {until.repeats} repeats."
 
 
-def _notes(info: dict[str, Any], cases: Sequence[CaseResult]) -> list[str]:
+def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     notes = []
-    if info.get("stopped"):
-        notes.append(f"Stopped: {info['stopped']}")
-    if info.get("ended") is None:
+    if run.stopped:
+        notes.append(f"Stopped: {run.stopped}")
+    if not run.has_ended:
         notes.append("This run goes on, or has crashed: the figures are those of its record so far.")
-    notes += words(read(info.get("not_covered") or ()))
-    notes += [f"A fault of the suite: {problem}" for problem in info.get("fault_problems") or []]
-    targets = info.get("targets") or []
-    notes += [f"Target {each['name']}: {remark}." for each in targets for remark in each.get("remarks") or []]
-    notes += audits.problems(info) + audits.remarks(info)
-    if info.get("until"):
-        notes.append(_precise(info["until"], info.get("repeat", 1)))
-    if info.get("debug_build"):
+    notes += words(run.not_covered)
+    notes += [f"A fault of the suite: {problem}" for problem in run.fault_problems]
+    notes += [f"Target {target.name}: {remark}." for target in run.targets for remark in target.remarks]
+    notes += audits.problems(run) + audits.remarks(run)
+    if run.until:
+        notes.append(_precise(run.until, run.repeat))
+    if run.debug_build:
         notes.append("The engine is a debug build: its figures are not to be trusted.")
     if cases and not _anything(cases):
         notes.append("Nothing was measured.")

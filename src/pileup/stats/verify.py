@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pileup.model.record import Outcome, Phase
+from pileup.model.manifest import Manifest
+from pileup.model.record import Frame, Outcome, Phase
 from pileup.model.results import RunResults
 from pileup.record import RunFolder
 from pileup.record.operations import word_of_phase
@@ -33,16 +34,16 @@ Key = tuple[int, int, str, str, bool, str]
 
 def disagreements(folder: RunFolder, results: RunResults) -> Iterator[Found]:
     """Yield what in a record does not agree; `results` are its figures made anew."""
-    info = folder.info()
-    names = {int(case["id"]): str(case["name"]) for case in info.get("cases", [])}
+    run = folder.manifest()
+    names = {case.id: case.name for case in run.cases}
     with folder.operations().connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         yield from _ids(connection)
         yield from _few(_counts(folder, connection, names), "counts")
         yield from _few(_quantiles(folder, connection, names), "quantiles")
-    yield from _told(folder, info)
+    yield from _told(folder, run)
     yield from _few(_audited(folder, results), "audits")
-    yield from _verdicts(info, results)
+    yield from _verdicts(run, results)
 
 
 def _few(found: Iterable[Found], kind: str) -> Iterator[Found]:
@@ -117,7 +118,7 @@ def _of_rows(connection: DuckDBPyConnection) -> dict[Key, int]:
 
 def _quantiles(folder: RunFolder, connection: DuckDBPyConnection, names: dict[int, str]) -> Iterator[Found]:
     """Yield where a quantile out of histograms is not that of the rows, within the resolution of a histogram."""
-    frames: dict[int, list[Any]] = {}
+    frames: dict[int, list[Frame]] = {}
     for frame in folder.frames():
         frames.setdefault(frame.case, []).append(frame)
     for case, mine in frames.items():
@@ -151,18 +152,18 @@ def _wrong(
             yield f"p{share * 100:g} of histograms is {limits[place]:.0f} ns, not that of the {n} rows"
 
 
-def _told(folder: RunFolder, info: dict[str, Any]) -> Iterator[Found]:
+def _told(folder: RunFolder, run: Manifest) -> Iterator[Found]:
     """Yield where run.json does not say what events say."""
-    if info.get("ended") is None:
+    if not run.has_ended:
         yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` takes it up again)"
     newest = {int(event["case"]): event for event in folder.events() if event.get("kind") == "case" and "case" in event}
-    for case in info.get("cases", []):
-        event = newest.get(int(case["id"]))
+    for case in run.cases:
+        event = newest.get(case.id)
         if event is None:
             continue
         said = event.get("outcome") if event.get("state") == "ended" else None
-        if said != case.get("outcome"):
-            yield str(case["name"]), f"its newest event says {said or 'that it began'}, run.json {case.get('outcome')}"
+        if said != case.outcome:
+            yield case.name, f"its newest event says {said or 'that it began'}, run.json {case.outcome}"
 
 
 def _audited(folder: RunFolder, results: RunResults) -> Iterator[Found]:
@@ -178,12 +179,12 @@ def _audited(folder: RunFolder, results: RunResults) -> Iterator[Found]:
                 yield f"audit {found.audit}", f"a finding is of {found.claim.name}, which nobody has claimed"
 
 
-def _verdicts(info: dict[str, Any], results: RunResults) -> Iterator[Found]:
-    if info.get("ended") is None:
+def _verdicts(run: Manifest, results: RunResults) -> Iterator[Found]:
+    if not run.has_ended:
         return
     for name, recorded, anew in (
-        ("verdict", info.get("verdict"), results.verdict),
-        ("exit_code", info.get("exit_code"), int(results.exit_code)),
+        ("verdict", run.verdict, results.verdict),
+        ("exit_code", run.exit_code, int(results.exit_code)),
     ):
         if recorded != anew:
             yield "run.json", f"{name} is {recorded}, made anew from the record it is {anew}"

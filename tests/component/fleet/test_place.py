@@ -16,6 +16,7 @@ from pileup.model.record import Frame
 from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test
 from pileup.record import RunFolder
+from tests.manifests import run_of
 
 SECOND = 10**9
 
@@ -85,7 +86,7 @@ class BadSetUp(Test):
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
     folder = RunFolder.create(tmp_path, "t", 0)
-    folder.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
+    folder.save(run_of({"title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}]}))
     yield folder
     folder.close()
 

@@ -19,7 +19,9 @@ from pileup.builtin.reports.html import HtmlReport
 from pileup.builtin.reports.html.charts.assemble import charts
 from pileup.cli.export.duckdb_table import DuckTable
 from pileup.model.exits import ExitCode
+from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
+from pileup.model.verdict import RunVerdict
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
@@ -155,7 +157,7 @@ def test_the_monitor_out_of_a_log(folder: Path) -> None:
 
 def test_the_report(folder: Path) -> None:
     cls = load("reports", "./myreports.py:Summary", folder)
-    results = RunResults("", {"title": "Copies"}, (), (), (), (), ExitCode.PASSED, "passed", "")
+    results = RunResults("", Manifest(title="Copies"), (), (), (), (), ExitCode.PASSED, RunVerdict.PASSED, "")
     assert cls().render(results, {}) == b"Copies: passed\n"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pileup.record import RunFolder, TableWriter, convert, operations
 from pileup.record.operations import ROW
+from tests.manifests import run_of
 
 ROWS = 400_000
 
@@ -15,7 +16,7 @@ ROWS = 400_000
 @pytest.fixture
 def folder(tmp_path):
     made = RunFolder.create(tmp_path, "large", 0)
-    made.save({"cases": [{"id": 1, "name": "copy"}]})
+    made.save(run_of({"cases": [{"id": 1, "name": "copy"}]}))
     writer = TableWriter(made.operations_path(0), "operations", ROW)
     for begin in range(0, ROWS, 100_000):
         rows = np.zeros(100_000, ROW)
@@ -98,7 +99,7 @@ def test_when_one_thread_of_a_conversion_fails_the_other_does_not_go_on(folder, 
 def test_a_large_table_of_texts_alone_becomes_an_empty_file(tmp_path, monkeypatch):
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
     made = RunFolder.create(tmp_path, "texts", 0)
-    made.save({"cases": []})
+    made.save(run_of({"cases": []}))
     writer = TableWriter(made.operations_path(0), "operations", ROW)
     writer.append(np.zeros(0, ROW), [b"never used"], ())
     writer.close()

@@ -11,6 +11,7 @@ import pytest
 
 from pileup._core._native import Press, Recorder
 from pileup.record import RunFolder
+from tests.manifests import run_of
 
 LOAD = {
     "case": 1, "name": "copy", "target": 0, "place": 0, "shard": 0, "shards": 1, "seed": 1, "start": 0, "kind": "times",
@@ -23,7 +24,9 @@ LOAD = {
 @pytest.fixture
 def folder(tmp_path):
     made = RunFolder.create(tmp_path, "x", 0)
-    made.save({"cases": [{"id": 1, "name": "copy@1", "test": "copy", "target": "se"}], "targets": [{"name": "se"}]})
+    made.save(
+        run_of({"cases": [{"id": 1, "name": "copy@1", "test": "copy", "target": "se"}], "targets": [{"name": "se"}]})
+    )
     return made
 
 

@@ -8,6 +8,7 @@ from pileup.cli.app import run_app
 from pileup.cli.verify import findings
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
+from tests.manifests import plain, run_of
 from tests.unit.stats import scans
 
 MS = 10**6
@@ -152,7 +153,7 @@ def test_events_and_verdicts_are_held_against_run_json(tmp_path):
     folder.event("case", "copy failed", case=1, state="ended", outcome="failed")
     assert "run.json: the run has not ended" in told(folder)
     assert "copy: its newest event says failed, run.json passed" in told(folder)
-    folder.save({**folder.info(), "ended": scans.START + 10**10, "exit_code": 4, "verdict": "failed"})
+    folder.save(run_of({**plain(folder), "ended": scans.START + 10**10, "exit_code": 4, "verdict": "failed"}))
     found = told(folder)
     assert "run.json: verdict is failed, made anew from the record it is passed" in found
     assert "run.json: exit_code is 4, made anew from the record it is 0" in found
@@ -163,12 +164,12 @@ def test_criteria_are_judged_anew(tmp_path):
     folder = made(tmp_path, criteria=[criterion])
     folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "not met"}]}).encode())
     assert "results.json: C1 was not met, made anew from the record it is met" in told(folder)
-    info = folder.info()
-    folder.save({**info, "equivalent": [["a", "b"]]})
+    info = plain(folder)
+    folder.save(run_of({**info, "equivalent": [["a", "b"]]}))
     alike = {"tests": ["a", "b"], "verdict": "passed"}
     folder.write_report("results.json", json.dumps({"criteria": [], "equivalences": [alike]}).encode())
     assert "results.json: a, b was passed, made anew from the record it is unknown" in told(folder)
-    folder.save(info)
+    folder.save(run_of(info))
     folder.write_report("results.json", b"[]")
     assert "results.json: it cannot be read" in told(folder)
 

@@ -16,6 +16,7 @@ from pileup.model.suite import Load
 from pileup.record import RunFolder
 from pileup.record.operations import ROW
 from pileup.record.tables import TableWriter
+from tests.manifests import run_of
 
 SECOND = 10**9
 BEGAN = 10**18
@@ -25,7 +26,7 @@ ORDER = Order(1, "case", Load.model_validate({"clients": 3, "for": 60 * SECOND})
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
     folder = RunFolder.create(tmp_path, "t", 0)
-    folder.save({"format": 1, "title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}], "targets": []})
+    folder.save(run_of({"title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}]}))
     yield folder
     folder.close()
 

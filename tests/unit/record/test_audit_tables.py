@@ -11,6 +11,7 @@ from pileup.model.record import ClaimRow, FindingRow
 from pileup.record import RunFolder
 from pileup.record.damage import damage
 from tests.golden.make import info
+from tests.manifests import run_of
 
 
 def claims(first: int, count: int) -> list[ClaimRow]:
@@ -24,7 +25,7 @@ def claims(first: int, count: int) -> list[ClaimRow]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
     made = RunFolder.create(tmp_path, "audit", 0)
-    made.save(info("running"))
+    made.save(run_of(info("running")))
     yield made
     made.close()
 

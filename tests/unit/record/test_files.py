@@ -7,12 +7,13 @@ import pytest
 
 from pileup.model.errors import NoRun, RecordError
 from pileup.record import RunFolder, files, sums
+from tests.manifests import run_of
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     made = RunFolder.create(tmp_path / "runs", "t", 0)
-    made.save({"cases": [], "targets": []})
+    made.save(run_of({"cases": [], "targets": []}))
     return made
 
 
@@ -50,13 +51,13 @@ def test_s10_a_folder_with_a_link_is_refused(folder: RunFolder, name: str) -> No
 def test_what_servers_keep_is_theirs(folder: RunFolder) -> None:
     (folder.path / "servers" / "se").mkdir(parents=True)
     (folder.path / "servers" / "se" / "link").symlink_to("/etc/passwd")
-    assert RunFolder.open(folder.path).info()["cases"] == []
+    assert RunFolder.open(folder.path).manifest().cases == ()
 
 
 def test_s24_names_are_synced_after_files(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_ino))
-    folder.save({"cases": []})
+    folder.save(run_of({"cases": []}))
     assert synced == [(folder.path / "run.json").stat().st_ino, folder.path.stat().st_ino]
     synced.clear()
     parquet = folder.path / "operations" / "operations.parquet"
@@ -85,7 +86,7 @@ def test_s5_a_run_folder_can_be_written_to_by_its_owner_alone(tmp_path: Path) ->
     before = os.umask(0)
     try:
         folder = RunFolder.create(tmp_path / "runs", "t", 0)
-        folder.save({"cases": []})
+        folder.save(run_of({"cases": []}))
         folder.journal("a", "b")
         folder.event("a", "b")
     finally:

@@ -8,6 +8,7 @@ import pytest
 from pileup.model.errors import RecordError
 from pileup.model.record import Frame, FrameRow, Sample, SampleRow
 from pileup.record import RunFolder
+from tests.manifests import plain, run_of
 
 START = 1_795_000_000_123_456_789
 
@@ -23,7 +24,7 @@ def frame(time=START, place=0, case=1, rows=2, late=b"late"):
 @pytest.fixture
 def folder(tmp_path):
     made = RunFolder.create(tmp_path / "runs", "Copy stress: new disks!", START)
-    made.save({"format": 1, "title": "x", "cases": [], "targets": []})
+    made.save(run_of({"format": 1, "title": "x", "cases": [], "targets": []}))
     yield made
     made.close()
 
@@ -55,8 +56,9 @@ def test_what_is_no_run_folder_is_refused(tmp_path, text, says):
 
 
 def test_info_is_replaced_whole(folder):
-    folder.save({"title": "new"})
-    assert RunFolder.open(folder.path).info() == {"format": 1, "title": "new", "nonce": folder.nonce}
+    folder.save(run_of({"title": "new"}))
+    found = RunFolder.open(folder.path).manifest()
+    assert (found.title, found.nonce, found.cases) == ("new", folder.nonce, ())
     assert [path.name for path in folder.path.iterdir() if path.is_file()] == ["run.json"]
 
 
@@ -115,7 +117,7 @@ def test_frames_of_an_attempt_that_was_broken_off_are_left_out(folder):
     folder.append_frame(frame(1))
     folder.append_frame(frame(2, place=1))
     folder.append_frame(frame(3, case=2))
-    folder.save({**folder.info(), "void": [[1, 0]]})
+    folder.save(run_of({**plain(folder), "void": [[1, 0]]}))
     assert sorted((each.time, each.case) for each in folder.frames()) == [(2, 1), (3, 2)]
 
 
@@ -172,4 +174,4 @@ def test_a_file_that_cannot_be_written_is_an_error(folder):
     (folder.path / "run.json").unlink()
     (folder.path / "run.json").mkdir()
     with pytest.raises(RecordError, match="cannot be written"):
-        folder.save({"title": "x"})
+        folder.save(run_of({"title": "x"}))

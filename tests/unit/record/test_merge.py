@@ -10,6 +10,7 @@ from pileup.record import RunFolder
 from pileup.record.merge import merge
 from pileup.run.finish import finish
 from pileup.stats import results
+from tests.manifests import plain
 from tests.unit.stats import scans
 
 MS = 10**6
@@ -48,14 +49,14 @@ def test_every_row_stands_once_with_its_case(merged):
     rows = folder.operations().arrays("id", "case", "case_id", "place")
     assert len(rows["id"]) == len(set(rows["id"].tolist())) == 10 * scans.N
     assert sorted(set(rows["place"].tolist())) == [0, 1, 2]
-    names = {case["id"]: case["name"] for case in folder.info()["cases"]}
+    names = {case["id"]: case["name"] for case in plain(folder)["cases"]}
     assert all(names[number] == name for number, name in zip(rows["case_id"], rows["case"], strict=True))
     assert list(findings(folder)) == []
 
 
 def test_repeats_are_counted_on(merged):
     folder, _ = merged
-    info = folder.info()
+    info = plain(folder)
     names = [case["name"] for case in info["cases"] if case["point"]["se.threads"] == "16"]
     assert names == [f"copy[se.threads=16]#{number}" for number in (1, 2, 3, 4, 5)]
     assert info["repeat"] == 5
@@ -84,7 +85,7 @@ def test_outputs_events_and_sources_are_kept_apart(merged):
     ended = [event for event in folder.events() if event.get("state") == "ended"]
     assert [event["case"] for event in ended] == [1, 5, 9]
     assert {event["time"] for event in ended} == {scans.START + 7}
-    told = folder.info()["merged"]
+    told = plain(folder)["merged"]
     assert [each["folder"] for each in told] == [str(source.path) for source in sources]
     assert [each["cases"] for each in told] == [0, 4, 8]
     assert len(list(folder.samples())) == sum(len(list(source.samples())) for source in sources)
@@ -100,7 +101,7 @@ def test_a_merged_run_is_a_run(merged, tmp_path, capsys):
     other = made(tmp_path, "d")
     assert run_app(["merge", str(folder.path), str(other.path), "--out", str(tmp_path / "again")]) == 0
     again = RunFolder.open(capsys.readouterr().out.strip())
-    assert again.info()["repeat"] == 7
+    assert plain(again)["repeat"] == 7
     assert len(again.operations().arrays("id")["id"]) == 14 * scans.N
     assert list(findings(again)) == []
 

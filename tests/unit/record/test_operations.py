@@ -8,6 +8,7 @@ import pytest
 from pileup.model.errors import RecordError
 from pileup.record import RunFolder, TableReader, TableWriter, operations
 from pileup.record.operations import ROW
+from tests.manifests import run_of
 
 INFO = {
     "format": 1,
@@ -42,7 +43,7 @@ def fill(folder, place=0, number=30):
 @pytest.fixture
 def folder(tmp_path):
     made = RunFolder.create(tmp_path, "x", 0)
-    made.save(INFO)
+    made.save(run_of(INFO))
     fill(made)
     fill(made, 1)
     return made
@@ -129,7 +130,7 @@ def test_tables_that_a_conversion_left_when_it_was_cut_short_count_once(folder, 
 
 @pytest.mark.parametrize("converted", [False, True])
 def test_rows_of_an_attempt_that_was_broken_off_have_a_phase_of_their_own(folder, converted):
-    folder.save({**INFO, "void": [[1, 0]]})
+    folder.save(run_of({**INFO, "void": [[1, 0]]}))
     if converted:
         folder.convert()
     found = folder.operations().arrays("case_id", "place", "phase")
@@ -165,7 +166,7 @@ def test_arrays(folder):
 
 def test_an_empty_folder_has_no_operations(tmp_path):
     made = RunFolder.create(tmp_path, "x", 0)
-    made.save({"cases": []})
+    made.save(run_of({"cases": []}))
     assert everything(made)[1] == []
     made.convert()
     assert everything(made)[1] == []

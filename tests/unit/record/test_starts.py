@@ -14,6 +14,7 @@ from pileup.model.replay import Starts
 from pileup.record import RunFolder, TableWriter, starts
 from pileup.record.operations import ROW
 from pileup.record.starts import Wanted
+from tests.manifests import run_of
 
 BEGAN = 1_795_000_000_000_000_000
 S = 10**9
@@ -40,7 +41,7 @@ def rows(case: int, phase: Phase, seconds: NDArray[np.float64], parent: int = 0,
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     made = RunFolder.create(tmp_path, "x", 0)
-    made.save(INFO)
+    made.save(run_of(INFO))
     for place in (0, 1):
         writer = TableWriter(made.operations_path(place), "operations", ROW, place)
         for case in (2, 3, 4)[: 3 if place == 0 else 2]:
@@ -130,13 +131,13 @@ def test_what_is_no_record_is_told(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="has no column 'parent'"):
         starts.find(other, Wanted("stat"))
     empty = RunFolder.create(tmp_path, "empty", 0)
-    empty.save(INFO)
+    empty.save(run_of(INFO))
     with pytest.raises(RecordError, match="no iteration of a load"):
         starts.find(empty.path, Wanted(None))
 
 
 def test_attempts_that_were_broken_off_are_left_out(folder: RunFolder) -> None:
-    folder.save({**INFO, "void": [[2, 0], [3, 0], [3, 1]]})
+    folder.save(run_of({**INFO, "void": [[2, 0], [3, 0], [3, 1]]}))
     assert starts.find(folder.path, Wanted("copy")).recorded == 3
     assert written(starts.find(folder.path, Wanted("copy[a=1]"))) == [0, S, 9 * S]
 
@@ -153,7 +154,7 @@ def test_a_record_that_is_still_written_is_not_replayed(folder: RunFolder) -> No
 def test_many_starts_are_written_chunk_by_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starts, "CHUNK", 1000)
     folder = RunFolder.create(tmp_path, "x", 0)
-    folder.save(INFO)
+    folder.save(run_of(INFO))
     writer = TableWriter(folder.operations_path(0), "operations", ROW, 0)
     seconds = np.random.default_rng(1).uniform(0, 1000, 12_345)
     writer.append(rows(4, Phase.MEASURE, seconds), [b"iteration"], ("operation",))

@@ -6,8 +6,8 @@ import pytest
 
 from pileup.model.plan import Plan
 from pileup.record import RunFolder
-from pileup.run.manifest import Book
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest import ManifestWriter
+from pileup.run.manifest_start import first_manifest
 from pileup.suite import load
 
 SUITE = """
@@ -25,26 +25,26 @@ def plan(tmp_path: Path) -> Plan:
 
 
 @pytest.fixture
-def book(plan: Plan, tmp_path: Path) -> Book:
-    return Book(RunFolder.create(tmp_path / "runs", "notes", 1), first_info(plan, 1))
+def book(plan: Plan, tmp_path: Path) -> ManifestWriter:
+    return ManifestWriter(RunFolder.create(tmp_path / "runs", "notes", 1), first_manifest(plan, 1))
 
 
-def test_a_remark_is_told_once_for_each_test_and_a_note_each_time(plan: Plan, book: Book) -> None:
+def test_a_remark_is_told_once_for_each_test_and_a_note_each_time(plan: Plan, book: ManifestWriter) -> None:
     for case in plan.cases:
         book.begin(case)
         book.remark(case, "it fits")
         book.note(case, "as it went")
     book.remark(plan.cases[-1], "another")
-    told = {(case.test.name, case.repeat): book.case(case)["notes"] for case in plan.cases}
+    told = {(case.test.name, case.repeat): list(book.case(case).notes) for case in plan.cases}
     assert told["a", 1] == told["b", 1] == ["it fits", "as it went"]
     assert told["a", 2] == ["as it went"]
     assert ["another"] in [notes[-1:] for notes in told.values()]
     assert sum(notes.count("it fits") for notes in told.values()) == 2
 
 
-def test_what_is_done_again_is_told_again(plan: Plan, book: Book) -> None:
+def test_what_is_done_again_is_told_again(plan: Plan, book: ManifestWriter) -> None:
     first = plan.cases[0]
     for _ in range(2):
         book.begin(first)
         book.remark(first, "it fits")
-    assert book.case(first)["notes"] == ["it fits"]
+    assert book.case(first).notes == ("it fits",)

@@ -12,7 +12,9 @@ from pileup.model.results import (
     OperationResult,
     RunResults,
 )
+from pileup.model.verdict import RunVerdict
 from pileup.stats.intervals.confidence import wilson
+from tests.manifests import run_of
 
 MS = 10**6
 
@@ -87,8 +89,9 @@ def run(*cases, folder="/runs/one", limit="", limited=(), **info):
         "targets": [{"name": "se", "kind": "posix", "url": "/data"}],
         "places": [{"number": 0, "host": "vm"}],
     }
-    told = {**known, **info}
-    return RunResults(folder, told, tuple(cases), (), (), (), ExitCode.PASSED, "passed", limit, limited=limited)
+    told = run_of({**known, **info})
+    code, verdict = ExitCode.PASSED, RunVerdict.PASSED
+    return RunResults(folder, told, tuple(cases), (), (), (), code, verdict, limit, limited=limited)
 
 
 def metric(found, name, test="copy", operation="", point=""):

@@ -8,6 +8,7 @@ from pileup._core._native import Histogram
 from pileup.model.record import Frame, FrameRow, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
+from tests.manifests import run_of
 
 SECOND = 10**9
 START = 1_795_000_000 * SECOND
@@ -82,7 +83,7 @@ def frames_of(rows):
 def write(base, told, tables, samples=(), frames=()):
     """Write a run folder; `tables` are the rows of cases, `frames` are written beside theirs."""
     folder = RunFolder.create(base, "scan", START)
-    folder.save(told)
+    folder.save(run_of(told))
     by_place = {}
     for rows in tables:
         by_place.setdefault(int(rows["place"][0]), []).append(rows)

@@ -10,6 +10,7 @@ from pileup.record import TableWriter
 from pileup.record.operations import ROW
 from pileup.stats import audits, results
 from pileup.stats.verify import disagreements
+from tests.manifests import plain, run_of
 from tests.unit.stats import scans
 
 ERRORS = [b"job", b"exit code 1", b"cancelled by root", b"TIMEOUT"]
@@ -115,9 +116,9 @@ def test_what_went_with_a_private_server_is_told_unless_it_was_looked_up_before(
 
 def test_a_record_of_before_has_none(run):
     folder = run([])
-    info = folder.info()
-    del info["audits"]
-    folder.save(info)
+    info = plain(folder)
+    info.pop("audits", None)
+    folder.save(run_of(info))
     assert (results(folder).audits, results(folder).jobs) == ((), ())
 
 

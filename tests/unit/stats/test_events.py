@@ -3,6 +3,7 @@
 import pytest
 
 from pileup.stats.events import events
+from tests.manifests import run_of
 
 SECOND = 10**9
 
@@ -27,6 +28,6 @@ def test_events_have_a_begin_an_end_and_what_they_are_about():
 def test_a_run_that_was_taken_up_again_shows_when_nothing_ran(ended, begin):
     told = [{"time": second * SECOND, "kind": "case", "text": ""} for second in (1, 60, 200)]
     sessions = [{"started": 0, "ended": ended}, {"started": 190 * SECOND, "ended": 300 * SECOND}]
-    (pause,) = events(told, sessions)
+    (pause,) = events(told, run_of({"sessions": sessions}).sessions)
     assert (pause.kind, pause.begin, pause.end) == ("pause", begin * SECOND, 190 * SECOND)
     assert pause.text == ("taken up again after 2 min" if ended else "taken up again after 2 min 10 s")

@@ -4,6 +4,7 @@ import pytest
 
 from pileup.model.record import Sample, SampleRow
 from pileup.stats import results
+from tests.manifests import run_of
 
 SECOND = 10**9
 
@@ -14,7 +15,7 @@ def judged(golden, tmp_path, check, numbers):
     info = golden.info("ended")
     info["criteria"] = [{"id": "N", "says": "so", "check": check, "coverage": "full"}]
     info["monitors"].append({"name": "silent", "use": "command", "every": SECOND})
-    folder.save(info)
+    folder.save(run_of(info))
     folder.append_samples(
         [
             SampleRow(golden.START + int(second * SECOND), "copy", "host", Sample(metric, value, unit))

@@ -8,6 +8,7 @@ from pileup.model.exits import ExitCode
 from pileup.model.record import Sample, SampleRow
 from pileup.record import RunFolder
 from pileup.stats import first_error, results, to_json
+from tests.manifests import plain, run_of
 
 SECOND = 10**9
 
@@ -23,7 +24,7 @@ def ended(golden, tmp_path):
 
 
 def change(folder, **fields):
-    folder.save({**folder.info(), **fields})
+    folder.save(run_of({**plain(folder), **fields}))
     return results(folder)
 
 
@@ -91,7 +92,7 @@ def test_the_record_of_a_crash_is_unknown(golden, tmp_path):
     ],
 )
 def test_exit_codes_of_criteria(ended, kept, code, verdict):
-    criteria = [each for each in ended.info()["criteria"] if each["id"] in kept]
+    criteria = [each for each in plain(ended)["criteria"] if each["id"] in kept]
     found = change(ended, criteria=criteria)
     assert (found.exit_code, found.verdict) == (code, verdict)
 
@@ -111,7 +112,7 @@ def test_exit_codes_of_criteria(ended, kept, code, verdict):
     ],
 )
 def test_exit_codes_of_cases(ended, stopped, outcome, code, verdict):
-    cases = ended.info()["cases"]
+    cases = plain(ended)["cases"]
     cases[1]["outcome"] = outcome
     found = change(ended, criteria=[], cases=cases, stopped=stopped)
     assert (found.exit_code, found.verdict) == (code, verdict)
@@ -119,7 +120,7 @@ def test_exit_codes_of_cases(ended, stopped, outcome, code, verdict):
 
 def test_a_run_that_measured_nothing_cannot_pass(tmp_path, golden):
     folder = RunFolder.create(tmp_path, "x", golden.START)
-    folder.save({**golden.info("ended"), "criteria": []})
+    folder.save(run_of({**golden.info("ended"), "criteria": []}))
     found = results(folder)
     assert found.exit_code == ExitCode.UNKNOWN
     assert "Nothing was measured." in found.notes
@@ -173,7 +174,7 @@ def test_a_criterion_is_unknown_where_pileup_was_the_bottleneck(golden, tmp_path
     monkeypatch.setattr("pileup.stats.generator.holdups.BUSY_CPU", 0.04)
     folder = golden.make(tmp_path, "ended")
     slow = {"id": "S", "says": "x", "check": "p90(copy) < 1 ms", "coverage": "full"}
-    found = {each.id: each for each in change(folder, criteria=[*folder.info()["criteria"], slow]).criteria}
+    found = {each.id: each for each in change(folder, criteria=[*plain(folder)["criteria"], slow]).criteria}
     assert found["S"].verdict == "unknown"
     assert "pileup was the bottleneck of copy from" in found["S"].reason
     assert found["C1"].verdict == "met, not shown"
@@ -182,7 +183,7 @@ def test_a_criterion_is_unknown_where_pileup_was_the_bottleneck(golden, tmp_path
 
 def test_series_keep_their_peaks_when_thinned(golden, tmp_path):
     folder = RunFolder.create(tmp_path, "x", golden.START)
-    folder.save(golden.info("ended"))
+    folder.save(run_of(golden.info("ended")))
     values = [0.0] * 50_000
     values[31_234], values[7] = 9.0, -9.0
     rows = [SampleRow(golden.START + n, "m", "h", Sample("x", value)) for n, value in enumerate(values)]

@@ -5,7 +5,7 @@ from math import ceil, sqrt
 
 import pytest
 
-from pileup.model.plan import Plan
+from pileup.model.plan import Plan, Totals
 from pileup.model.suite import Load
 from pileup.suite.plan import iterations
 from tests.unit.suite.conftest import HEAD, ONE
@@ -82,13 +82,13 @@ def test_operations_and_bytes_come_from_the_tests(plan: Callable[..., Plan]) -> 
         "- {name: b, use: noop, load: {rate: 10, for: 1 s}}\n"
     )
     assert [(case.operations, case.bytes) for case in made.cases] == [(10, 10240), (10, 0)]
-    assert made.totals() == {"longest": made.cases[0].longest + made.cases[1].longest, "operations": 20, "bytes": 10240}
+    assert made.totals() == Totals(made.cases[0].longest + made.cases[1].longest, operations=20, bytes=10240)
 
 
 def test_a_case_without_a_bound_leaves_the_totals_open(plan: Callable[..., Plan]) -> None:
     made = plan(HEAD + "tests: [{name: a, use: noop, load: {clients: 1, for: 1 s}}, {name: b, use: noop}]\n")
     assert made.cases[0].operations is None
-    assert made.totals()["operations"] is None
+    assert made.totals().operations is None
 
 
 @pytest.mark.parametrize(

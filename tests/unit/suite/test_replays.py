@@ -12,6 +12,7 @@ from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
 from pileup.suite import load
 from pileup.suite.formats.convert import convert
+from tests.manifests import run_of
 from tests.unit.suite.conftest import HEAD
 
 S = 10**9
@@ -21,7 +22,7 @@ S = 10**9
 def record(tmp_path: Path) -> Path:
     """A record of 11 starts, one each second, in `before`."""
     folder = RunFolder.create(tmp_path, "x", 0)
-    folder.save({"format": 1, "cases": [{"id": 1, "name": "copy", "test": "copy"}], "targets": []})
+    folder.save(run_of({"format": 1, "cases": [{"id": 1, "name": "copy", "test": "copy"}], "targets": []}))
     writer = TableWriter(folder.operations_path(0), "operations", ROW, 0)
     made = np.zeros(11, ROW)
     made["id"], made["case"], made["phase"], made["operation"] = np.arange(1, 12), 1, Phase.MEASURE, 1

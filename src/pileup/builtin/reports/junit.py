@@ -33,7 +33,7 @@ class JUnitReport(Report):
 
     def render(self, results: RunResults, outputs: dict[str, str]) -> bytes:
         """Return the XML, UTF-8."""
-        title = clean(str(results.run.get("title") or "run"))
+        title = clean(results.run.title or "run")
         limit = min(OUTPUT, OUTPUTS // max(1, len(outputs)))
         kept = {path: _end(text, path, limit) for path, text in outputs.items()}
         cases = [_case(case, slug(title), results.errors, kept) for case in results.cases]
@@ -56,13 +56,11 @@ def slug(title: str) -> str:
 
 
 def _suite(name: str, cases: list[ElementTree.Element], results: RunResults) -> ElementTree.Element:
-    started = results.run.get("started")
-    moment = started if isinstance(started, int) else 0
     attributes = {
         "name": name,
         **_totals(cases),
-        "timestamp": datetime.fromtimestamp(moment / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
-        "hostname": clean(str(next((host.get("name") for host in results.run.get("hosts") or []), "localhost"))),
+        "timestamp": datetime.fromtimestamp(results.run.started / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+        "hostname": clean(next((host.name for host in results.run.hosts), "localhost")),
     }
     suite = ElementTree.Element("testsuite", attributes)
     properties = ElementTree.SubElement(suite, "properties")
@@ -73,7 +71,7 @@ def _suite(name: str, cases: list[ElementTree.Element], results: RunResults) -> 
 
 
 def _properties(results: RunResults) -> dict[str, str]:
-    labels = {f"label.{name}": str(value) for name, value in (results.run.get("labels") or {}).items()}
+    labels = {f"label.{name}": value for name, value in results.run.labels.items()}
     known = {
         "folder": results.folder,
         "verdict": results.verdict,

@@ -20,7 +20,7 @@ def tables(folder: RunFolder, results: RunResults) -> Iterator[Table]:
     yield _jobs(results)
     yield _reasons(results)
     yield _audits(results)
-    names = {int(case["id"]): str(case["name"]) for case in results.run.get("cases") or []}
+    names = {case.id: case.name for case in results.run.cases}
     claims = ((*_claim(row, names), row.what) for row in folder.claims())
     yield Table("claims", CLAIM | {"what": TEXT}, claims)
     columns = {"audit": WHOLE, "time": WHOLE, **CLAIM, "jobs": WHOLE, **FOUND, **dict.fromkeys(TIMES, WHOLE)}

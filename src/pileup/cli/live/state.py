@@ -11,6 +11,7 @@ from typing import Any
 
 from pileup.cli.live.tally import RECENT, CaseTally
 from pileup.model import self_metrics
+from pileup.model.manifest import CaseEntry, FindEntry, RunState
 from pileup.model.record import Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
 
@@ -57,11 +58,10 @@ class CaseState:
             self.rates.append(recent.rate)
             self.tails.append(recent.quantile(0.99) or 0)
 
-    def look_for(self, find: dict[str, Any]) -> None:
+    def look_for(self, find: FindEntry | None) -> None:
         """Take in what run.json says of the search for a level: trials come before what is measured."""
-        measuring = find.get("measuring")
-        self.trial = len(find.get("trials", ())) + 1 if find and measuring is None else 0
-        since = NEVER if self.trial else int(measuring or 0)
+        self.trial = len(find.trials) + 1 if find and find.measuring is None else 0
+        since = NEVER if self.trial else (find.measuring or 0) if find else 0
         if 0 < self.tally.since < since < NEVER:
             self.tally.parts.clear()  # a level that was measured and not confirmed is no part of the figures
         self.tally.since = since
@@ -143,26 +143,25 @@ class Watcher:
         return self._folder
 
     def _read_info(self) -> None:
-        info = self._open().info()
+        run = self._open().manifest()
         state = self.state
-        state.title, state.started = str(info["title"]), int(info["started"])
-        state.ended = info.get("state") == "ended"
-        self._since = max((session["started"] for session in info.get("sessions", [])), default=0)
-        self._void = {(case, place) for case, place in info.get("void", [])}
-        for told in info["cases"]:
-            case = state.cases.get(told["id"]) or self._add(told)
-            case.look_for(told.get("find") or {})
-            case.rate, case.workers = told.get("rate"), told.get("workers") or 1
-            if told.get("started"):
-                case.started = told["started"]
-            if told.get("outcome"):
-                case.outcome, case.reason = told["outcome"], told.get("reason", "")
-                case.ended = told.get("ended") or case.ended or state.now
-        state.longest = int(info.get("longest") or sum(case.longest for case in state.cases.values()))
+        state.title, state.started = run.title, run.started
+        state.ended = run.state is RunState.ENDED
+        self._since = max((session.started for session in run.sessions), default=0)
+        self._void = set(run.void)
+        for entry in run.cases:
+            case = state.cases.get(entry.id) or self._add(entry)
+            case.look_for(entry.find)
+            case.rate, case.workers = entry.rate, entry.workers or 1
+            if entry.started:
+                case.started = entry.started
+            if entry.outcome:
+                case.outcome, case.reason = entry.outcome, entry.reason
+                case.ended = entry.ended or case.ended or state.now
+        state.longest = run.longest or sum(case.longest for case in state.cases.values())
 
-    def _add(self, told: dict[str, Any]) -> CaseState:
-        longest, rate = int(told.get("longest") or 0), told.get("rate")
-        case = CaseState(told["id"], told["name"], told.get("load", ""), longest, rate)
+    def _add(self, entry: CaseEntry) -> CaseState:
+        case = CaseState(entry.id, entry.name, entry.load, entry.longest, entry.rate)
         self.state.cases[case.number] = case
         return case
 

@@ -73,8 +73,8 @@ def print_results(results: RunResults, console: Console) -> None:
     from rich.text import Text
 
     run = results.run
-    title = Text(str(run.get("title", "")), "bold")
-    console.print(title.append(f"   {_moment(run.get('started'))}", "dim"))
+    title = Text(run.title, "bold")
+    console.print(title.append(f"   {_moment(run.started)}", "dim"))
     verdict = Text("Verdict: ", "bold").append(results.verdict, COLOURS.get(results.verdict, ""))
     console.print(verdict.append(f" (exit code {int(results.exit_code)})"))
     console.print(Text("Limit:   ", "bold").append(results.limit))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pileup._core._native import now
+from pileup.model.manifest import AuditEntry
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
 from pileup.plugin.batch import BatchTarget, Fate
 from pileup.record import RunFolder
 from pileup.run.audit.lookup import GHOSTS, STOPPED, Bounds, Lookup, Tally
 from pileup.run.faults.schedule import words_of
-from pileup.run.manifest import Book
+from pileup.run.manifest import ManifestWriter
 from pileup.run.monitoring.clock import MonitorClock
 from pileup.run.recovery.intents import open_intents
 from pileup.run.stop import Stop
@@ -52,7 +54,7 @@ class Audits:
         targets: Targets,
         monitors: MonitorClock,
         *,
-        book: Book,
+        book: ManifestWriter,
         stop: Stop,
         bounds: tuple[Bounds, Bounds] = (AFTER_FAULT, AT_END),
     ) -> None:
@@ -67,7 +69,7 @@ class Audits:
         self._waiting: list[tuple[int, str]] = []
         self._worker: threading.Thread | None = None
         self._problem: Exception | None = None
-        self._asked: dict[str, Any] | None = None
+        self._asked: AuditEntry | None = None
         """The audit under way."""
         self._left_behind = False
 
@@ -102,7 +104,7 @@ class Audits:
             self._left_behind = worker.is_alive()
             asked, self._asked = self._asked, None
         if self._left_behind and asked is not None:
-            self._note({**asked, "end": now(), "looked": 0, "problem": STOPPED})
+            self._note(replace(asked, end=now(), problem=STOPPED))
 
     def _work(self) -> None:
         while True:
@@ -122,17 +124,17 @@ class Audits:
         everything, mine = self._claimed(begin), self._claimed(begin, mine=True)
         for target, tests in everything.items():
             reachable = mine.get(target, {}) if self._private(target) else tests
-            told = {
-                "number": self._book.next_audit(),
-                "target": target,
-                "fault": fault,
-                "after": "" if fault == END else f"{words_of(self._plan.suite.faults[fault])} in {load}",
-                "load": load,
-                "begin": begin,
-                "claims": reachable,
-                "gone": sum(tests.values()) - sum(reachable.values()),
-            }
-            self._sample(fault, self._look(told))
+            asked = AuditEntry(
+                number=self._book.next_audit(),
+                target=target,
+                fault=fault,
+                after="" if fault == END else f"{words_of(self._plan.suite.faults[fault])} in {load}",
+                load=load,
+                begin=begin,
+                claims=reachable,
+                gone=sum(tests.values()) - sum(reachable.values()),
+            )
+            self._sample(fault, self._look(asked))
 
     def _claimed(self, before: int, mine: bool = False) -> dict[str, dict[str, int]]:
         """Return target -> test -> how many jobs were claimed before a time, by this session alone or by all."""
@@ -152,19 +154,19 @@ class Audits:
             if claim.target == target and claim.what == JOB and claim.time <= before:
                 yield claim
 
-    def _look(self, told: dict[str, Any]) -> Tally:
+    def _look(self, asked: AuditEntry) -> Tally:
         """Look all claims of a target up, and note that it was done, or why not; return what is known then.
 
         Nothing is known of an audit at the end that is not complete: criteria must not be judged by a part.
         """
-        name, last = str(told["target"]), told["fault"] == END
+        name, last = asked.target, asked.fault == END
         target = self._targets.get(name)
         looked, tally = 0, Tally()
         if isinstance(target, BatchTarget):
             bounds, over = (self._at_end, self._hurried) if last else (self._after_fault, self._stopped)
-            self._asked = told
-            lookup = Lookup(target, self._folder, told["number"], bounds, over)
-            problem = lookup.look_up(self._of(name, told["begin"], newest_first=not last))
+            self._asked = asked
+            lookup = Lookup(target, self._folder, asked.number, bounds, over)
+            problem = lookup.look_up(self._of(name, asked.begin, newest_first=not last))
             looked, tally = lookup.looked, lookup.tally
         else:
             problem = self._targets.problem(name) or "its kind cannot tell"
@@ -172,15 +174,15 @@ class Audits:
             self._asked = None
             if self._left_behind:
                 return Tally()
-        self._note({**told, "end": now(), "looked": looked, "problem": problem})
+        self._note(replace(asked, end=now(), looked=looked, problem=problem))
         return Tally() if problem and last else tally
 
-    def _note(self, told: dict[str, Any]) -> None:
+    def _note(self, audit: AuditEntry) -> None:
         """Bring an audit into the record, and say of one that is not complete why."""
-        self._book.audited(told)
-        if told["problem"]:
-            name, when = told["target"], f"after {told['after']}" if told["after"] else "at the end"
-            self._folder.event("audit", f"audit of {name} {when} is not complete: {told['problem']}", target=name)
+        self._book.audited(audit)
+        if audit.problem:
+            name, when = audit.target, f"after {audit.after}" if audit.after else "at the end"
+            self._folder.event("audit", f"audit of {name} {when} is not complete: {audit.problem}", target=name)
 
     def _hurried(self) -> bool:
         return self._left_behind or self._stop.late(STOPPED_WITHIN)
@@ -216,7 +218,7 @@ class Audits:
 
     def _going(self) -> Counter[tuple[str, str]]:
         """Return (target, name of the case) -> how many of its jobs are still there, by the last audit."""
-        last = {told["target"]: told["number"] for told in self._book.audits()}
+        last = {audit.target: audit.number for audit in self._book.audits()}
         names = {each.id: each.name for each in self._plan.cases}
         return Counter(
             (found.claim.target, names.get(found.claim.case, ""))
@@ -239,7 +241,7 @@ class Audits:
 
     def _left_jobs(self, target: str, going: int) -> str:
         """Return what is left of a case's jobs, empty when nothing is."""
-        problem = next((told["problem"] for told in reversed(self._book.audits()) if told["target"] == target), "")
+        problem = next((audit.problem for audit in reversed(self._book.audits()) if audit.target == target), "")
         if problem:
             return f"the audit is not complete: {problem}"
         return f"{going} jobs are still there" if going else ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 from pileup._core._native import now
 from pileup.model import check as checks
 from pileup.model.check import Check
 from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, level_words
+from pileup.model.manifest import FindEntry, SearchAnswer, TrialResult
 from pileup.model.plan import Case
 from pileup.model.record import FAILED, UNKNOWN, CaseOutcome, Phase, Sample
 from pileup.model.suite import Load
@@ -41,13 +43,24 @@ class Finding:
         self._trials = judge_of(find, live, case)
         low, high = find.between
         self._search = Search(low, high, find.first, find.within, find.at_most, find.raise_ == "clients")
-        self._told: dict[str, Any] = live.book.case(case)
-        fresh: dict[str, Any] = {"trials": [], "measurements": [], "answer": None, "measured": None, "measuring": None}
-        self._told["find"] = self._told["find"] | fresh
+        self._change(trials=(), measurements=(), answer=None, measured=None, measuring=None)
         self._frames = live.folder.tail_frames(None)[1]
         self._samples = live.folder.end_of_samples()
         self.position = self._frames
         """Where the record of what was measured last begins."""
+
+    @property
+    def _known(self) -> FindEntry:
+        """What run.json says of the search now."""
+        found = self._live.book.case(self._case).find
+        if found is None:
+            raise ValueError(f"{self._case.name} looks for nothing")
+        return found
+
+    def _change(self, **words: Any) -> None:
+        """Change what run.json says of the search."""
+        find = replace(self._known, **words)
+        self._live.book.change(self._case, lambda entry: replace(entry, find=find))
 
     def run(self) -> Sought:
         """Make trials until the answer is known, and measure it."""
@@ -67,17 +80,17 @@ class Finding:
 
     def _hopeless(self) -> Sought | None:
         """Return why there is no level to measure; None when there is one."""
-        find, tried = self._find, self._told["find"]["trials"]
-        told = {each["passed"] for each in tried}
+        find, tried = self._find, self._known.trials
+        told = {each.passed for each in tried}
         if True in told:
             return None
         if False in told and not limited_by_generator(tried):
-            lowest = min(tried, key=lambda each: float(each["level"]))
-            low, why = lowest["level"], f": {lowest['why']}" if lowest["why"] else ""
+            lowest = min(tried, key=lambda each: each.level)
+            low, why = lowest.level, f": {lowest.why}" if lowest.why else ""
             least = "even the lowest level" if low == find.between[0] else "no level that was tried, down to"
             level = level_words(low, find.raise_)
             return Sought(f"no level was found: {least}, {level}, does not meet {find.words}{why}", FAILED)
-        why = tried[-1]["why"] if tried else "no trial was made"
+        why = tried[-1].why if tried else "no trial was made"
         return Sought(f"no trial could tell whether {find.words} holds: {why}", UNKNOWN)
 
     def _measure(self) -> Sought:
@@ -89,9 +102,9 @@ class Finding:
         confirm = Confirm(self._search)
         while (level := confirm.next()) is not None:
             self.position = self._frames
-            self._told["find"] |= {"measured": level, "measuring": now()}
+            self._change(measured=level, measuring=now())
             if self._find.raise_ == "rate":
-                self._told["rate"] = level
+                self._live.book.change(self._case, partial(replace, rate=level))
             self._live.book.save()
             trial, early, begin = self._pressed(level, self._case.load.for_ or 0, 0)
             self._note("measurements", level, begin, trial)
@@ -104,12 +117,12 @@ class Finding:
 
     def _confirmed(self) -> Sought:
         """Return whether the level that was measured last meets the conditions."""
-        find, last = self._find, self._told["find"]["measurements"][-1]
-        if last["passed"] is not False:
+        find, last = self._find, self._known.measurements[-1]
+        if last.passed is not False:
             return Sought()
-        level = level_words(last["level"], find.raise_)
-        told = f"no level was confirmed: measured at {level} it does not meet {find.words}: {last['why']}"
-        return Sought(told, UNKNOWN if last["limited"] else FAILED)
+        level = level_words(last.level, find.raise_)
+        told = f"no level was confirmed: measured at {level} it does not meet {find.words}: {last.why}"
+        return Sought(told, UNKNOWN if last.limited else FAILED)
 
     def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, str, int]:
         """Press a level and judge it; return also why it ended early, and when it began."""
@@ -126,13 +139,14 @@ class Finding:
         word: dict[str, Any] = {"rate": level} if find.raise_ == "rate" else {"clients": int(level)}
         return self._case.load.model_copy(update={"find": None, "warm_up": find.settle, "for_": length, **word})
 
-    def _note(self, kind: str, level: float, begin: int, trial: Trial) -> None:
+    def _note(self, kind: Literal["trials", "measurements"], level: float, begin: int, trial: Trial) -> None:
         """Bring a trial, or a measurement, into the record, with what is known now."""
-        told, find = self._told["find"], self._find
+        known, find = self._known, self._find
         length = find.trial if kind == "trials" else self._case.load.for_ or 0
         end = min(now(), begin + find.settle + length)
-        told[kind].append({"level": level, "begin": begin, "end": end, **asdict(trial)})
-        told["answer"] = asdict(self._search.answer)
+        made = trial_result(trial, level, begin, end)
+        answer = SearchAnswer(**asdict(self._search.answer))
+        self._change(**{kind: (*getattr(known, kind), made)}, answer=answer)
         why = f" ({trial.why})" if trial.why else ""
         measured = "measured, " if kind == "measurements" else ""
         does = f"{DOES[trial.passed]} at {level_words(level, find.raise_)}"
@@ -148,6 +162,13 @@ class Finding:
             within = min(max(value, low), high)
             told = within if unit else float(int(within))
             self._live.monitors.add(self._case.test.name, moment, Sample(metric, told, unit))
+
+
+def trial_result(trial: Trial, level: float, begin: int, end: int) -> TrialResult:
+    """Return a trial as run.json keeps it."""
+    return TrialResult(
+        level, begin, end, trial.values, trial.passed, trial.why, trial.limited, trial.due, trial.not_passed
+    )
 
 
 def judge_of(find: Find, live: Live, case: Case) -> Trials:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 from pileup.model import check as checks
+from pileup.model.manifest import UntilEntry
 from pileup.model.plan import Plan
 from pileup.model.precision import Until
 from pileup.model.record import Frame
 from pileup.model.units import format_fraction
 from pileup.record import Position, RunFolder
+from pileup.run.manifest import ManifestWriter
 from pileup.stats import Repeats
 
 
@@ -21,10 +23,10 @@ class PrecisionWatch:
     so far happen to lie together, and the interval then holds the truth in 92 of 100 instead of 94 or 95.
     """
 
-    def __init__(self, plan: Plan, until: Until, folder: RunFolder, told: dict[str, Any]) -> None:
-        self._plan, self._until, self._folder, self._info = plan, until, folder, told
-        self._void = {(int(case), int(place)) for case, place in told["void"]}
-        self._told = told["until"] = until.model_dump() | {"repeats": 0, "half": None, "reached": False, "point": {}}
+    def __init__(self, plan: Plan, until: Until, folder: RunFolder, manifest: ManifestWriter) -> None:
+        self._plan, self._until, self._folder, self._manifest = plan, until, folder, manifest
+        self._void = set(manifest.run.void)
+        self._tell(UntilEntry(until.figure, until.within, until.at_least))
         names = tuple(test.name for test in plan.suite.tests)
         self._repeats = Repeats(until.check, checks.resolve(until.check, names, ()))
         self._position: Position | None = None
@@ -41,10 +43,15 @@ class PrecisionWatch:
         reached = precise and self._was and worst.n >= self._until.at_least
         self._was = precise
         half = worst.half if math.isfinite(worst.half) else None
-        self._told.update(repeats=repeat, half=half, reached=reached, point=dict(worst.point))
+        asked = self._until
+        known = UntilEntry(asked.figure, asked.within, asked.at_least, repeat, half, reached, dict(worst.point))
+        self._tell(known)
         if not reached:
             return ""
         return f"{self._until.figure} is known within {format_fraction(worst.half)} after {repeat} repeats"
+
+    def _tell(self, known: UntilEntry) -> None:
+        self._manifest.update(lambda run: replace(run, until=known))
 
     def _look(self, repeat: int) -> None:
         """Take the figures of the repeats that were not looked at before."""
@@ -54,5 +61,5 @@ class PrecisionWatch:
         for frame in newest:
             if frame.case in done and (frame.case, frame.place) not in self._void:
                 frames.setdefault(frame.case, []).append(frame)
-        self._repeats.take(self._folder, self._info, frames)
+        self._repeats.take(self._folder, self._manifest.run, frames)
         self._seen = repeat

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pileup.fleet import Fleet, open_fleet
+from pileup.fleet.fleet import Place
+from pileup.model.manifest import PlaceEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Frame
 from pileup.model.suite import Environment, Places
 from pileup.record import RunFolder
+from pileup.run.manifest import ManifestWriter
 from pileup.run.places.environment import variables
 from pileup.run.targets.opening import Targets
 
@@ -21,14 +25,14 @@ class Fleets:
     """Opens a fleet when a case first needs it; places are numbered over the whole run."""
 
     def __init__(
-        self, plan: Plan, folder: RunFolder, targets: Targets, first: int, told: list[dict[str, Any]], *, session: int
+        self, plan: Plan, folder: RunFolder, targets: Targets, first: int, manifest: ManifestWriter, *, session: int
     ) -> None:
         self._plan = plan
         self._session = session
         self._folder = folder
         self._targets = targets
         self._next = first
-        self._told = told
+        self._manifest = manifest
         self._lock = threading.Lock()
         self._open: dict[Key, Fleet] = {}
         self.local = self._add(("local",), Places(workers=plan.suite.places.workers), {})
@@ -70,14 +74,22 @@ class Fleets:
         """Open new places for those that are lost; the numbers go on."""
         fresh = fleet.renew(self._next)
         self._next += len(fresh)
-        self._told += [{**place.info(), "session": self._session} for place in fresh]
+        self._tell(fresh)
 
     def _retell(self) -> None:
         """Say again what run.json has of the places: their clocks are known better now."""
-        known = {place.number: place for fleet in self._fleets() for place in fleet.places}
-        for told in self._told:
-            if told["number"] in known:
-                told.update(known[told["number"]].info())
+        known = {place.number: self._entry(place) for fleet in self._fleets() for place in fleet.places}
+        self._manifest.update(
+            lambda run: replace(run, places=tuple(known.get(place.number, place) for place in run.places))
+        )
+
+    def _tell(self, places: Sequence[Place]) -> None:
+        """Say in run.json what places there are now."""
+        fresh = tuple(map(self._entry, places))
+        self._manifest.update(lambda run: replace(run, places=(*run.places, *fresh)))
+
+    def _entry(self, place: Place) -> PlaceEntry:
+        return replace(place.entry(), session=self._session)
 
     def _fleets(self) -> list[Fleet]:
         return list(self._open.values())
@@ -89,6 +101,6 @@ class Fleets:
         urls = self._targets.urls()
         fleet = open_fleet(places, self._folder, self._targets.plan, urls, first=self._next, environment=environment)
         self._next += len(fleet.places)
-        self._told += [{**place.info(), "session": self._session} for place in fleet.places]
+        self._tell(fleet.places)
         self._open[key] = fleet
         return fleet

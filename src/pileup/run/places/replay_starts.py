@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import RecordError
@@ -17,8 +16,8 @@ UNREADABLE = "the starts to replay cannot be read"
 
 
 @contextmanager
-def replayed(case: Case, told: dict[str, Any]) -> Iterator[StartsFile | None]:
-    """Give the starts that a case replays, None when it replays nothing; `told` gets their digest.
+def replayed(case: Case, tell: Callable[[str], None]) -> Iterator[StartsFile | None]:
+    """Give the starts that a case replays, None when it replays nothing; `tell` is told their digest.
 
     Raises RecordError when the record is not what the plan was made with, or there is no room.
     """
@@ -28,7 +27,7 @@ def replayed(case: Case, told: dict[str, Any]) -> Iterator[StartsFile | None]:
         return
     with tempfile.NamedTemporaryFile(prefix="pileup-starts-", suffix=".i64") as file:
         try:
-            told["replay"]["digest"] = starts.write(found, file)
+            tell(starts.write(found, file))
             file.flush()
         except OSError as problem:
             raise RecordError(f"{file.name} cannot be written: {problem.strerror}", "room on the disk") from problem

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import PileupError, RecordError, UsageError
+from pileup.model.manifest import RunState
 from pileup.model.plan import Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE
 from pileup.record import RunFolder
@@ -89,10 +90,8 @@ def _let_go(held: Held) -> None:
 
 
 def _to_be_resumed(folder: RunFolder) -> bool:
-    info = folder.info()
-    return info.get("state") != "ended" or any(
-        case.get("cut") or case.get("outcome") in AGAIN for case in info.get("cases", [])
-    )
+    run = folder.manifest()
+    return run.state is not RunState.ENDED or any(case.cut or case.outcome in AGAIN for case in run.cases)
 
 
 def newest_owner(folder: RunFolder) -> dict[str, Any] | None:

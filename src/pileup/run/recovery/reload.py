@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from pileup.model.errors import UsageError
+from pileup.model.manifest import Manifest, ReplayEntry, SuiteSource
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite
 from pileup.run.recovery.ownership import Trust
@@ -22,7 +22,7 @@ CHANGED = "`pileup run` it anew"
 
 
 def reload(
-    info: dict[str, Any],
+    run: Manifest,
     given: Mapping[str, str],
     trust: Trust,
     records: bool = True,
@@ -34,14 +34,14 @@ def reload(
     what is executed, before it is. Raises UsageError when a secret is missing or the suite or a plug-in of it has
     changed, SuiteError when it cannot be read.
     """
-    told = _told(info)
-    values = {name: value for name, value in told["values"].items() if value != HIDDEN} | dict(given)
-    hidden = sorted(set(told["values"]) - set(values))
+    told = _told(run)
+    values = {name: value for name, value in told.values.items() if value != HIDDEN} | dict(given)
+    hidden = sorted(set(told.values) - set(values))
     if hidden:
         names = " ".join(f"--set {name}=…" for name in hidden)
         raise UsageError(f"the record does not keep secrets: {', '.join(hidden)}", names, "give the same as before")
-    source = Path(told["folder"]) / Path(told["source"]).name
-    wanted = {told["digest"], trust.entry.digest if trust.entry else told["digest"]}
+    source = Path(told.folder) / Path(told.source).name
+    wanted = {told.digest, trust.entry.digest if trust.entry else told.digest}
     if wanted != {digest_of(source, values)}:
         raise UsageError(f"{source} is not what this run began with", "the same suite and values", CHANGED)
     plugins = trust.entry.plugins if trust.entry else {}
@@ -53,21 +53,14 @@ def reload(
     tell(f"loads the suite {source}" + "".join(f", executes {name}" for name in plugins))
     plan = load(source, values, records)
     if records:
-        _check_replays(info, plan)
+        _check_replays(run, plan)
     return plan
 
 
-def _told(info: dict[str, Any]) -> dict[str, Any]:
+def _told(run: Manifest) -> SuiteSource:
     """Return what run.json tells of the suite. Raises UsageError when it is not what pileup writes."""
-    told = info.get("suite")
-    if (
-        not isinstance(told, dict)
-        or not all(
-            isinstance(told.get(name), str) and "\0" not in told[name] for name in ("folder", "source", "digest")
-        )
-        or not isinstance(told.get("values"), dict)
-        or not all(isinstance(value, str) for value in told["values"].values())
-    ):
+    told = run.suite
+    if not (told.folder and told.source) or any("\0" in name for name in (told.folder, told.source, told.digest)):
         raise UsageError("run.json does not tell of its suite", "`suite` as pileup writes it", "`pileup verify` it")
     return told
 
@@ -88,11 +81,11 @@ def _sum(path: Path) -> str:
         return ""
 
 
-def _check_replays(info: dict[str, Any], plan: Plan) -> None:
+def _check_replays(run: Manifest, plan: Plan) -> None:
     """Raise UsageError when a record that a load replays has other starts than the run began with."""
-    told = {case["id"]: case.get("replay") or {} for case in info["cases"]}
+    told = {case.id: case.replay for case in run.cases}
     for case in plan.cases:
-        before = told.get(case.id, {})
-        if case.replay and (before.get("recorded"), before.get("last")) != (case.replay.recorded, case.replay.last):
+        before = told.get(case.id) or ReplayEntry()
+        if case.replay and (before.recorded, before.last) != (case.replay.recorded, case.replay.last):
             what = f"{case.replay.source}, which {case.name} replays, is not what this run began with"
             raise UsageError(what, "the same record", "`pileup run` the suite anew")

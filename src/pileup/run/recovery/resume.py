@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pileup._core._native import now
 from pileup.model.errors import UsageError
+from pileup.model.manifest import CaseEntry, Manifest, RunState, Session
 from pileup.model.plan import Case, Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
 from pileup.record import RunFolder
+from pileup.run.manifest import as_new
 from pileup.run.recovery import leftovers
 from pileup.run.recovery.missing import lost
 from pileup.run.recovery.ownership import Trust
@@ -31,7 +33,7 @@ class Earlier:
     """The lock of the run, which goes on to be held."""
     folder: RunFolder
     plan: Plan
-    info: dict[str, Any]
+    run: Manifest
     """run.json, made ready for the session that begins now."""
     done: dict[int, CaseOutcome]
     """Cases that stay as they are."""
@@ -56,7 +58,7 @@ def take_up(
     folder = RunFolder.open(path)
     if leftovers.alive(folder):
         raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
-    if _over(folder.info()):
+    if _over(folder.manifest()):
         raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
     trust = Trust.of(folder, trusted)
     trust.check(folder, "nothing of its suite is executed")
@@ -68,16 +70,16 @@ def take_up(
         raise
 
 
-def _over(info: dict[str, Any]) -> bool:
+def _over(run: Manifest) -> bool:
     """Return whether a run has ended with an outcome of every case, none of them broken off."""
-    left = (case.get("cut") or case.get("outcome") in (None, *AGAIN) for case in info["cases"])
-    return info.get("state") == "ended" and not any(left)
+    left = (case.cut or case.outcome in (None, *AGAIN) for case in run.cases)
+    return run.state is RunState.ENDED and not any(left)
 
 
 def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]) -> Earlier:
     folder = held.folder
-    info = folder.info()  # again: until the lock was taken it may have changed
-    plan = reload(info, given, trust, tell=tell)
+    run = folder.manifest()  # again: until the lock was taken it may have changed
+    plan = reload(run, given, trust, tell=tell)
     done = _done(folder, plan)
     objects = _objects(folder, plan)
     gone = {name for name, spec in plan.suite.targets.items() if spec.url is None}
@@ -87,15 +89,15 @@ def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell:
         for number in lost(folder, plan, {number: there[number] for number in done if number in there}):
             objects[number] = _Made(objects[number].entry, "gone")
         again = _again(plan, done, objects, gone)
-    if not again and info["state"] == "ended":
+    if not again and run.state is RunState.ENDED:
         raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
     told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
-    _make_ready(info, again, _outcomes(folder, plan), folder.next_place())
+    run = _made_ready(run, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     for number in [number for number in left if plan.case(number).test.target in gone]:
         folder.journal("objects", "gone", of=left.pop(number), case=plan.case(number).name)
     return Earlier(
-        held, folder, plan, info, {number: done[number] for number in done if number not in again}, left, told
+        held, folder, plan, run, {number: done[number] for number in done if number not in again}, left, told
     )
 
 
@@ -164,16 +166,27 @@ def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
     return made is not None and (made.state in ("removed", "gone") or case.test.target in gone)
 
 
-def _make_ready(info: dict[str, Any], again: set[int], known: dict[int, dict[str, Any]], places: int) -> None:
-    """Bring run.json up to what the events say, with the cases to be done as if they had never begun."""
-    info.update(state="running", ended=None, stopped="", exit_code=None, verdict=None, results=None)
-    info["sessions"].append({"started": now(), "ended": None})
-    for told in info["cases"]:
-        number = told["id"]
-        if number in again:
-            told.update(outcome=None, reason="", started=None, ended=None, notes=[], cut=False)
-        elif told["outcome"] is None:
-            event = known[number]
-            told.update(outcome=event["outcome"], reason=event["reason"], ended=event["time"])
+def _made_ready(run: Manifest, again: set[int], known: dict[int, dict[str, Any]], places: int) -> Manifest:
+    """Return run.json as the events say, with the cases to be done as if they had never begun."""
+
+    def ready(entry: CaseEntry) -> CaseEntry:
+        if entry.id in again:
+            return as_new(entry)
+        if entry.outcome is None:
+            event = known[entry.id]
+            outcome = CaseOutcome(event["outcome"])
+            return replace(entry, outcome=outcome, reason=event["reason"], ended=event["time"])
+        return entry
+
     begun = sorted(number for number in again if number in known)
-    info["void"] += [[number, place] for number in begun for place in range(places)]
+    return replace(
+        run,
+        state=RunState.RUNNING,
+        ended=None,
+        stopped="",
+        exit_code=None,
+        verdict=None,
+        sessions=(*run.sessions, Session(now())),
+        cases=tuple(map(ready, run.cases)),
+        void=(*run.void, *((number, place) for number in begun for place in range(places))),
+    )

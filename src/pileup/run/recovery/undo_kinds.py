@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from pileup.model.errors import TargetError
+from pileup.model.manifest import Manifest
 from pileup.model.plan import Plan
+from pileup.model.record import CaseOutcome
 from pileup.plugin import FileTarget, Target
 from pileup.record import RunFolder
 from pileup.run.recovery.delegations import DelegationsMender
@@ -65,22 +67,22 @@ class Context:
     _targets: dict[str, Target] = field(default_factory=dict)
 
     @cached_property
-    def info(self) -> dict[str, Any]:
+    def run(self) -> Manifest:
         """run.json."""
-        return self.folder.info()
+        return self.folder.manifest()
 
     @cached_property
     def plan(self) -> Plan:
         """The plan. Raises UsageError or SuiteError when the suite is not there any more as it was."""
         self.trust.check(self.folder, "nothing of its suite is executed")
-        return reload(self.info, self.given, self.trust, records=False, tell=self.tell)
+        return reload(self.run, self.given, self.trust, records=False, tell=self.tell)
 
     def private(self, name: str) -> bool:
         """Whether a target went with the run: its server, or the folder that it was."""
-        told = next((told for told in self.info["targets"] if told["name"] == name), None)
-        if told is None or "private" not in told:
+        entry = next((target for target in self.run.targets if target.name == name), None)
+        if entry is None or entry.private is None:
             return self.plan.suite.targets[name].url is None
-        return bool(told["private"])
+        return entry.private
 
     def target(self, name: str) -> Target:
         """Return a target that was there before the run."""
@@ -88,9 +90,9 @@ class Context:
             self._targets[name] = instances.make_target(self.plan, name, self.plan.suite.targets[name].url or "")
         return self._targets[name]
 
-    def outcome(self, case: str) -> str | None:
+    def outcome(self, case: str) -> CaseOutcome | None:
         """Return how a case ended."""
-        return next((told["outcome"] for told in self.info["cases"] if told["name"] == case), None)
+        return next((entry.outcome for entry in self.run.cases if entry.name == case), None)
 
 
 class Mender(Protocol):
@@ -299,7 +301,7 @@ class ObjectsMender:
 def wanted(intent: Intent, context: Context) -> bool:
     """Whether the suite wants removed what a case has made."""
     cleanup = intent.entry["cleanup"]
-    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) == "passed")
+    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) is CaseOutcome.PASSED)
 
 
 class GroundMender:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
 from urllib.parse import urlsplit
 
 from pileup.model.errors import PileupError, RecordError, TargetError
+from pileup.model.manifest import TargetEntry
 from pileup.model.plan import Plan
 from pileup.model.program import Keys
 from pileup.plugin import Target
@@ -39,9 +39,9 @@ class Targets:
         faults = any((fault.target or "").partition(".")[0] == name for fault in self._plan.suite.faults)
         return faults or any(case.test.target == name or name in case.settings for case in self._plan.cases)
 
-    def open(self) -> list[dict[str, Any]]:
+    def open(self) -> tuple[TargetEntry, ...]:
         """Launch and reach the targets; return what run.json says of them."""
-        return [self._open_one(name) for name in self._names]
+        return tuple(self._open_one(name) for name in self._names)
 
     def get(self, name: str | None) -> Target | None:
         """Return an open target; None when the test needs none."""
@@ -108,30 +108,22 @@ class Targets:
             with suppress(RecordError):
                 self._folder.journal("scratch", "removed", of=entry)
 
-    def _open_one(self, name: str) -> dict[str, Any]:
+    def _open_one(self, name: str) -> TargetEntry:
         spec = self._plan.suite.targets[name]
-        told: dict[str, Any] = {
-            "name": name,
-            "kind": spec.kind,
-            "url": spec.url or "",
-            "launched": spec.launch is not None,
-            "private": spec.url is None,
-            "about": "",
-        }
+        entry = TargetEntry(name, spec.kind, spec.url or "", spec.launch is not None, spec.url is None)
         try:
-            told["url"] = spec.url or self._make_url(name)
-            target = instances.make_target(self._plan, name, told["url"])
-            told["about"] = target.probe()
+            entry = replace(entry, url=spec.url or self._make_url(name))
+            target = instances.make_target(self._plan, name, entry.url)
+            entry = replace(entry, about=target.probe())
             self._open[name] = target
-            if remarks := target.remarks():
-                told["remarks"] = remarks
-            for remark in remarks:
+            entry = replace(entry, remarks=tuple(target.remarks()))
+            for remark in entry.remarks:
                 self._folder.event("target", f"target {name}: {remark}")
         except (PileupError, OSError) as problem:
             self._problems[name] = str(problem)
-            told["about"] = f"unavailable: {problem}"
+            entry = replace(entry, about=f"unavailable: {problem}")
             self._folder.event("target", f"target {name} is unavailable: {problem}")
-        return told
+        return entry
 
     def _let_in(self, name: str) -> None:
         """Use the files that let pileup into a launched server, where the suite does not say who pileup is."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from pileup.model.contrast import Contrast, Differs
 from pileup.model.find import level_words
+from pileup.model.manifest import Manifest
+from pileup.model.record import ERROR, NOT_RUN, UNAVAILABLE, UNKNOWN
 from pileup.model.results import CaseResult, RunResults
 
 MOST_NAMES = 3
+UNFINISHED = (ERROR, UNAVAILABLE, UNKNOWN, NOT_RUN)
+"""Outcomes of cases that did not run to their end."""
 FEW = 6
 """Cases on both sides together below which little can be shown by how they vary."""
 HOST = ("system", "kernel", "machine", "cpu", "cpus", "memory", "open_files", "congestion_control")
@@ -20,14 +23,14 @@ Runs = Sequence[RunResults]
 def differs(baseline: Runs, candidate: Runs) -> Iterable[Differs]:
     """Yield what is not the same: versions, hosts, targets, places, seed, values given and the lines of the suite."""
     for what, of in (
-        ("title", lambda run: {"": str(run.get("title", ""))}),
-        ("version", lambda run: _texts(run.get("versions"))),
+        ("title", lambda run: {"": run.title}),
+        ("version", lambda run: dict(run.versions)),
         ("host", _hosts),
         ("target", _targets),
         ("places", lambda run: {"": _places(run)}),
-        ("seed", lambda run: {"": str(run.get("seed", ""))}),
-        ("value", lambda run: _texts((run.get("suite") or {}).get("values"))),
-        ("build", lambda run: {"": "debug" if run.get("debug_build") else "release"}),
+        ("seed", lambda run: {"": "" if run.seed is None else str(run.seed)}),
+        ("value", lambda run: dict(run.suite.values)),
+        ("build", lambda run: {"": "debug" if run.debug_build else "release"}),
     ):
         yield from _between(what, _over(baseline, of), _over(candidate, of))
     yield from _between("load", _loads(baseline), _loads(candidate), both=True)
@@ -56,15 +59,15 @@ def warnings(baseline: Runs, candidate: Runs, contrasts: Sequence[Contrast]) -> 
 
 def _of_run(run: RunResults) -> Iterable[str]:
     name = run.folder.rpartition("/")[2]
-    if run.run.get("debug_build"):
+    if run.run.debug_build:
         yield f"{name}: the engine is a debug build, its figures are not to be trusted."
-    if run.run.get("ended") is None:
+    if not run.run.has_ended:
         yield f"{name}: the run goes on, or has crashed."
-    elif run.run.get("stopped"):
-        yield f"{name}: stopped before its end ({run.run['stopped']})."
+    elif run.run.stopped:
+        yield f"{name}: stopped before its end ({run.run.stopped})."
     if run.limited:
         yield f"{name}: {run.limit}."
-    bad = [case.name for case in run.cases if case.outcome in ("error", "unavailable", "unknown", "not run")]
+    bad = [case.name for case in run.cases if case.outcome in UNFINISHED]
     if bad:
         yield f"{name}: {_names(bad)} did not run to the end."
 
@@ -113,13 +116,13 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _digests(runs: Runs) -> set[str]:
-    return {str((run.run.get("suite") or {}).get("digest", "")) for run in runs}
+    return {run.run.suite.digest for run in runs}
 
 
 Texts = dict[str, str]
 
 
-def _over(runs: Runs, of: Callable[[dict[str, Any]], Texts]) -> Texts:
+def _over(runs: Runs, of: Callable[[Manifest], Texts]) -> Texts:
     """Return name -> text over several runs; where they differ among each other, all of it."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
@@ -136,34 +139,28 @@ def _between(what: str, first: Texts, second: Texts, both: bool = False) -> Iter
             yield Differs(f"{what} {name}".strip(), before, after)
 
 
-def _texts(found: Any) -> Texts:
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _hosts(run: dict[str, Any]) -> Texts:
-    hosts = [host for host in run.get("hosts") or [] if isinstance(host, dict)]
-    found = {"": ", ".join(str(host.get("name", "")) for host in hosts)}
+def _hosts(run: Manifest) -> Texts:
+    found = {"": ", ".join(host.name for host in run.hosts)}
     for name in HOST:
-        found[name] = ", ".join(dict.fromkeys(str(host.get(name, "")) for host in hosts))
+        values = (getattr(host, name) for host in run.hosts)
+        found[name] = ", ".join(dict.fromkeys("" if value is None else str(value) for value in values))
     return found
 
 
-def _targets(run: dict[str, Any]) -> Texts:
+def _targets(run: Manifest) -> Texts:
     """Return what is known of each target; the address of one that pileup started is new each time."""
     found = {}
-    for target in run.get("targets") or []:
-        words = [str(target.get("kind", ""))]
-        if not (target.get("launched") or target.get("private")):
-            words.append(str(target.get("url", "")))
-        found[str(target["name"])] = " ".join(words)
+    for target in run.targets:
+        there = target.launched or target.private
+        found[target.name] = target.kind if there else f"{target.kind} {target.url}"
     return found
 
 
-def _places(run: dict[str, Any]) -> str:
+def _places(run: Manifest) -> str:
     """Return how many places pressed, and where; a run that was taken up again has others in each session."""
-    sessions: dict[str, list[str]] = {}
-    for place in run.get("places") or []:
-        sessions.setdefault(str(place.get("session", "")), []).append(str(place.get("host", "")))
+    sessions: dict[int | str, list[str]] = {}
+    for place in run.places:
+        sessions.setdefault(place.session, []).append(place.host)
     told = [f"{len(hosts)} on {', '.join(dict.fromkeys(hosts))}" for hosts in sessions.values()]
     return " or ".join(dict.fromkeys(told))
 
@@ -185,6 +182,6 @@ def _lines(baseline: Runs, candidate: Runs) -> Iterable[Differs]:
 
 
 def _suite_lines(runs: Runs) -> dict[str, None]:
-    texts = [str((run.run.get("suite") or {}).get("text", "")) for run in runs]
+    texts = [run.run.suite.text for run in runs]
     lines = [line.rstrip() for text in texts for line in text.splitlines()]
     return {line: None for line in lines if line.strip() and not line.lstrip().startswith("#")}

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 
 from pileup.model.answers import ANSWER, BITS
 from pileup.model.results import CaseResult, Distribution, Equivalence, Figure, Interval, TimeRatio
+from pileup.model.verdict import RunVerdict
 from pileup.stats.compare.points import DIGITS, name_of
 from pileup.stats.frames.distribution import TOO_FEW
 from pileup.stats.intervals import paired
 from pileup.stats.intervals.confidence import LEVEL
 from pileup.stats.monitors import Whole
 
-PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
 WIDEST = 0.5
 """Relative error beyond which the logarithm of a mean is no more normal than the mean."""
 MOST_TOLD = 3
@@ -52,10 +52,10 @@ def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequen
         elif absent:
             missing.append(", ".join(absent))
     if wrong:
-        return Equivalence(names, FAILED, f"answers differ: {_few(wrong)}", tuple(_ratios(names, mine)))
+        return Equivalence(names, RunVerdict.FAILED, f"answers differ: {_few(wrong)}", tuple(_ratios(names, mine)))
     if missing:
-        return Equivalence(names, UNKNOWN, f"no answer: {_few(missing)}", tuple(_ratios(names, mine)))
-    return Equivalence(names, PASSED, "", tuple(_ratios(names, mine)))
+        return Equivalence(names, RunVerdict.UNKNOWN, f"no answer: {_few(missing)}", tuple(_ratios(names, mine)))
+    return Equivalence(names, RunVerdict.PASSED, "", tuple(_ratios(names, mine)))
 
 
 def _stays(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:

@@ -41,7 +41,7 @@ def visits(found: Sequence[Point], cases: Iterable[CaseData]) -> dict[int, Visit
         place = number.get(tuple(sorted(data.point.items())))
         if place is None or data.window is None or not data.point:
             continue
-        block = int(data.info.get("loop") or 1), int(data.info.get("repeat") or 1)
+        block = data.entry.loop, data.entry.repeat
         visit = made.setdefault(data.visit, Visit(place, block, data.window.begin, data.window.end))
         visit.begin, visit.end = min(visit.begin, data.window.begin), max(visit.end, data.window.end)
     return made

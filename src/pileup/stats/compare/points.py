@@ -9,10 +9,10 @@ main effect of an axis is the mean over all combinations of the other axes. For 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from pileup.model.manifest import Manifest
 from pileup.model.results import CaseResult, Comparison, Difference, Effect, Figure, OperationResult, Point, PointFigure
 from pileup.stats.frames.distribution import TOO_FEW
 from pileup.stats.intervals import paired
@@ -64,13 +64,12 @@ class Row:
     step: float
 
 
-def points(info: dict[str, Any]) -> tuple[Point, ...]:
+def points(run: Manifest) -> tuple[Point, ...]:
     """Return the points of the scan of a run (run.json), in its order; none without a scan."""
-    found = [dict(each) for each in info.get("points") or [] if isinstance(each, dict)]
-    return tuple(Point(number, name_of(values), values) for number, values in enumerate(found))
+    return tuple(Point(number, name_of(values), dict(values)) for number, values in enumerate(run.points))
 
 
-def name_of(values: dict[str, str]) -> str:
+def name_of(values: Mapping[str, str]) -> str:
     """Return a point in words: `se.threads=4, copy.buffer=64 KiB`."""
     return ", ".join(f"{axis}={value}" for axis, value in values.items())
 

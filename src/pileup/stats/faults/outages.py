@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup.model.event import Event, Outage
+from pileup.model.manifest import CaseEntry, Manifest
 from pileup.model.units import format_count, format_time
 from pileup.stats.faults.downtime import away, seen
 
@@ -26,13 +27,13 @@ Outages = dict[int, tuple[Outage, ...]]
 """Place of a fault among the events -> what it has done to each load under way, to those too that did not feel it."""
 
 
-def outages(connection: DuckDBPyConnection, events: Sequence[Event], info: dict[str, Any]) -> Outages:
+def outages(connection: DuckDBPyConnection, events: Sequence[Event], run: Manifest) -> Outages:
     """Return what became of the loads under each fault until the next one; `connection` has the view `operations`."""
     faults = {place: event for place, event in enumerate(events) if event.kind == "fault"}
     faults = dict(list(faults.items())[:MOST])
     if not faults:
         return {}
-    cases = {int(case["id"]): case for case in info.get("cases", [])}
+    cases = {case.id: case for case in run.cases}
     return _outages(connection, faults, cases)
 
 
@@ -42,7 +43,7 @@ def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
     return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
 
 
-def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, dict[str, Any]]) -> Outages:
+def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, CaseEntry]) -> Outages:
     """Return what each fault has done, by its place and then by case.
 
     What was begun after it was mended, and did not pass under the next one, is of that one alone.
@@ -71,10 +72,12 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
             load = seen(connection, case, fault.begin, ends[number])
             success = away(load) if len(load.failed) else success
         told = dict(zip(WORDS, counted, strict=True))
-        name, jobs = str(cases.get(case, {}).get("name", "")), again.get((number, case))
-        outage = Outage(name, **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs)
+        entry, jobs = cases.get(case), again.get((number, case))
+        outage = Outage(
+            entry.name if entry else "", **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs
+        )
         heard = success is not None or _felt(outage)  # a load that was as good as over says nothing
-        if heard and _under_way(cases.get(case, {}), fault):
+        if heard and _under_way(entry, fault):
             found[number] = (*found.get(number, ()), outage)
     return found
 
@@ -100,9 +103,9 @@ def _gone(fault: Event) -> str:
     return "NULL::BIGINT" if fault.gone is None else f"{fault.gone}"
 
 
-def _under_way(case: dict[str, Any], fault: Event) -> bool:
+def _under_way(case: CaseEntry | None, fault: Event) -> bool:
     """Whether a case was under way when a fault began, by run.json."""
-    return (case.get("started") or 0) <= fault.begin <= (case.get("ended") or FOREVER)
+    return case is None or (case.started or 0) <= fault.begin <= (case.ended or FOREVER)
 
 
 def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, int], int]:

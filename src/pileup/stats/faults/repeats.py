@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pileup.model.event import FAULT, RECOVERY, Event, Outage
+from pileup.model.manifest import Manifest
 from pileup.model.results import FaultResult, Figure
 from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
@@ -47,20 +47,18 @@ class Strike:
     """None: no audit tells."""
 
 
-def strikes(
-    events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], info: dict[str, Any]
-) -> list[Strike]:
+def strikes(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[Strike]:
     """Return every time that a fault happened, for each load under way, in the order of time."""
-    cases = {str(case["name"]): case for case in info.get("cases", [])}
+    cases = {case.name: case for case in run.cases}
     struck = []
     for place, outages in found.items():
         event = events[place]
         for outage in outages if event.fault else ():
             case = cases[outage.case]
-            test = str(case.get("test", outage.case))
+            test = case.test or outage.case
             lost = _forgotten(event, [each for each in audits if each.test == test])
-            point = name_of(case.get("point") or {})
-            struck.append(Strike(event, test, point, max(0, int(case.get("visit") or 0)), outage, lost))
+            point = name_of(case.point)
+            struck.append(Strike(event, test, point, max(0, case.visit), outage, lost))
     return struck
 
 

@@ -78,7 +78,7 @@ def _lasts(connection: DuckDBPyConnection, cases: Sequence[CaseData]) -> dict[in
     """Return case -> when its last measured operation ended."""
     if not cases:
         return {}
-    numbers = ", ".join(str(int(data.info["id"])) for data in cases)
+    numbers = ", ".join(str(data.entry.id) for data in cases)
     rows = connection.execute(
         f"""SELECT case_id, max("end") FROM operations
         WHERE case_id IN ({numbers}) AND phase = 'measure' AND side = 'client' GROUP BY case_id"""  # noqa: S608  numbers
@@ -90,7 +90,7 @@ def _wanted(data: CaseData, lasts: dict[int, int]) -> Iterable[Wanted]:
     if data.window is None:
         return
     begin = data.window.begin
-    last = max(lasts.get(int(data.info["id"]), 0), data.window.end, begin + 1)
+    last = max(lasts.get(data.entry.id, 0), data.window.end, begin + 1)
     for tally in _enough(data):
         yield Wanted(data, tally, begin, last, min(MOST, tally.counts["passed"]), _limits(tally))
 
@@ -117,7 +117,7 @@ def _read(connection: DuckDBPyConnection, some: Sequence[Wanted]) -> Iterable[tu
 
 
 def _row(wanted: Wanted) -> list[object]:
-    operation = (wanted.data.info["id"], wanted.tally.operation, wanted.tally.iteration)
+    operation = (wanted.data.entry.id, wanted.tally.operation, wanted.tally.iteration)
     return [*operation, wanted.begin, wanted.last - wanted.begin, wanted.number, *wanted.limits]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model.manifest import CaseEntry
 from pileup.stats.verdicts.resolve import Rows
 
 if TYPE_CHECKING:
@@ -32,14 +33,14 @@ class RowValues:
         self._connection = connection
         self._kept: dict[tuple[str | None, str, str], Column] = {}
 
-    def of(self, info: dict[str, Any]) -> Rows:
+    def of(self, case: CaseEntry) -> Rows:
         """Return how to get the values of one case (its entry in run.json)."""
 
         def rows(operation: str | None, field: str) -> NDArray[np.float64]:
-            key = (operation, field, str(info.get("test", "")))
+            key = (operation, field, case.test)
             if key not in self._kept:
                 self._kept = {key: self._read(operation, field, key[2])}
-            return self._kept[key].get(int(info["id"]), np.empty(0))
+            return self._kept[key].get(case.id, np.empty(0))
 
         return rows
 

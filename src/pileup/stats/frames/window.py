@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Window:
 
 
 def windows(
-    connection: DuckDBPyConnection, cases: Iterable[dict[str, Any]], frames: Mapping[int, Sequence[Frame]] | None = None
+    connection: DuckDBPyConnection, cases: Iterable[CaseEntry], frames: Mapping[int, Sequence[Frame]] | None = None
 ) -> dict[int, Window]:
     """Return the window of every case that was measured; `connection` has the view `operations`."""
     rows = connection.execute(
@@ -48,7 +49,7 @@ def windows(
     seen = {int(number): (int(begin), int(end)) for number, begin, end in rows}
     found = {}
     for case in cases:
-        number = int(case["id"])
+        number = case.id
         told = (frames or {}).get(number, ())
         window = _told(case, told, seen.get(number)) or _recorded(case, seen.get(number))
         if window is not None:
@@ -56,35 +57,33 @@ def windows(
     return found
 
 
-def _told(case: dict[str, Any], frames: Sequence[Frame], seen: tuple[int, int] | None) -> Window | None:
+def _told(case: CaseEntry, frames: Sequence[Frame], seen: tuple[int, int] | None) -> Window | None:
     """Return the measured time as the places told it; None where none did, or it had not come yet."""
-    since = (case.get("find") or {}).get("measuring") or 0
+    since = (case.find.measuring or 0) if case.find else 0
     last = {frame.place: frame for frame in frames if frame.measured_from and frame.time > since}
-    if not last or (case.get("find") and not since):
+    if not last or (case.find and not since):
         return None
     begin = min(frame.measured_from for frame in last.values())
     end = max(frame.measured_to for frame in last.values())
     news = max(frame.time for frame in last.values())
     if not all(frame.measured_to for frame in last.values()):
         end = seen[1] if seen else news
-    if not case.get("ended"):
+    if not case.ended:
         end = min(end, news)
     return _window(case, begin, end) if end > begin else None
 
 
-def _recorded(case: dict[str, Any], seen: tuple[int, int] | None) -> Window | None:
+def _recorded(case: CaseEntry, seen: tuple[int, int] | None) -> Window | None:
     """Return the same of an older record: from the first start, as long as asked if the record goes on for so long."""
     if seen is None:
         return None
     begin, end = seen
-    spans = case.get("spans") or []
-    wanted = spans[-1][1] if spans else case.get("for")
+    wanted = case.spans[-1][1] if case.spans else case.for_
     asked = begin + wanted if wanted else end
     # A load that was stopped ends early; one that ran to its end has its last start a little before.
     return _window(case, begin, max(begin + 1, asked if end >= begin + 0.9 * (asked - begin) else end))
 
 
-def _window(case: dict[str, Any], begin: int, end: int) -> Window:
-    spans = case.get("spans") or []
-    parts = tuple((begin + first, min(begin + last, end)) for first, last in spans if begin + first < end)
+def _window(case: CaseEntry, begin: int, end: int) -> Window:
+    parts = tuple((begin + first, min(begin + last, end)) for first, last in case.spans if begin + first < end)
     return Window(begin, end, parts if len(parts) > 1 else ())

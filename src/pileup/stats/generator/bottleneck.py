@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pileup.model import self_metrics
 from pileup.model.event import Event
+from pileup.model.manifest import HoldEntry
 from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
@@ -101,7 +102,7 @@ def seen(data: CaseData, share: float) -> float:
 
 def starved(data: CaseData) -> bool:
     """Return whether starts had to wait for a client: then they were late by the system, or for want of clients."""
-    if data.info.get("load_kind") != "open":
+    if data.entry.load_kind != "open":
         return False
     full = any(frame.in_flight >= frame.clients > 1 for frame in data.frames if frame.phase == Phase.MEASURE)
     return data.measured.missed > 0 or (full and data.measured.in_flight >= _most_clients(data))
@@ -120,16 +121,16 @@ def measured_seconds(data: CaseData) -> float:
 
 def is_interpreted(data: CaseData) -> bool:
     """Return whether a case is a test in Python."""
-    return data.info.get("engine") == "python"
+    return data.entry.engine == "python"
 
 
 def workers(data: CaseData) -> int:
     """Return how many native workers pressed a case at a place, the most: so many cores it could take."""
-    return int(data.info.get("workers") or 1)
+    return data.entry.workers or 1
 
 
 def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
-    name = data.info["name"]
+    name = data.entry.name
     refused = tuple(each for each in errors if each.case == name and each.message in OUT_OF)
     if refused:
         out = " and ".join(dict.fromkeys(OUT_OF[each.message] for each in refused))
@@ -143,7 +144,7 @@ def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGro
     if answers(data) and (busy or part >= LIMITED_SHARE):
         what = f"{WAS} {_times(found) if found else f'({busy})'}"
         return Limit(name, True, f"{what}; {_blame(part, bool(found))}", found, part or 1.0, what)
-    told = _open(data) if data.info.get("load_kind") == "open" else _closed(data)
+    told = _open(data) if data.entry.load_kind == "open" else _closed(data)
     if found:
         told += f"; pileup held it back {_times(found)}: the slowest responses contain that"
         return Limit(name, False, told, found, part)
@@ -153,10 +154,10 @@ def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGro
 
 def _bar(data: CaseData) -> Bar:
     """Return how late is late where no criterion says what is judged: what users saw, or what was held."""
-    hold = data.info.get("hold")
-    if hold:
+    hold = data.entry.hold
+    if hold is not None:
         # lateness shifts at most its part of what a window holds: what matters is what leaves the band
-        share = hold["half"] / abs(hold["at"]) if hold.get("half") and hold.get("at") else 1.0
+        share = hold.half / abs(hold.at) if hold.half and hold.at else 1.0
         band = share * measured_seconds(data) * 1e9
         return Bar(band, band)
     half = LATE_SHARE * seen(data, 0.5)
@@ -182,7 +183,7 @@ def _busy(data: CaseData) -> str:
     if measured.cpu > BUSY_CPU * workers(data) and measured.seconds >= LONG_ENOUGH:
         return f"it took {format_fraction(measured.cpu)} of a core"
     errors = measured.late
-    if data.info.get("hold") or errors.count == 0 or starved(data):
+    if data.entry.hold or errors.count == 0 or starved(data):
         return ""
     late = holdups.median(errors)
     enough = late >= max(LATE_SHARE * seen(data, 0.5), LATE_LEAST)
@@ -200,7 +201,7 @@ def _told_late(data: CaseData) -> str:
 
 
 def _most_clients(data: CaseData) -> int:
-    return int(data.info.get("clients") or DEFAULT_CLIENTS)
+    return data.entry.clients or DEFAULT_CLIENTS
 
 
 DEFAULT_CLIENTS = 64
@@ -208,14 +209,14 @@ DEFAULT_CLIENTS = 64
 
 
 def _open(data: CaseData) -> str:
-    asked = float(data.info.get("rate") or 0)
+    asked = data.entry.rate or 0.0
     achieved, missed = _rate(data), data.measured.missed
     told = f"{format_rate(achieved)} passed" + (f" of {format_rate(asked)} asked for" if asked else "")
     counts = data.measured.counts()
     due = counts.ended + missed
     if missed == 0 and due and counts.passed >= REACHED * due:
-        if data.info.get("hold"):
-            return _steered(data, told)
+        if data.entry.hold:
+            return _steered(data.entry.hold, told)
         if achieved >= 0.9 * asked:
             return f"the load asked for was reached ({told})"
         if starved(data):
@@ -231,24 +232,23 @@ def _closed(data: CaseData) -> str:
     if response.count == 0:
         return "it cannot be said: nothing passed"
     clients = max((frame.clients for frame in data.frames if frame.phase == Phase.MEASURE), default=0)
-    clients = int(data.info.get("clients") or clients)
+    clients = data.entry.clients or clients
     each = "1 client" if clients == 1 else f"{format_count(clients)} clients"
     told = f"{format_rate(_rate(data))} at a median of {format_time(response.quantile(0.5))}"
     counts = data.measured.counts()
     if counts.passed < (1 - MANY_WRONG) * counts.ended:
         wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
         return f"the system was the limit: {each}, {told}, and {wrong}"
-    if data.info.get("hold"):
-        return _steered(data, told)
+    if data.entry.hold:
+        return _steered(data.entry.hold, told)
     # a search has tried more clients already
-    more = "" if data.info.get("find") else "; more clients may give more"
+    more = "" if data.entry.find else "; more clients may give more"
     return f"{each} kept busy: {told}{more}"
 
 
-def _steered(data: CaseData, told: str) -> str:
+def _steered(hold: HoldEntry, told: str) -> str:
     """Return what is said of a load that asked for no level of its own."""
-    hold = data.info["hold"]
-    return f"the {hold['by']} followed what {hold['metric']} asked for ({told})"
+    return f"the {hold.by} followed what {hold.metric} asked for ({told})"
 
 
 def _flight(data: CaseData) -> str:

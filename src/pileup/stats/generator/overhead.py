@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pileup.model import self_metrics
+from pileup.model.manifest import Manifest
 from pileup.model.units import format_size, format_time
 from pileup.stats.cases import CaseData
 from pileup.stats.monitors import Whole
@@ -15,12 +15,12 @@ TINY = 0.0001
 """Shares below this are told as less than it."""
 
 
-def overhead(info: dict[str, Any], cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> str:
+def overhead(run: Manifest, cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> str:
     """Return what an iteration that does nothing costs, and what pileup took of its hosts, in words.
 
-    Empty where neither is known. `info` is run.json, `series` are all samples of the run.
+    Empty where neither is known. `run` is run.json, `series` are all samples of the run.
     """
-    return "; ".join(filter(None, (_of_iterations(info, cases), _taken(series))))
+    return "; ".join(filter(None, (_of_iterations(run, cases), _taken(series))))
 
 
 def _taken(series: Sequence[Whole]) -> str:
@@ -41,13 +41,13 @@ def _taken(series: Sequence[Whole]) -> str:
     return f"all in all pileup took {sum(cpu):.3g} % of a core on average{where}, commands it started included{most}"
 
 
-def _of_iterations(info: dict[str, Any], cases: Sequence[CaseData]) -> str:
+def _of_iterations(run: Manifest, cases: Sequence[CaseData]) -> str:
     """Return what an iteration costs, and the largest share of a median response that is; "" if not calibrated."""
-    cost = {kind: value for kind in KINDS if isinstance(value := (info.get("overhead") or {}).get(kind), int | float)}
+    cost = {kind: run.overhead[kind] for kind in KINDS if kind in run.overhead}
     if not cost:
         return ""
     told = ", ".join(f"{KINDS[kind]} {format_time(value)}" for kind, value in cost.items())
-    shares = [(share, data.info["name"]) for data in cases if (share := _share(data, cost)) is not None]
+    shares = [(share, data.entry.name) for data in cases if (share := _share(data, cost)) is not None]
     if not shares:
         return f"{told}: that is what pileup itself costs here"
     share, name = max(shares)
@@ -57,7 +57,7 @@ def _of_iterations(info: dict[str, Any], cases: Sequence[CaseData]) -> str:
 
 def _share(data: CaseData, cost: dict[str, float]) -> float | None:
     """Return the cost of an iteration of a case's kind as a share of its median response; None for what is a check."""
-    own = cost.get(str(data.info.get("engine", "")))
+    own = cost.get(data.entry.engine)
     if own is None or data.is_check:
         return None
     medians = [response.quantile(0.5) for tally in data.measured.iterations() if (response := tally.response).count]

@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pileup.model.check import Check, Selected
+from pileup.model.manifest import CaseEntry, Manifest
 from pileup.model.record import Frame
 from pileup.record import RunFolder
 from pileup.stats.cases import CaseData
@@ -49,22 +49,22 @@ class Repeats:
     selected: Selected
     _values: dict[Point, list[float]] = field(default_factory=dict)
 
-    def take(self, folder: RunFolder, info: dict[str, Any], frames: Mapping[int, Sequence[Frame]]) -> None:
+    def take(self, folder: RunFolder, run: Manifest, frames: Mapping[int, Sequence[Frame]]) -> None:
         """Take the figures of the cases to which the frames belong; what has none is left out.
 
-        `info` is run.json as it stands. Raises RecordError when the record cannot be read.
+        `run` is run.json as it stands. Raises RecordError when the record cannot be read.
         """
-        told = [case for case in info["cases"] if case["test"] == self.selected.name and case["id"] in frames]
+        told = [case for case in run.cases if case.test == self.selected.name and case.id in frames]
         windows = self._windows(folder, told, frames)
         for case in told:
-            data = CaseData(case, list(frames[case["id"]]), windows.get(case["id"]))
+            data = CaseData(case, list(frames[case.id]), windows.get(case.id))
             figure = of_test(self.check, self.selected, [data.part])
-            values = self._values.setdefault(tuple(case["point"].items()), [])
+            values = self._values.setdefault(tuple(case.point.items()), [])
             if figure.value is not None:
                 values.append(figure.value)
 
     def _windows(
-        self, folder: RunFolder, told: list[dict[str, Any]], frames: Mapping[int, Sequence[Frame]]
+        self, folder: RunFolder, told: Sequence[CaseEntry], frames: Mapping[int, Sequence[Frame]]
     ) -> dict[int, Window]:
         """Return how long each was measured, to the ns: that takes a look at all rows, and only rates need it."""
         if self.check.function != "rate" or not told:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
 
 from pileup.model import conditions
 from pileup.model.find import asked_words, level_words
-from pileup.model.results import Found, Sought, TrialResult
+from pileup.model.manifest import CaseEntry, TrialResult
+from pileup.model.results import Found, Sought
 from pileup.model.units import format_count
 from pileup.stats.loads.knee import Evidence, Knee
 
@@ -18,14 +17,13 @@ OLD_MOST = 1.0
 """Records without `not_passed` were made when the condition alone judged."""
 
 
-def found(info: dict[str, Any]) -> Found | None:
-    """Return what was found; None for a case that looks for nothing. `info` is its entry in run.json."""
-    told = info.get("find")
-    if not told:
+def found(case: CaseEntry) -> Found | None:
+    """Return what was found; None for a case that looks for nothing."""
+    find = case.find
+    if find is None:
         return None
-    low, high = told["between"]
-    trials = tuple(map(trial_of, told["trials"]))
-    measurements = tuple(map(trial_of, told.get("measurements", ())))
+    low, high = find.between
+    trials, measurements = find.trials, find.measurements
     knee = knee_of((low, high), trials, measurements)
     beyond = ""
     if knee is not None:
@@ -33,33 +31,26 @@ def found(info: dict[str, Any]) -> Found | None:
 
     def level(value: float) -> float:
         within = min(max(value, low), high)
-        return float(int(within)) if told["raise"] == "clients" else within
+        return float(int(within)) if find.raise_ == "clients" else within
 
-    borne = confirmed(measurements) if measurements else told.get("measured")
+    borne = confirmed(measurements) if measurements else find.measured
     known = knee if knee is not None and beyond != "below" else None
     return Found(
-        check=told["while"],
+        check=find.while_,
         conditions=tuple(
-            Sought(each.text, each.figure, each.dimension, each.value) for each in conditions.parse(told["while"])
+            Sought(each.text, each.figure, each.dimension, each.value) for each in conditions.parse(find.while_)
         ),
-        not_passed=float(told.get("not_passed", OLD_MOST)),
-        by=told["raise"],
+        not_passed=OLD_MOST if find.not_passed is None else find.not_passed,
+        by=find.raise_,
         level=borne,
         limit=level(known.level) if known else None,
         low=level(known.low) if known else None,
         high=level(known.high) if known else None,
         beyond=beyond,
-        measured=told.get("measured"),
+        measured=find.measured,
         trials=trials,
         measurements=measurements,
     )
-
-
-def trial_of(told: Mapping[str, Any]) -> TrialResult:
-    """Return a trial as run.json has it; that of an older record has one `value`."""
-    words = {word: value for word, value in told.items() if word not in ("value", "values")}
-    values = told["values"] if "values" in told else (told["value"],)
-    return TrialResult(values=tuple(values), **words)
 
 
 def knee_of(
@@ -82,13 +73,13 @@ def confirmed(measurements: Sequence[TrialResult]) -> float | None:
     return measurements[-1].level
 
 
-def limited_by_generator(trials: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether what was found may be the limit of the generator: trials, as run.json has them, say so and count,
-    or none says that the system was it.
+def limited_by_generator(trials: Sequence[TrialResult]) -> bool:
+    """Return whether what was found may be the limit of the generator: trials say so and count, or none says that the
+    system was it.
     """
-    limited = [each for each in trials if each.get("limited")]
-    return any(each["passed"] is False for each in limited) or (
-        bool(limited) and not any(each["passed"] is False for each in trials)
+    limited = [each for each in trials if each.limited]
+    return any(each.passed is False for each in limited) or (
+        bool(limited) and not any(each.passed is False for each in trials)
     )
 
 
@@ -106,7 +97,7 @@ def found_words(found: Found) -> str:
         return f"nothing is known of where {asked} holds, by {number}{f': {why}' if why else ''}"
     told = f"{asked}: {_limit_words(found)}, by {number}"
     limited = sum(each.limited for each in found.trials)
-    if limited_by_generator([asdict(each) for each in found.trials]):
+    if limited_by_generator(found.trials):
         those = "one" if limited == 1 else format_count(limited)
         told += f"; in {those} that did not pass pileup was the bottleneck, so the system may bear more"
     return f"{told}; {_measured_words(found)}"
@@ -119,7 +110,7 @@ def _limit_words(found: Found) -> str:
     if found.beyond != "above":
         low, high = (level_words(edge, found.by) for edge in (found.low, found.high))
         return f"the limit is {limit} (95 % interval {low} to {high})"
-    if limited_by_generator([asdict(each) for each in found.trials]):
+    if limited_by_generator(found.trials):
         best = level_words(max(each.level for each in found.trials if each.passed), found.by)
         return f"it holds at {best} at least"
     return f"it holds even at the highest level that was allowed, {limit}"

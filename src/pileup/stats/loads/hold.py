@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pileup.model.hold import HELD_LEVEL, HELD_VALUE
+from pileup.model.manifest import CaseEntry
 from pileup.model.results import Held
 from pileup.model.units import format_time
 from pileup.stats.frames.window import Window
@@ -15,38 +16,37 @@ from pileup.stats.monitors import Whole, thinned
 from pileup.stats.verdicts.resolve import amount
 
 
-def held(info: dict[str, Any], window: Window | None, series: Sequence[Whole]) -> Held | None:
+def held(case: CaseEntry, window: Window | None, series: Sequence[Whole]) -> Held | None:
     """Return how a case held its quantity over its measured time; None for a case that holds nothing.
 
-    The share is that of the looks: the interval between them is always the same. `info` is the case's entry in
-    run.json.
+    The share is that of the looks: the interval between them is always the same.
     """
-    hold = info.get("hold")
-    if not hold:
+    hold = case.hold
+    if hold is None:
         return None
-    mine = [each for each in series if each.monitor == info.get("test")]
-    begin, end = info.get("started") or 0, info.get("ended") or 2**62
+    mine = [each for each in series if each.monitor == case.test]
+    begin, end = case.started or 0, case.ended or 2**62
     times, values = _within(mine, HELD_VALUE, begin, end)
     level_times, levels = _within(mine, HELD_LEVEL, begin, end)
-    low, high = hold["at"] - hold["half"], hold["at"] + hold["half"]
+    low, high = hold.at - hold.half, hold.at + hold.half
     inside = (values >= low) & (values <= high)
     measured = (times >= window.begin) & (times <= window.end) if window else np.zeros(len(times), bool)
     looks = level_times[(level_times >= window.begin) & (level_times <= window.end)] if window else level_times[:0]
     count = int(measured.sum())
     kept, drawn = thinned(values.tolist()), thinned(levels.tolist())
     return Held(
-        metric=hold["metric"],
-        dimension=hold["dimension"],
-        set_point=hold["at"],
+        metric=hold.metric,
+        dimension=hold.dimension,
+        set_point=hold.at,
         low=low,
         high=high,
-        by=hold["by"],
+        by=hold.by,
         looks=count,
         blind=max(0, len(looks) - count),
         share=float(inside[measured].mean()) if count else None,
         mean=float(values[measured].mean()) if count else None,
         deviation=float(values[measured].std(ddof=1)) if count > 1 else None,
-        farthest=_farthest(values[measured], hold["at"]),
+        farthest=_farthest(values[measured], hold.at),
         reached=int(times[inside][0] - begin) if inside.any() and begin else None,
         times=tuple(int(times[at]) for at in kept),
         values=tuple(float(values[at]) for at in kept),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pileup.model.event import Event
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase
 from pileup.model.results import SteadyState, Timeline
 from pileup.model.units import format_time
@@ -20,24 +21,24 @@ LATE = 5 * SECOND
 """So much of the measured time may lie before steady state: it is known to so many seconds only."""
 UPSETTING = frozenset({"fault", "setting", "server", "place"})
 """Events after which a load is not the same as before: then nothing is said of a beginning."""
-OTHERS = ("hold", "find", "replay")
-"""Loads whose level changes by itself."""
 SERIES = (("the median response", "p50", "time"), ("the rate", "passed", "rate"))
 LEVEL = frozenset({Phase.WARM_UP, Phase.MEASURE})
 """Phases in which a load has its full level."""
 
 
 def settled(
-    info: dict[str, object], frames: Sequence[Frame], window: Window | None, events: Iterable[Event]
+    case: CaseEntry, frames: Sequence[Frame], window: Window | None, events: Iterable[Event]
 ) -> SteadyState | None:
     """Return when a case became steady.
 
     None where that cannot be told: less than 50 s at one level, a level that changes by itself, or something that
-    upset it. `info` is the entry of the case in run.json.
+    upset it.
     """
-    if window is None or info.get("spans") or any(map(info.get, OTHERS)) or len(frames) < LEAST:
+    if window is None or case.spans or _changes(case) or len(frames) < LEAST:
         return None
-    if any(event.kind in UPSETTING and event.end > _time(info) and event.begin < window.end for event in events):
+    if any(
+        event.kind in UPSETTING and event.end > (case.started or 0) and event.begin < window.end for event in events
+    ):
         return None
     found = timeline(frame for frame in frames if frame.phase in PRESSED)
     level = [place for place, phase in enumerate(found.phase) if phase in LEVEL] if found else []
@@ -48,9 +49,9 @@ def settled(
     return max(several, key=lambda each: math.inf if each.began is None else each.began, default=None)
 
 
-def _time(info: dict[str, object]) -> int:
-    started = info.get("started")
-    return started if isinstance(started, int) else 0
+def _changes(case: CaseEntry) -> bool:
+    """Whether the level of its load changes by itself."""
+    return any((case.hold, case.find, case.replay))
 
 
 def _of_series(

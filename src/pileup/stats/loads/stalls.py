@@ -57,7 +57,7 @@ def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData], series: S
 
     `connection` has the view `operations`, `series` are all samples of the run.
     """
-    closed = {int(data.info["id"]): data for data in cases if data.info.get("load_kind") == "closed" and data.window}
+    closed = {data.entry.id: data for data in cases if data.entry.load_kind == "closed" and data.window}
     told = {}
     for number, gaps in _gaps(connection, list(closed)).items():
         data = closed[number]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pileup.model.check import Check, Selected
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import Counts, Figure
 from pileup.model.units import format_count
@@ -81,10 +81,10 @@ class Looked:
 class Trials:
     """Judges trials of a case: each condition must hold, and at most a share `most` of what was due may not pass.
 
-    `info` is the entry of the case in run.json.
+    `entry` is the entry of the case in run.json.
     """
 
-    info: dict[str, Any]
+    entry: CaseEntry
     conditions: Sequence[Condition]
     most: float
 
@@ -100,9 +100,8 @@ class Trials:
 
     def _data(self, frames: Iterable[Frame], looked: Looked) -> CaseData:
         """Return what was seen of the case itself in the time that is looked at, as if that were all of it."""
-        info = {word: told for word, told in self.info.items() if word != "find"}
-        mine = [_measured(frame, looked.phases) for frame in frames if frame.case == info["id"]]
-        return CaseData(info, mine, looked.window)
+        mine = [_measured(frame, looked.phases) for frame in frames if frame.case == self.entry.id]
+        return CaseData(replace(self.entry, find=None), mine, looked.window)
 
     def _excused(self, mine: CaseData, figures: Sequence[Figure], series: Sequence[Whole]) -> Excuse | None:
         """Return why a trial did not pass, where that is pileup's: all that was missed must be."""
@@ -127,7 +126,7 @@ class Trials:
         number = round(late.count * (1 - late.share_at(LATE_LEAST))) if late.count and answers(mine) else 0
         if _wrong(counts) - BUNCH * number > self.most * _due(counts):
             return None
-        return Excuse((str(mine.info["name"]),), 1.0, f"({format_count(number)} starts came late, in bunches)")
+        return Excuse((mine.entry.name,), 1.0, f"({format_count(number)} starts came late, in bunches)")
 
     def _excuse(self, asked: Condition, mine: CaseData, figure: Figure, series: Sequence[Whole]) -> Excuse | None:
         def left(cases: Sequence[CaseData]) -> Figure:

@@ -7,8 +7,9 @@ phases in the record: all before the last one is set aside here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import Phase
 from pileup.record.operations import word_of_phase
 
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 ALL = "operations_with_unconfirmed"
 
 
-def set_aside(connection: DuckDBPyConnection, cases: Iterable[dict[str, Any]]) -> None:
+def set_aside(connection: DuckDBPyConnection, cases: Iterable[CaseEntry]) -> None:
     """Give what was measured and not confirmed the phase of a trial in the view `operations` of a connection.
 
     `cases` are entries of run.json.
     """
     since = [
-        (int(case["id"]), int(told["measuring"]))
+        (case.id, case.find.measuring)
         for case in cases
-        if (told := case.get("find")) and len(told.get("measurements", ())) > 1
+        if case.find and len(case.find.measurements) > 1 and case.find.measuring is not None
     ]
     if not since:
         return

@@ -7,9 +7,9 @@ of what was due did not pass; what `fail_when` says takes the place of that 1 %,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from pileup.model import check
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import ERROR, FAILED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
 from pileup.model.results import Counts
 from pileup.model.suite import NEVER
@@ -25,12 +25,12 @@ Ended = tuple[CaseOutcome, str]
 
 
 def judge_case(
-    info_case: dict[str, Any],
+    entry: CaseEntry,
     frames: Iterable[Frame],
     phase: int = Phase.MEASURE,
     first_error: str | Callable[[], str] = "",
 ) -> Ended:
-    """Return how a case ended and why, from its frames. `info_case` is its entry in run.json.
+    """Return how a case ended and why, from its frames. `entry` is its entry in run.json.
 
     `first_error` is asked for, when something did not pass, because frames carry no messages.
     """
@@ -43,20 +43,20 @@ def judge_case(
     def message() -> str:
         return first_error if isinstance(first_error, str) else first_error()
 
-    if _is_check(info_case):
+    if _is_check(entry):
         return _judge_check(counts, message)
-    return _judge_load(info_case, measured, counts, message)
+    return _judge_load(entry, measured, counts, message)
 
 
-def by_share(info_case: dict[str, Any]) -> bool:
+def by_share(entry: CaseEntry) -> bool:
     """Return whether a case fails by the share that did not pass."""
-    return not _is_check(info_case) and not info_case.get("fail_when")
+    return not _is_check(entry) and not entry.fail_when
 
 
-def _is_check(info_case: dict[str, Any]) -> bool:
+def _is_check(entry: CaseEntry) -> bool:
     """Return whether every iteration must pass: of so many times by several clients, too, but for `fail_when`."""
-    counted = info_case.get("times") and not info_case.get("for") and not info_case.get("fail_when")
-    return info_case.get("load_kind") in CHECKS or bool(counted)
+    counted = entry.times and not entry.for_ and not entry.fail_when
+    return entry.load_kind in CHECKS or bool(counted)
 
 
 def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:
@@ -69,20 +69,20 @@ def _judge_check(counts: Counts, message: Callable[[], str]) -> Ended:
     return FAILED, _joined(f"{told} ({not_passed(counts)})", message())
 
 
-def _judge_load(info_case: dict[str, Any], measured: Measured, counts: Counts, message: Callable[[], str]) -> Ended:
-    text = info_case.get("fail_when")
+def _judge_load(entry: CaseEntry, measured: Measured, counts: Counts, message: Callable[[], str]) -> Ended:
+    text = entry.fail_when
     if text == NEVER:
         return PASSED, not_passed(counts)
     if counts.passed == 0:
         return FAILED, _joined(f"nothing passed ({not_passed(counts)})", message())
     if not text:
-        return _by_share(counts, message, most_of(info_case))
-    return _by_condition(str(text), info_case, measured, message if counts.passed < counts.ended else str)
+        return _by_share(counts, message, most_of(entry))
+    return _by_condition(text, entry, measured, message if counts.passed < counts.ended else str)
 
 
-def most_of(info_case: dict[str, Any]) -> float:
+def most_of(entry: CaseEntry) -> float:
     """Return what share may not pass: of a level that was looked for what its search allows."""
-    return float((info_case.get("find") or {}).get("not_passed", MOST))
+    return MOST if entry.find is None or entry.find.not_passed is None else entry.find.not_passed
 
 
 def _by_share(counts: Counts, message: Callable[[], str], most: float) -> Ended:
@@ -93,15 +93,15 @@ def _by_share(counts: Counts, message: Callable[[], str], most: float) -> Ended:
     return FAILED, _joined(f"{told}, more than {format_fraction(most)}", message())
 
 
-def _by_condition(text: str, info_case: dict[str, Any], measured: Measured, message: Callable[[], str]) -> Ended:
+def _by_condition(text: str, entry: CaseEntry, measured: Measured, message: Callable[[], str]) -> Ended:
     try:
         wanted = check.parse(text)
-        selected = check.resolve(wanted, {info_case["test"]}, set())
+        selected = check.resolve(wanted, {entry.test}, set())
     except ValueError as mistake:
         return ERROR, f"fail_when: {mistake}"
     if selected.kind != "test":
         return ERROR, f"fail_when: {wanted.figure} is a number that the test reports; expected a figure of its load"
-    part = resolve.Part(measured, timeout=info_case.get("timeout"))
+    part = resolve.Part(measured, timeout=entry.timeout)
     figure = resolve.of_test(wanted, selected, [part])
     if against(wanted, figure).met:
         return FAILED, _joined(f"{text}: {resolve.words(figure)}", message())

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from typing import Any
 from urllib.parse import urlsplit
 
 from pileup.model.check import Selected
 from pileup.model.event import FAULT
-from pileup.model.not_covered import Uncovered, read
+from pileup.model.manifest import Manifest
+from pileup.model.not_covered import Uncovered
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +42,28 @@ class Coverage:
         return replace(faults[0], whole=False) if faults else None
 
 
-def of(info: dict[str, Any]) -> Coverage:
+def of(run: Manifest) -> Coverage:
     """Return what is not covered, by run.json."""
-    away = [Uncovered("monitor", name, reason) for name, reason in elsewhere(info).items()]
-    return Coverage((*read(info.get("not_covered") or ()), *away))
+    away = [Uncovered("monitor", name, reason) for name, reason in elsewhere(run).items()]
+    return Coverage((*run.not_covered, *away))
 
 
-def elsewhere(info: dict[str, Any]) -> dict[str, str]:
+def elsewhere(run: Manifest) -> dict[str, str]:
     """Return name of a monitor -> why it did not measure the host of the target that it watches, by run.json.
 
     Monitors that measured it, or that watch no target, are not in it; nor is one of a target that was never opened.
     """
-    targets = {str(each.get("name")): each for each in info.get("targets") or []}
-    here = [str(each.get("name", "")) for each in info.get("hosts") or []]
+    targets = {target.name: target for target in run.targets}
+    here = [host.name for host in run.hosts]
     found = {}
-    for monitor in info.get("monitors") or []:
-        target = targets.get(monitor.get("watches") or "")
-        if target is None or monitor.get("host") or target.get("launched"):
+    for monitor in run.monitors:
+        target = targets.get(monitor.watches)
+        if target is None or monitor.host or target.launched:
             continue
-        host = host_of(str(target.get("url") or ""))
+        host = host_of(target.url)
         if not is_here(host, here):
-            told = f"{monitor['name']} measured this machine, and target {target['name']} is on {host}"
-            found[str(monitor["name"])] = f'{told}; it takes `host: "ssh://USER@{host}"` of the monitor'
+            told = f"{monitor.name} measured this machine, and target {target.name} is on {host}"
+            found[monitor.name] = f'{told}; it takes `host: "ssh://USER@{host}"` of the monitor'
     return found
 
 

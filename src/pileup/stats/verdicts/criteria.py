@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup.model import check as checks
-from pileup.model.check import Check, Selected
+from pileup.model.check import Check, Selected, Unreadable
 from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.hold import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
@@ -68,36 +69,38 @@ class Criteria:
     def __post_init__(self) -> None:
         self.rows = RowValues(self.connection)
 
-    def judge(self, criterion: dict[str, Any]) -> CriterionResult:
-        """Return a criterion (an entry of run.json) with its verdict."""
-        text, threshold = criterion.get("check") or "", ""
+    def judge(self, criterion: CriterionEntry) -> CriterionResult:
+        """Return a criterion with its verdict."""
+        check, threshold = criterion.check, ""
         several: list[Judged] = []
         lack: Uncovered | None = None
-        if not text:
+        if check is None:
             judged = Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
+        elif isinstance(check, Unreadable):
+            judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), check.problem)
         else:
             try:
-                check = checks.parse(text)
                 threshold = check.threshold
                 selected = self._selected(check)
                 lack = self._lack(selected)
-                several = self._judge(check, selected, criterion.get("at") or (), lack)
+                several = self._judge(check, selected, criterion.at, lack)
                 judged = _together(check, several)
             except ValueError as mistake:
                 judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
-        coverage = _coverage(criterion.get("coverage", "full"), lack)
+        coverage = _coverage(criterion.coverage, lack)
         verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
         points = tuple(
             PointVerdict(each.point, each.verdict, each.figure, each.reason) for each in several if each.point
         )
-        remark = "; ".join(filter(None, (criterion.get("remark"), lack.reason if lack and not lack.whole else "")))
-        told = (criterion["id"], criterion["says"], text, coverage, verdict, judged.figure, threshold, judged.reason)
-        confidence = criterion.get("confidence") or ESTIMATE
+        remark = "; ".join(filter(None, (criterion.remark, lack.reason if lack and not lack.whole else "")))
+        text = check.text if check is not None else ""
+        told = (criterion.id, criterion.says, text, coverage, verdict, judged.figure, threshold, judged.reason)
+        confidence = criterion.confidence or ESTIMATE
         return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
 
     def _selected(self, check: Check) -> Selected:
         """Return what a check speaks of. Raises ValueError when there is none such."""
-        tests = {data.info.get("test", "") for data in self.cases}
+        tests = {data.entry.test for data in self.cases}
         if self._is_reported(check):
             tests = set()
         return checks.resolve(check, tests, self._monitors(check, tests))
@@ -111,7 +114,7 @@ class Criteria:
         return lack if there else replace(lack, whole=True)
 
     def _judge(
-        self, check: Check, selected: Selected, at: Sequence[dict[str, str]], lack: Uncovered | None
+        self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]], lack: Uncovered | None
     ) -> list[Judged]:
         """Return the verdict at each point that is asked for; one for a run without a scan.
 
@@ -124,8 +127,8 @@ class Criteria:
             return [replace(each, verdict=Verdict.NOT_COVERED, reason=lack.reason) for each in found]
         return found
 
-    def _figures(self, check: Check, selected: Selected, at: Sequence[dict[str, str]]) -> list[Judged]:
-        done_once = [data for data in self.cases if data.info.get("test") == selected.name]
+    def _figures(self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]]) -> list[Judged]:
+        done_once = [data for data in self.cases if data.entry.test == selected.name]
         points = grouping.chosen(self.points, at)
         if self.points and not points:
             raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
@@ -134,7 +137,7 @@ class Criteria:
             if not cases or (done_once and not any(data.point for data in done_once)):
                 cases = [grouping.Group("", tuple(self.cases))]
             return [self._of_monitor(check, selected, group) for group in cases]
-        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        mine = [data for data in self.cases if data.entry.test == selected.name]
         found = grouping.groups(mine, points)
         if not found:
             raise ValueError(f"{selected.name} was not planned at these points")
@@ -145,7 +148,7 @@ class Criteria:
         named = selected.name, selected.metric
         if selected.kind == "test" or any((series.monitor, series.metric) == named for series in self.series):
             return selected
-        mine = [data for data in self.cases if data.info.get("test") == selected.name]
+        mine = [data for data in self.cases if data.entry.test == selected.name]
         fits = check.dimension == "time" or check.value == 0
         if not fits or not any(data.measured.named(selected.metric) for data in mine):
             return selected
@@ -165,7 +168,7 @@ class Criteria:
 
     def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
         def figure(cases: Sequence[CaseData]) -> Figure:
-            parts = [replace(data.part, rows=self.rows.of(data.info)) for data in cases]
+            parts = [replace(data.part, rows=self.rows.of(data.entry)) for data in cases]
             return resolve.of_test(check, selected, parts)
 
         judged = _against(check, figure(group.cases), group.name)
@@ -213,7 +216,7 @@ class Criteria:
             within = cut(spans if spans is not None else grouping.spans(group.cases), without)
             return resolve.of_values(check, to_base(pooled(found, within, visits), found[0].unit)[0], dimension)
 
-        mine = [data for data in group.cases if data.info.get("test") == selected.name]
+        mine = [data for data in group.cases if data.entry.test == selected.name]
         slow = _found_late(mine, selected)
         if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
             held = excuse.of_held(check, selected, figure, mine, series=self.series, evaluate=again)
@@ -232,7 +235,7 @@ def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
     """Return the reason where a figure tells what was found by trials of which pileup was the bottleneck."""
     if selected.metric not in (FOUND, FOUND_LOW, FOUND_HIGH):
         return ""
-    slow = [data.info["name"] for data in cases if limited_by_generator(data.info["find"]["trials"])]
+    slow = [data.entry.name for data in cases if data.entry.find and limited_by_generator(data.entry.find.trials)]
     return f"pileup was the bottleneck of {_few(slow)}; this figure does not describe the system" if slow else ""
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup.model.check import TIMES, Check, Selected
 from pileup.model.hold import HELD
+from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import ErrorGroup, Figure
 from pileup.model.units import format_count, format_fraction
@@ -94,9 +95,9 @@ def excuse(
     `cases` are those that the figure is made of, `series` all samples of the run, `failures` those of its own by the
     names of cases (`Limit.failures`). `evaluate` makes the figure again of what is left of the cases.
     """
-    own = {str(data.info["name"]): (failures or {}).get(data.info["name"], ()) for data in cases}
+    own = {data.entry.name: (failures or {}).get(data.entry.name, ()) for data in cases}
     if any(own.values()):
-        cases = [without_failures(data, own[data.info["name"]]) for data in cases]
+        cases = [without_failures(data, own[data.entry.name]) for data in cases]
         figure = evaluate(cases)
         if not is_missed(check, figure):
             number = sum(each.count for groups in own.values() for each in groups)
@@ -158,15 +159,15 @@ def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excus
 
 
 def of_case(
-    info: dict[str, Any], frames: Sequence[Frame], samples: Iterable[SampleRow], errors: Sequence[ErrorGroup]
+    entry: CaseEntry, frames: Sequence[Frame], samples: Iterable[SampleRow], errors: Sequence[ErrorGroup]
 ) -> str:
     """Return why a case of which too much did not pass has not failed, but is not known; empty where it has failed.
 
-    `info` is its entry in run.json, `frames` and `samples` are those since it began to press, `errors` all of the run.
+    `entry` is its entry in run.json, `frames` and `samples` are those since it began to press, `errors` all of the run.
     """
-    if not by_share(info):
+    if not by_share(entry):
         return ""
-    data, most, series = CaseData(info, list(frames), None), most_of(info), whole_series(samples)
+    data, most, series = CaseData(entry, list(frames), None), most_of(entry), whole_series(samples)
     for each in bottleneck.limits([data], series, errors):
         if each.failures and _share_not_passed(without_failures(data, each.failures)) <= most:
             return each.what
@@ -181,7 +182,7 @@ def is_missed(check: Check, figure: Figure) -> bool:
 
 def _told(missing: _Missing, found: Stretches) -> Excuse | None:
     """Return what pileup did as an excuse; None where it did nothing, or not for long enough."""
-    held_back = [(str(data.info["name"]), times) for data, times in found if times]
+    held_back = [(data.entry.name, times) for data, times in found if times]
     whole = sum(_seconds(data) for data, _ in found)
     share = sum(holdups.share(times, data.frames) * _seconds(data) for data, times in found) / whole if whole else 0.0
     if not held_back or share < missing.share:
@@ -253,7 +254,7 @@ def _of_rate(check: Check, figure: Figure, cases: Sequence[CaseData]) -> _Missin
     share = 1 - figure.value / check.value
 
     def bar(data: CaseData) -> Bar:
-        if data.info.get("load_kind") == "open":
+        if data.entry.load_kind == "open":
             return _shifted(share)(data)
         clients = max((frame.clients for frame in data.frames if frame.phase == Phase.MEASURE), default=1)
         cycle = clients * bottleneck.measured_seconds(data) * 1e9 / max(1, data.measured.counts().ended)

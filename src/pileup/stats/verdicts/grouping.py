@@ -50,7 +50,7 @@ def of_samples(group: Group, selected: Selected) -> list[Span] | None:
     in its own measured time alone, after settling: other loads may have been measured long before.
     """
     if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
-        own = [data for data in group.cases if data.info.get("test") == selected.name]
+        own = [data for data in group.cases if data.entry.test == selected.name]
         if own:
             return spans(own)
     return spans(group.cases) or ([] if group.name else None)

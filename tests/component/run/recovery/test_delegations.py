@@ -1,15 +1,17 @@
 """Credentials that a crashed run has left on a system that is not its own are taken back, each once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pileup.builtin.practice.batch import PracticeBatchTarget
 from pileup.model.errors import Refused
+from pileup.model.manifest import TargetEntry
 from pileup.model.record import ClaimRow
 from pileup.plugin.batch import BatchTarget, Delegation, JobSpec
 from pileup.record import RunFolder
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.undo import mend, would_mend
@@ -31,9 +33,8 @@ def left(tmp_path: Path, target: PracticeBatchTarget, cleanup: str = "always", p
     (tmp_path / "suite.yaml").write_text(SUITE.replace("URL", target.url))
     plan = load(tmp_path / "suite.yaml")
     folder = RunFolder.create(tmp_path / "runs", "delegations", 0)
-    info = first_info(plan, 1)
-    info["targets"] = [{"name": "ce", "private": private}]
-    folder.save(info)
+    info = first_manifest(plan, 1)
+    folder.save(replace(info, targets=(TargetEntry("ce", private=private),)))
     (case,) = plan.cases
     folder.journal("delegations", "made", case=case.name, target="ce", stamp="0123456789", cleanup=cleanup)
     made = [target.delegate(10**12, user) for user in ("a", "b", "c")]

@@ -14,6 +14,7 @@ from pileup.model.surroundings import introduce, surroundings
 from pileup.record import RunFolder
 from pileup.run.recovery import leftovers, lock, registry
 from pileup.suite import load
+from tests.manifests import plain, run_of
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def run(tmp_path: Path, state: Path) -> RunFolder:
     folder = RunFolder.create(tmp_path / "runs", "t", 0)
-    folder.save({"cases": [], "targets": []})
+    folder.save(run_of({"cases": [], "targets": []}))
     return folder
 
 
@@ -47,8 +48,8 @@ def test_s5_a_run_is_known_by_its_folder_and_nonce(run: RunFolder, state: Path, 
     assert registry.entry_of(copy) is None, "another inode"
     moved = RunFolder.open(run.path.rename(tmp_path / "moved"))
     assert registry.entry_of(moved) is not None, "the same folder of another name"
-    moved.save(moved.info())
-    (moved.path / "run.json").write_text(json.dumps({**moved.info(), "nonce": "0" * 32}))
+    moved.save(moved.manifest())
+    (moved.path / "run.json").write_text(json.dumps({**plain(moved), "nonce": "0" * 32}))
     assert registry.entry_of(RunFolder.open(moved.path)) is None, "another nonce"
     registry.remove(run.nonce)
     assert list(registry.entries()) == []
@@ -138,7 +139,7 @@ def test_without_a_place_for_the_registry_a_run_goes_on_and_says_so(tmp_path: Pa
     introduce({"XDG_STATE_HOME": str(tmp_path / "file")}, os.geteuid())
     try:
         folder = RunFolder.create(tmp_path / "runs", "t", 0)
-        folder.save({"cases": [], "targets": []})
+        folder.save(run_of({"cases": [], "targets": []}))
         held = leftovers.register(folder, load(tmp_path / "suite.yaml"))
         assert leftovers.alive(folder)
         leftovers.unregister(held)

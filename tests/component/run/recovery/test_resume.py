@@ -1,13 +1,15 @@
 """What is left to do of a run that was broken off, from folders as a crash leaves them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pileup.model.errors import UsageError
+from pileup.model.manifest import PlaceEntry, RunState
 from pileup.model.record import FAILED, PASSED
 from pileup.record import RunFolder
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery import leftovers, registry
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.resume import Earlier, take_up
@@ -37,9 +39,8 @@ class Broken:
         self.file.write_text(suite)
         self.plan = load(self.file, values)
         self.folder = RunFolder.create(base / "runs", "t", 1)
-        self.info = first_info(self.plan, 1)
-        self.info["places"] = [{"number": 0, "name": "local"}]
-        self.folder.save(self.info)
+        self.run = replace(first_manifest(self.plan, 1), places=(PlaceEntry(0, "local"),))
+        self.folder.save(self.run)
         registry.add(self.folder, self.plan.digest, {})
 
     def begins(self, *names: str) -> None:
@@ -124,20 +125,20 @@ def test_cases_that_were_cut_short_or_not_run_or_found_no_target_are_done_again(
 def test_attempts_that_are_done_again_count_nowhere(broken: Broken) -> None:
     broken.ends("fill", "fill-own")
     broken.begins("read")
-    info = broken.take_up().info
-    assert info["void"] == [[3, 0]]
-    assert [told["outcome"] for told in info["cases"]] == ["passed", "passed", None, None, None]
-    assert (info["state"], len(info["sessions"])) == ("running", 2)
+    run = broken.take_up().run
+    assert run.void == ((3, 0),)
+    assert [case.outcome for case in run.cases] == ["passed", "passed", None, None, None]
+    assert (run.state, len(run.sessions)) == ("running", 2)
 
 
 def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
     broken.ends(*NAMES)
     earlier = broken.take_up()
-    assert earlier.info["void"] == [], "it crashed before its verdict"
+    assert earlier.run.void == (), "it crashed before its verdict"
     with pytest.raises(UsageError, match="goes on: its pileup is at work"):
         broken.take_up()  # S12: neither another `resume` nor a start comes between
     earlier.held.lock.release(done=False)
-    broken.folder.save({**broken.info, "state": "ended"})
+    broken.folder.save(replace(broken.run, state=RunState.ENDED))
     with pytest.raises(UsageError, match="every case has an outcome"):
         broken.take_up()
 

@@ -15,9 +15,10 @@ import psutil
 import pytest
 
 from pileup.model.errors import UsageError
+from pileup.model.manifest import TargetEntry
 from pileup.model.program import Keys, Program, Step
 from pileup.record import RunFolder
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery import leftovers, registry
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
@@ -64,9 +65,9 @@ def begin(tmp_path: Path) -> Begin:
         text = SUITE.replace("FOLDER", str(tmp_path / "data")).replace("INSIDE", inside)
         (tmp_path / "suite.yaml").write_text(text)
         folder = RunFolder.create(tmp_path / "runs", "undo", 0)
-        info = first_info(load(tmp_path / "suite.yaml"), 1)
-        info["targets"] = [{"name": "se", "private": False}, {"name": "mine", "private": True}]
-        folder.save(info)
+        info = first_manifest(load(tmp_path / "suite.yaml"), 1)
+        targets = (TargetEntry("se", private=False), TargetEntry("mine", private=True))
+        folder.save(replace(info, targets=targets))
         return folder
 
     return begin
@@ -410,12 +411,12 @@ def test_s5_a_plug_in_that_has_changed_is_not_executed(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: './mine.py:A'}]\n")
     plan = load(tmp_path / "suite.yaml")
     folder = RunFolder.create(tmp_path / "runs", "plugin", 0)
-    folder.save(first_info(plan, 1))
+    folder.save(first_manifest(plan, 1))
     leftovers.register(folder, plan).lock.release(done=False)
-    assert reload(folder.info(), {}, Trust.of(folder)).digest == plan.digest
+    assert reload(folder.manifest(), {}, Trust.of(folder)).digest == plan.digest
     plugin.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
     with pytest.raises(UsageError, match=r"mine\.py, a plug-in of .* is not what this run began with"):
-        reload(folder.info(), {}, Trust.of(folder))
+        reload(folder.manifest(), {}, Trust.of(folder))
     assert not (tmp_path / "executed").exists()
 
 

@@ -18,6 +18,7 @@ from pileup.run.recovery.undo_kinds import Reach
 from pileup.run.servers import disks
 from pileup.run.servers.supervisor import Supervisor
 from tests.component.run.servers.test_supervisor import READY, URL, python, states, until
+from tests.manifests import run_of
 
 SIZE = 2 << 20
 
@@ -104,7 +105,7 @@ def test_without_root_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "runs", "t", 0)
-    folder.save({"targets": [], "cases": []})
+    folder.save(run_of({"targets": [], "cases": []}))
     other = folder.journal("disk", "made", target="ce", path=str(disk))
     (told,) = mend(folder, Trust(None, given=True), Reach.OWN)
     assert f"{disk} is no disk of this run" in told.problem

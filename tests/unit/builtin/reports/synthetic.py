@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pileup.model.exits import ExitCode
+from pileup.model.manifest import Manifest, SuiteSource
 from pileup.model.record import CaseOutcome
 from pileup.model.results import (
     CaseResult,
@@ -24,8 +25,9 @@ from pileup.model.results import (
     Served,
     Timeline,
 )
-from pileup.model.verdict import Verdict
+from pileup.model.verdict import RunVerdict, Verdict
 from pileup.stats.compare.points import comparisons, points
+from tests.manifests import run_of
 
 BEGIN = 1_795_256_103_000_000_000
 SECOND = 10**9
@@ -259,9 +261,9 @@ def monitors(seconds: int = 60) -> tuple[Series, ...]:
     return tuple(found)
 
 
-def run_info(title: str = "Copy stress on the new disk servers") -> dict[str, Any]:
+def run_info(title: str = "Copy stress on the new disk servers", **more: Any) -> Manifest:
     """What run.json says."""
-    return {
+    told = {
         "format": 1,
         "title": title,
         "about": "For the purchase of 2027: do the new disk servers carry what an analysis facility asks of them?",
@@ -311,6 +313,7 @@ def run_info(title: str = "Copy stress on the new disk servers") -> dict[str, An
         "verdict": "failed",
         "debug_build": False,
     }
+    return run_of({**told, **more})
 
 
 def criteria() -> tuple[CriterionResult, ...]:
@@ -472,7 +475,15 @@ def simple() -> RunResults:
 def empty() -> RunResults:
     """A run that was ended before anything happened."""
     return RunResults(
-        "runs/x", {"title": "Nothing"}, (), (), (), (), ExitCode.UNKNOWN, "unknown", "Nothing was measured."
+        "runs/x",
+        Manifest(title="Nothing"),
+        (),
+        (),
+        (),
+        (),
+        ExitCode.UNKNOWN,
+        RunVerdict.UNKNOWN,
+        "Nothing was measured.",
     )
 
 
@@ -490,12 +501,13 @@ def hostile() -> RunResults:
     drawn = tuple(
         replace(each, metric=HOSTILE, labels=f"x={HOSTILE}", host=HOSTILE, unit=HOSTILE) for each in full.series[:2]
     )
-    info = full.run | {
-        "title": HOSTILE,
-        "about": HOSTILE,
-        "labels": {HOSTILE: HOSTILE},
-        "suite": {"text": HOSTILE, "source": HOSTILE},
-    }
+    info = replace(
+        full.run,
+        title=HOSTILE,
+        about=HOSTILE,
+        labels={HOSTILE: HOSTILE},
+        suite=SuiteSource(text=HOSTILE, source=HOSTILE),
+    )
     return replace(
         full, run=info, cases=cases, errors=errors, criteria=said, series=drawn, limit=HOSTILE, notes=(HOSTILE,)
     )
@@ -558,8 +570,8 @@ def scanned(threads: tuple[str, ...] = ("4", "16", "64"), repeats: int = 4) -> R
                 len(cases) + 1, f"copy[{label}]#{repeat}", 6.0 * len(cases), 6, rate=rate, median=8e9 / rate
             )
             cases.append(replace(case, test="copy", point=point, repeat=repeat, visit=len(cases)))
-    info = run_info("Threads and buffers") | {"scan": axes, "points": values, "repeat": repeats}
-    info["ended"] = int(BEGIN + (6.0 * len(cases) + 1) * SECOND)
+    ended = int(BEGIN + (6.0 * len(cases) + 1) * SECOND)
+    info = run_info("Threads and buffers", scan=axes, points=values, repeat=repeats, ended=ended)
     found = points(info)
     verdicts = tuple(
         PointVerdict(point.name, Verdict.NOT_MET if point.number == 1 else Verdict.MET, figure(90e6, "time", 400), "")

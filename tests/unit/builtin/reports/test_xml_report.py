@@ -90,7 +90,7 @@ def test_the_comparison_of_points_can_be_found() -> None:
 
 def test_what_xml_cannot_say_is_replaced() -> None:
     rich = synthetic.rich()
-    root = render(replace(rich, limit="a\x00b\ud800c", run=rich.run | {"labels": {"x\x01": "y"}}))
+    root = render(replace(rich, limit="a\x00b\ud800c", run=replace(rich.run, labels={"x\x01": "y"})))
     assert root.get("limit") == "a\ufffdb\ufffdc"
 
 

@@ -10,6 +10,7 @@ from pileup.cli.app import app
 from pileup.model.errors import UsageError
 from pileup.model.record import ClaimRow, FindingRow
 from pileup.record.operations import connect, quoted
+from tests.manifests import plain, run_of
 from tests.support import ROOT
 from tests.unit.stats import scans
 from tests.unit.stats.conftest import golden
@@ -91,10 +92,10 @@ def test_figures_quantiles_and_criteria_are_those_of_the_results(tmp_path):
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_the_points_of_a_scan_are_tables(form, tmp_path):
     folder = scans.scan(tmp_path / "run", lambda point, repeat: (40 // int(point["se.threads"]) + repeat) * 10**6)
-    told = folder.info()
+    told = plain(folder)
     told["criteria"] = [{"id": "C", "says": 'x\n"y", z', "check": "p50(copy) < 5 ms", "coverage": "full"}]
     told["equivalent"] = [["copy", "read"]]
-    folder.save(told)
+    folder.save(run_of(told))
     folder.event("fault", "se is restarted", target="se", begin=1, end=2)
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["export", str(folder.path), "--to", form, "--out", str(out)])
@@ -148,7 +149,7 @@ def test_claims_and_findings_are_tables(golden, tmp_path):
     )
     folder.close()
     told = {"number": 0, "target": "se", "fault": -1, "after": "", "load": "", "begin": 8, "end": 9, "gone": 0}
-    folder.save({**folder.info(), "audits": [{**told, "claims": {"copy": 2}, "looked": 2, "problem": ""}]})
+    folder.save(run_of({**plain(folder), "audits": [{**told, "claims": {"copy": 2}, "looked": 2, "problem": ""}]}))
     done = CliRunner().invoke(app, ["export", str(folder.path), "--to", "json", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     first, second = read(tmp_path / "out" / "findings.json")

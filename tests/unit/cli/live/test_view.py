@@ -19,6 +19,7 @@ from pileup.cli.live.view import Lines, LiveView, watch
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
+from tests.manifests import run_of
 
 SECOND = 10**9
 BEGIN = 1_795_256_103 * SECOND
@@ -55,7 +56,7 @@ class Growing:
                 for number, (name, load, rate, longest) in enumerate(cases, 1)
             ],
         }
-        self.folder.save(self.info)
+        self.folder.save(run_of(self.info))
         self.watcher = Watcher(self.folder.path, lambda: self.now)
 
     def begins(self, case: int) -> None:
@@ -120,18 +121,18 @@ def run(tmp_path: Path) -> Iterator[Growing]:
 def test_trials_are_told_apart_from_what_is_measured(run: Growing) -> None:
     find = run.info["cases"][1]["find"] = {"trials": [], "measuring": None}
     run.info["cases"][1]["started"] = run.now
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     run.second(2, 100, phase=Phase.WARM_UP)
     run.second(2, 10, phase=Phase.COOLDOWN)
     assert "copy  trial 1  " in run.text()
     find["trials"] = [{"level": 10.0}]
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     run.second(2, 50, phase=Phase.RAMP)
     assert "copy  trial 2  " in run.text()
     assert "cool-down" not in run.text()
     find["measuring"] = run.now
     run.info["cases"][1]["rate"] = 20.0
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     run.second(2, 20, phase=Phase.WARM_UP)
     assert "copy  warm-up  " in run.text()
     run.second(2, 20, phase=Phase.MEASURE)
@@ -140,7 +141,7 @@ def test_trials_are_told_apart_from_what_is_measured(run: Growing) -> None:
     assert "of 20 /s" in run.text()
     # where that level was not confirmed a lower one is measured: what was before is no part of the figures
     find["measuring"] = run.now
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     run.look()
     run.second(2, 7, phase=Phase.MEASURE)
     assert run.look().cases[2].tally.so_far().counts["passed"] == 7
@@ -214,7 +215,7 @@ def test_a_run_that_was_taken_up_again_shows_the_cases_of_this_session(run: Grow
     run.ends(1, "failed")
     later = time.time_ns() + 1
     run.info.update(sessions=[{"started": 1, "ended": None}, {"started": later, "ended": None}], void=[[1, 0]])
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     state = run.watcher.look()
     assert state.finished == []
     assert state.cases[1].tally.recent().rate == 0
@@ -264,7 +265,7 @@ def test_many_finished_cases_leave_room_for_the_rest(run: Growing) -> None:
         }
         for n in range(1, 501)
     ]
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     text = run.text(80, 24)
     assert len(text.splitlines()) <= 24
     assert "case500  passed" in text
@@ -286,7 +287,7 @@ def test_torn_files_are_read_again(run: Growing) -> None:
     state = run.look()
     assert not state.cases
     path.write_bytes(whole)
-    run.folder.save(run.info)
+    run.folder.save(run_of(run.info))
     run.look()
     assert run.look().cases[2].tally.so_far().counts["passed"] == 100
 

@@ -14,6 +14,7 @@ from pileup.cli.show.command import print_results
 from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
 from pileup.record import RunFolder
 from pileup.stats import results
+from tests.manifests import plain, run_of
 from tests.support import ROOT
 from tests.unit.builtin.reports import submitted, synthetic
 
@@ -41,10 +42,10 @@ def test_everything_fits(found, width):
 
 
 def test_what_users_wrote_is_not_taken_as_markup(found, golden_copy):
-    info = golden_copy.info()
+    info = plain(golden_copy)
     info["cases"][1]["name"] = "copy[red]"
     info["criteria"][0]["says"] = "[bold]x[/nothing]"
-    golden_copy.save(info)
+    golden_copy.save(run_of(info))
     text = shown(results(golden_copy), 120)
     assert "copy[red]" in text
     assert "[bold]x[/nothing]" in text
@@ -64,7 +65,7 @@ def test_a_run_that_goes_on_is_shown(golden_copy):
 
 def test_an_empty_run_is_shown(tmp_path):
     folder = RunFolder.create(tmp_path, "x", 0)
-    folder.save({"title": "nothing yet"})
+    folder.save(run_of({"title": "nothing yet"}))
     assert "Verdict: unknown" in shown(results(folder), 80)
 
 

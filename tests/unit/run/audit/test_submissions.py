@@ -16,8 +16,8 @@ from pileup.plugin.batch import BatchTarget, Claim, Delegation, Fate, Finding, J
 from pileup.record import RunFolder
 from pileup.run.audit.lookup import Bounds
 from pileup.run.audit.submissions import Audits, failed_share, lost_share
-from pileup.run.manifest import Book
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest import ManifestWriter
+from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
 from pileup.run.stop import Haste, Stop
 from pileup.stats.audits import audits
@@ -71,7 +71,7 @@ class Stage:
         (path / "suite.yaml").write_text(SUITE)
         plan = load(path / "suite.yaml")
         self.folder = RunFolder.create(path / "runs", "audit", 0)
-        self.book = Book(self.folder, first_info(plan, 1))
+        self.book = ManifestWriter(self.folder, first_manifest(plan, 1))
         self.book.save()
         self.numbers, self.stop, self.served = Numbers(), Stop(), 0
         self.audits = Audits(
@@ -130,7 +130,7 @@ def test_every_fate_is_found_written_and_sampled(make: Make) -> None:
     stage.claim("once", "twice", "cancelled", "going", "lost", "reused")
     stage.claim("never", "ghost", answered=False)
     (told,) = stage.end()
-    assert (told["claims"], told["looked"], told["problem"], told["fault"]) == ({"submit": 8}, 8, "", -1)
+    assert (told.claims, told.looked, told.problem, told.fault) == ({"submit": 8}, 8, "", -1)
     fates = {
         "once": "ran once",
         "twice": "ran twice",
@@ -168,7 +168,7 @@ def test_claims_are_asked_for_in_pages_and_by_test(make: Make) -> None:
     stage.claim(*names[20:], test="more")
     (told,) = stage.end()
     assert bank.pages == [10, 10, 5]
-    assert told["claims"] == {"submit": 20, "more": 5}
+    assert told.claims == {"submit": 20, "more": 5}
     assert [stage.numbers.found[test, "jobs_once", "visit=0"] for test in ("submit", "more")] == [20, 5]
 
 
@@ -188,7 +188,7 @@ def test_a_target_that_does_not_answer_is_asked_again(make: Make) -> None:
     stage = make(Bounds(whole=20, patience=10, settle=0), ce=bank)
     stage.claim("a")
     (told,) = stage.end()
-    assert (told["looked"], told["problem"], bank.pages) == (1, "", [1, 1, 1])
+    assert (told.looked, told.problem, bank.pages) == (1, "", [1, 1, 1])
     assert stage.served >= 1, "the run goes on beating"
 
 
@@ -198,7 +198,7 @@ def test_an_audit_that_cannot_be_made_says_so_and_gives_no_samples(make: Make) -
     stage.claim(*(f"job-{number}" for number in range(15)))
     bank.asked = lambda: bank.down.append(Ambiguous("no answer")) if len(bank.pages) > 1 else None
     (told,) = stage.end()
-    assert (told["looked"], told["problem"]) == (10, "no answer")
+    assert (told.looked, told.problem) == (10, "no answer")
     assert len(stage.fates()) == 10, "what is known is kept"
     assert stage.numbers.found == {}
     assert any(event["kind"] == "audit" and "no answer" in event["text"] for event in stage.folder.events())
@@ -208,13 +208,13 @@ def test_an_audit_that_cannot_be_made_says_so_and_gives_no_samples(make: Make) -
 def test_a_target_that_is_not_there_is_told(make: Make, target: str) -> None:
     stage = make()
     stage.claim("a", target=target)
-    assert [told["problem"] for told in stage.end()] == [f"{target} is unavailable"]
+    assert [told.problem for told in stage.end()] == [f"{target} is unavailable"]
 
 
 def test_nothing_is_asked_where_nothing_was_submitted(make: Make) -> None:
     stage = make(ce=Bank())
     stage.folder.append_claims([ClaimRow(1, 1, "submit", "ce", "alice", "d1", "delegation")])
-    assert stage.end() == []
+    assert stage.end() == ()
 
 
 def test_after_a_fault_the_newest_claims_come_first(make: Make) -> None:
@@ -225,9 +225,9 @@ def test_after_a_fault_the_newest_claims_come_first(make: Make) -> None:
     stage.claim("lost")
     stage.audits.after_fault(0, "submit")
     fault, end = stage.end()
-    assert (fault["fault"], fault["load"], end["fault"]) == (0, "submit", -1)
-    assert "submit" in fault["after"]
-    first = [each.claim.name for each in stage.folder.findings() if each.audit == fault["number"]]
+    assert (fault.fault, fault.load, end.fault) == (0, "submit", -1)
+    assert "submit" in fault.after
+    first = [each.claim.name for each in stage.folder.findings() if each.audit == fault.number]
     assert first[:3] == ["job-11", "job-10", "job-9"]
     assert stage.numbers.found["fault", "jobs_lost", "fault=crash,test=submit,visit=0"] == 1
     assert stage.numbers.found["submit", "jobs_lost", "visit=0"] == 1
@@ -239,9 +239,9 @@ def test_a_wish_to_stop_ends_audits_after_faults_and_hurry_ends_all(make: Make) 
     stage.stop.ask("user", Haste.IN_ORDER)
     stage.audits.after_fault(0, "submit")
     fault, end = stage.end()
-    assert (fault["problem"], end["problem"]) == ("it was stopped", "")
+    assert (fault.problem, end.problem) == ("it was stopped", "")
     stage.stop.ask("user", Haste.AT_ONCE)
-    assert stage.end()[-1]["problem"] == "it was stopped"
+    assert stage.end()[-1].problem == "it was stopped"
 
 
 def test_claims_of_an_earlier_session_went_with_its_private_server(make: Make) -> None:
@@ -251,9 +251,9 @@ def test_claims_of_an_earlier_session_went_with_its_private_server(make: Make) -
     earlier.append_claims([ClaimRow(1, 3, "mine", "own", "old", "1"), ClaimRow(1, 1, "submit", "ce", "old", "1")])
     earlier.close()
     stage.claim("new", target="own", test="mine")
-    own, site = sorted(stage.end(), key=lambda told: str(told["target"]), reverse=True)
-    assert (own["claims"], own["gone"], own["looked"]) == ({"mine": 1}, 1, 1)
-    assert (site["claims"], site["gone"], site["looked"]) == ({"submit": 1}, 0, 1)
+    own, site = sorted(stage.end(), key=lambda told: str(told.target), reverse=True)
+    assert (own.claims, own.gone, own.looked) == ({"mine": 1}, 1, 1)
+    assert (site.claims, site.gone, site.looked) == ({"submit": 1}, 0, 1)
 
 
 def test_a_disk_that_refuses_ends_the_audit(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +358,7 @@ def test_a3_what_others_have_purged_is_no_loss(make: Make) -> None:
     found = {metric: value for (_, metric, _), value in stage.numbers.found.items()}
     assert (found["jobs_purged"], found["jobs_lost"]) == (1, 1)
     assert found["lost_share"] == pytest.approx(100 / 3)
-    (told,) = audits(stage.folder, stage.book.info)
+    (told,) = audits(stage.folder, stage.book.run)
     assert told.fates["purged by others"] == 1
     assert told.acknowledged == 3
     assert {each.fate for each in told.bad} == {"lost"}
@@ -386,7 +386,7 @@ def test_a4_an_audit_of_a_system_that_hangs_is_left_behind_and_writes_nothing_la
     begin = time.monotonic()
     (told,) = stage.end()
     assert time.monotonic() - begin < 10
-    assert (told["problem"], told["looked"]) == ("it was stopped", 0)
+    assert (told.problem, told.looked) == ("it was stopped", 0)
     hung.goes_on.set()
     worker = next((each for each in threading.enumerate() if each.name == "audit"), None)
     if worker is not None:

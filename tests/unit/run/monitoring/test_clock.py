@@ -11,6 +11,7 @@ from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.plugin import Monitor, PluginError
 from pileup.record import RunFolder
 from pileup.run.monitoring.clock import MonitorClock, Watch
+from tests.manifests import run_of
 
 MS = 10**6
 
@@ -136,7 +137,7 @@ class Telling(Counting):
 
 
 def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder) -> None:
-    folder.save({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]})
+    folder.save(run_of({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]}))
     watched, alone = Telling(3), Telling(3)
     watches = [Watch("slow", watched, 10 * MS, target="db"), Watch("free", alone, 10 * MS)]
     clock = MonitorClock(watches, folder, place=3, index=["other", "db"].index)

@@ -1,15 +1,17 @@
 """Jobs that a crash left on a system that is not pileup's own: found by name, cancelled, and never anybody else's."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pileup.model.manifest import TargetEntry
 from pileup.model.record import ClaimRow, Frame
 from pileup.plugin.batch import Job, JobState
 from pileup.record import RunFolder
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery import jobs
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
@@ -37,8 +39,8 @@ class Crashed:
         (path / "suite.yaml").write_text(SUITE.replace("BATCH", str(batch)))
         self.bank = Bank()
         self.folder = RunFolder.create(path / "runs", "left", 0)
-        info = first_info(load(path / "suite.yaml"), 1)
-        self.folder.save({**info, "targets": [{"name": "ce", "private": False}]})
+        info = first_manifest(load(path / "suite.yaml"), 1)
+        self.folder.save(replace(info, targets=(TargetEntry("ce", private=False),)))
         self.folder.append_frame(Frame(1, 10**9, 0, 1, 3, started, 0, 0, 1, 0, b"", ()))
         monkeypatch.setattr(Context, "target", lambda _self, _name: self.bank)
         monkeypatch.setattr(jobs, "LEAST", 2)

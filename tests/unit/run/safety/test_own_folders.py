@@ -12,7 +12,7 @@ from pileup.model.plan import Plan
 from pileup.model.program import Content, Keys, Program, Step
 from pileup.plugin import NotThere, Refused, ThereAlready
 from pileup.record import RunFolder
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.run.safety.boundary import Inside, Names, place_inside
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.kept_sets import describe, found_again
@@ -45,7 +45,7 @@ tests: [{{name: fill, use: storage.write, target: se, options: {{files: 4, size:
     (tmp_path / "s.yaml").write_text(suite)
     plan = load(tmp_path / "s.yaml")
     folder = RunFolder.create(tmp_path / "runs", "grounds", 0)
-    folder.save(first_info(plan, 1))
+    folder.save(first_manifest(plan, 1))
     return with_own(plan, folder), folder
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pileup.model.record import Sample, SampleRow
 from pileup.stats import results, to_json
+from tests.manifests import plain, run_of
 from tests.unit.stats import scans
 
 MS = 10**6
@@ -96,9 +97,9 @@ def test_no_point_and_no_value_of_an_axis_takes_less_than_no_time(tmp_path):
 
 def test_a_case_that_was_not_run_leaves_its_pair_out(tmp_path):
     folder = scans.scan(tmp_path, duration)
-    told = folder.info()
+    told = plain(folder)
     told["void"] = [[1, 0]]  # as if nobody had made it again
-    folder.save(told)
+    folder.save(run_of(told))
     found = results(folder)
     p50 = comparison(found, "p50")
     assert p50.points[0].repeats[0] is None
@@ -120,7 +121,7 @@ def test_an_attempt_that_was_broken_off_counts_nowhere(tmp_path):
 
 def judge(folder, check, at=()):
     criterion = {"id": "C", "says": "x", "check": check, "coverage": "full", "at": list(at)}
-    folder.save({**folder.info(), "criteria": [criterion]})
+    folder.save(run_of({**plain(folder), "criteria": [criterion]}))
     (found,) = results(folder).criteria
     return found
 
@@ -231,7 +232,7 @@ def test_cases_of_which_a_quantile_had_no_answer_are_told():
             if (threads, repeat) == ("16", 2):
                 one = replace(one, quantiles={**one.quantiles, 0.9: bound})
             cases.append(case(one, point={"se.threads": threads}, repeat=repeat))
-    found = comparisons(points({"points": [{"se.threads": "4"}, {"se.threads": "16"}]}), cases)
+    found = comparisons(points(run_of({"points": [{"se.threads": "4"}, {"se.threads": "16"}]})), cases)
     notes = {each.metric: each.notes for each in found}
     assert notes["p90"] == ("p90 had no answer in 1 of 6 cases: these are slower than what is compared.",)
     assert notes["p50"] == ()

@@ -13,6 +13,7 @@ from pileup.model.verdict import Verdict
 from pileup.stats.audits import FATES, LOST, REUSED, share
 from pileup.stats.faults import repeats
 from pileup.stats.verdicts.criteria import Criteria
+from tests.manifests import criterion_of, run_of
 
 SECOND = 10**9
 
@@ -44,13 +45,15 @@ def audit(at: int, lost: int, acknowledged: int, problem: str = "", fault: int =
     )
 
 
-INFO: dict[str, Any] = {
-    "cases": [
-        {"id": 1, "name": "submit#1", "test": "submit", "visit": 0, "point": {}},
-        {"id": 2, "name": "submit#2", "test": "submit", "visit": 1, "point": {}},
-        {"id": 3, "name": "poll", "test": "poll", "visit": 0, "point": {}},
-    ]
-}
+INFO = run_of(
+    {
+        "cases": [
+            {"id": 1, "name": "submit#1", "test": "submit", "visit": 0, "point": {}},
+            {"id": 2, "name": "submit#2", "test": "submit", "visit": 1, "point": {}},
+            {"id": 3, "name": "poll", "test": "poll", "visit": 0, "point": {}},
+        ]
+    }
+)
 EVENTS = [Event("note", "", 0, 0), event(10), event(30), event(50, "other")]
 FOUND = {
     1: (
@@ -95,7 +98,7 @@ def test_an_older_record_has_no_names_of_faults() -> None:
 def judge(check: str, cases: list[Any] | None = None) -> tuple[str, Figure, str]:
     series = repeats.series(repeats.strikes(EVENTS, FOUND, AUDITS, INFO))
     judge = Criteria(cases or [], series, None, monitors=frozenset({"fault"}))  # type: ignore[arg-type]  # asks no rows
-    judged = judge.judge({"id": "C", "says": "", "check": check})
+    judged = judge.judge(criterion_of({"id": "C", "says": "", "check": check}))
     return judged.verdict, judged.figure, judged.reason
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pileup.model.event import Event, Outage
 from pileup.stats.faults.outages import outages, with_outages
+from tests.manifests import run_of
 from tests.support import examples
 
 Row = tuple[int, int, int, str, str, int, str]
@@ -28,9 +29,9 @@ def struck(
         values = ", ".join(f"{(*each, 'client')}" for each in rows)
         connection.execute(f"INSERT INTO operations VALUES {values}")
     begins = started or {}
-    info = {"cases": [{"id": at, "name": name, "started": begins.get(at)} for at, name in ((1, "read"), (2, "write"))]}
+    cases = [{"id": at, "name": name, "started": begins.get(at)} for at, name in ((1, "read"), (2, "write"))]
     events = [Event("note", "", 0, 0), *faults]
-    return events, outages(connection, events, info)
+    return events, outages(connection, events, run_of({"cases": cases}))
 
 
 def told(rows: list[Row], *times: int) -> list[Event]:

@@ -17,6 +17,7 @@ from pileup.stats.frames.window import Window
 from pileup.stats.intervals import correlated
 from pileup.stats.intervals.confidence import Z, wilson
 from pileup.stats.intervals.shares import SINGLY
+from tests.manifests import case_of
 from tests.unit.stats import scans
 
 MS = 10**6
@@ -153,7 +154,7 @@ def test_what_did_not_pass_is_above_any_quantile(tmp_path):
     writer.append(rows, [b"copy"], ("key", "error", "operation"))
     writer.close()
     folder.close()
-    data = CaseData(scans.case(1, "copy", scans.START, ended=window.end), [], window)
+    data = CaseData(case_of(scans.case(1, "copy", scans.START, ended=window.end)), [], window)
     data.measured.tallies["copy", True] = tally
     with folder.operations().connect() as connection:
         blocks.add_dependence(connection, [data])

@@ -6,6 +6,7 @@ import pytest
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
 from pileup.stats.frames.window import windows
+from tests.manifests import case_of, run_of
 
 SECOND = 10**9
 T0 = 1_795_000_000 * SECOND
@@ -14,7 +15,7 @@ T0 = 1_795_000_000 * SECOND
 def found(tmp_path, spans, wanted=None, parts=(), frames=(), **case):
     """Return seconds and edges (s after T0). `spans`: (start, end, phase), s after T0; `parts`: of the stages."""
     folder = RunFolder.create(tmp_path, "x", T0)
-    folder.save({"cases": [{"id": 1, "name": "c"}]})
+    folder.save(run_of({"cases": [{"id": 1, "name": "c"}]}))
     rows = np.zeros(len(spans), ROW)
     rows["id"] = np.arange(len(spans)) + 1
     rows["intended"] = rows["start"] = [T0 + int(start * SECOND) for start, _, _ in spans]
@@ -26,7 +27,7 @@ def found(tmp_path, spans, wanted=None, parts=(), frames=(), **case):
     writer.close()
     with folder.operations().connect() as connection:
         told = {"id": 1, "for": wanted, "spans": parts, "ended": T0 + 60 * SECOND, **case}
-        window = windows(connection, [told], {1: frames}).get(1)
+        window = windows(connection, [case_of(told)], {1: frames}).get(1)
     return window and (window.seconds, (window.begin - T0) / SECOND, (window.end - T0) / SECOND)
 
 

@@ -5,6 +5,7 @@ import pytest
 from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
 from pileup.stats.generator.bottleneck import limits, one_line
+from tests.manifests import case_of
 
 MS = 10**6
 OPEN = {"id": 1, "name": "copy", "test": "copy", "load_kind": "open", "rate": 10.0, "clients": 4}
@@ -12,7 +13,7 @@ CLOSED = {**OPEN, "load_kind": "closed"}
 
 
 def line(info, *frames):
-    return one_line(limits([CaseData(info, list(frames), None)]))
+    return one_line(limits([CaseData(case_of(info), list(frames), None)]))
 
 
 def test_the_load_asked_for_was_reached(row, frame):
@@ -65,7 +66,7 @@ def test_a_search_has_tried_more_clients(row, frame):
 
 @pytest.mark.parametrize("info", [OPEN, CLOSED])
 def test_the_generator_began_late(row, frame, info):
-    found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[12 * MS] * 10, clients=2)], None)])
+    found = limits([CaseData(case_of(info), [frame(1, row([20 * MS] * 10), late=[12 * MS] * 10, clients=2)], None)])
     assert found[0].generator
     assert "pileup was the bottleneck (half of the starts came 12 ms late or more)" in one_line(found)
 
@@ -85,7 +86,7 @@ def test_checks_have_no_limit(row, frame):
 
 @pytest.mark.parametrize("info", [OPEN, CLOSED])
 def test_starts_that_were_a_little_late_are_told_and_excuse_nothing(row, frame, info):
-    found = limits([CaseData(info, [frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2)], None)])
+    found = limits([CaseData(case_of(info), [frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2)], None)])
     assert not found[0].generator
     assert "starts came 3 ms late at the 99th percentile: the slowest responses contain that" in found[0].words
 
@@ -99,7 +100,7 @@ def test_starts_that_were_a_little_late_are_told_and_excuse_nothing(row, frame, 
     ],
 )
 def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, of):
-    data = CaseData(CLOSED, [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)
+    data = CaseData(case_of(CLOSED), [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)
     errors = [ErrorGroup(case, "copy", "failed", message, 10, 0, "local") for case in ("else", "copy")]
     (found,) = limits([data], errors=errors)
     assert (found.generator, found.failures) == (True, tuple(errors[1:]))
@@ -112,7 +113,9 @@ def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, of
 
 def test_what_a_server_says_of_its_own_files_is_the_systems(row, frame):
     errors = [ErrorGroup("copy", "copy", "failed", "status 500: too many open files", 10, 0, "local")]
-    (found,) = limits([CaseData(CLOSED, [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)], errors=errors)
+    (found,) = limits(
+        [CaseData(case_of(CLOSED), [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)], errors=errors
+    )
     assert not found.generator
 
 
@@ -123,7 +126,7 @@ def test_t03_a_system_that_answers_nothing_is_never_excused(row, frame, info):
         frame(second, row(failed=10), late=[3 * MS] * 10, cpu=950 * MS, in_flight=2, clients=3)
         for second in range(1, 6)
     ]
-    (found,) = limits([CaseData(info, frames, None)])
+    (found,) = limits([CaseData(case_of(info), frames, None)])
     assert not found.generator
     assert "bottleneck" not in found.words
 
@@ -131,7 +134,7 @@ def test_t03_a_system_that_answers_nothing_is_never_excused(row, frame, info):
 def test_t03_lateness_is_held_against_what_users_saw_not_what_survived(row, frame):
     """A few answers of 1 ms among many that never came: 3 ms late is nothing to those who waited in vain."""
     many = [frame(n, row([MS] * 4, failed=6), late=[3 * MS] * 10, clients=2) for n in range(1, 6)]
-    (found,) = limits([CaseData(CLOSED, many, None)])
+    (found,) = limits([CaseData(case_of(CLOSED), many, None)])
     assert not found.generator
     assert "the system was the limit" in found.words
 
@@ -139,7 +142,7 @@ def test_t03_lateness_is_held_against_what_users_saw_not_what_survived(row, fram
 def test_t03_a_tail_of_late_starts_is_told_and_is_no_bottleneck(row, frame):
     """A fast system on a busy machine: one start in fifty is 3 ms late, the median is that of the system."""
     frames = [frame(n, row([MS // 10] * 98 + [3 * MS] * 2), late=[1000] * 98 + [3 * MS] * 2) for n in range(1, 6)]
-    (found,) = limits([CaseData(CLOSED, frames, None)])
+    (found,) = limits([CaseData(case_of(CLOSED), frames, None)])
     assert not found.generator
     assert "starts came 3 ms late at the 99th percentile: the slowest responses contain that" in found.words
 
@@ -147,6 +150,6 @@ def test_t03_a_tail_of_late_starts_is_told_and_is_no_bottleneck(row, frame):
 def test_t26_lateness_is_nothing_to_a_queue_of_minutes(row, frame):
     hold = {"hold": {"metric": "poll.queued", "by": "rate", "at": 5000.0, "half": 250.0}, "rate": None}
     frames = [frame(n, row([20 * MS] * 8), late=[70 * MS] * 8, clients=64) for n in range(1, 61)]
-    (found,) = limits([CaseData(OPEN | hold, frames, None)])
+    (found,) = limits([CaseData(case_of(OPEN | hold), frames, None)])
     assert not found.generator
     assert found.stretches == ()

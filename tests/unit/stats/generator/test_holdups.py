@@ -7,6 +7,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.generator import holdups
 from pileup.stats.generator.bottleneck import events, limits, one_line
 from pileup.stats.monitors import Whole
+from tests.manifests import case_of
 
 MS = 10**6
 SECOND = 10**9
@@ -180,7 +181,7 @@ def test_places_are_watched_apart_and_told_together(calm, row, frame):
 
 
 def test_the_verdict_names_the_time(calm):
-    found = limits([CaseData(OPEN, calm({4, 5, 6}, cpu=980 * MS, late=[12 * MS] * 10), None)])
+    found = limits([CaseData(case_of(OPEN), calm({4, 5, 6}, cpu=980 * MS, late=[12 * MS] * 10), None)])
     assert found[0].generator
     assert one_line(found) == (
         "copy: pileup was the bottleneck from 11:06:43 to 11:06:46 (CPU 98 % of a core, starts 12 ms late); "
@@ -195,16 +196,18 @@ def test_a_short_time_is_told_and_excuses_nothing(row, frame):
     frames = [
         frame(second, row([MEDIAN] * 10), late=[(80 if second == 50 else 1) * MS] * 10) for second in range(1, 101)
     ]
-    (found,) = limits([CaseData(OPEN, frames, None)])
+    (found,) = limits([CaseData(case_of(OPEN), frames, None)])
     assert not found.generator
     assert "pileup held it back from 11:07:29 to 11:07:30 (starts 80 ms late)" in found.words
 
 
 def test_many_cases_are_a_number_and_the_worst(calm):
     slow = [
-        CaseData(OPEN | {"id": number, "name": f"case{number}"}, calm(range(2, 3 + number), cpu=990 * MS), None)
+        CaseData(
+            case_of(OPEN | {"id": number, "name": f"case{number}"}), calm(range(2, 3 + number), cpu=990 * MS), None
+        )
         for number in range(1, 7)
     ]
-    found = one_line(limits([CaseData(OPEN, calm(), None), *slow]))
+    found = one_line(limits([CaseData(case_of(OPEN), calm(), None), *slow]))
     assert found.startswith("pileup was the bottleneck in 6 of 7 cases; the worst is case6: pileup was the bottleneck")
     assert len(found) < 250

@@ -8,6 +8,7 @@ import pytest
 
 from pileup.model.results import Found
 from pileup.stats.loads.find import found, found_words
+from tests.manifests import case_of
 
 SECOND = 10**9
 ASKED = "p99(read) < 50 ms, at most 1 % not passed"
@@ -24,7 +25,7 @@ def _info(*trials: tuple[float, bool | None], by: str = "rate", **changes: Any) 
 
 
 def _found(info: dict[str, Any]) -> Found:
-    told = found(info)
+    told = found(case_of(info))
     assert told is not None
     return told
 
@@ -133,4 +134,4 @@ def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
 def test_a_search_that_could_tell_nothing_says_why() -> None:
     told = _found(_info((10.0, None)))
     assert found_words(told) == f"nothing is known of where {ASKED} holds, by 1 trial: so"
-    assert found({"test": "read"}) is None
+    assert found(case_of({"test": "read"})) is None

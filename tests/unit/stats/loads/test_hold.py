@@ -12,6 +12,7 @@ from pileup.stats.frames.window import Window
 from pileup.stats.loads.gauge import STALE, Count, Gauge
 from pileup.stats.loads.hold import held, held_words
 from pileup.stats.monitors import whole_series
+from tests.manifests import case_of
 
 SECOND = 10**9
 INFO: dict[str, Any] = {
@@ -30,7 +31,7 @@ def test_the_share_is_that_of_the_looks_after_settling() -> None:
     values = {3: 0.0, 4: 95.0, 10: 101.0, 11: 109.0, 12: 125.0, 13: 100.0}
     rows = [_row(second, "held_value", value) for second, value in values.items()]
     rows += [_row(second, "held_level", 7.0) for second in (*values, 14)]
-    found = held(INFO, Window(10 * SECOND, 20 * SECOND), whole_series(rows))
+    found = held(case_of(INFO), Window(10 * SECOND, 20 * SECOND), whole_series(rows))
     assert found is not None
     assert (found.looks, found.blind, found.share, found.farthest) == (4, 1, 0.75, 125.0)
     assert found.mean == pytest.approx(108.75)
@@ -42,11 +43,11 @@ def test_the_share_is_that_of_the_looks_after_settling() -> None:
 
 
 def test_what_was_never_measured_was_not_held() -> None:
-    found = held(INFO, Window(10 * SECOND, 20 * SECOND), [])
+    found = held(case_of(INFO), Window(10 * SECOND, 20 * SECOND), [])
     assert found is not None
     assert (found.share, found.reached) == (None, None)
     assert "was never measured" in held_words(found)
-    assert held({"test": "submit"}, None, []) is None
+    assert held(case_of({"test": "submit"}), None, []) is None
 
 
 def _gauge(text: str, over: int = 2) -> Gauge:

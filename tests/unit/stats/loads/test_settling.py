@@ -12,6 +12,7 @@ from pileup.model.event import Event
 from pileup.model.record import Frame, FrameRow, Phase
 from pileup.stats.frames.window import Window
 from pileup.stats.loads.settling import event, settled, settled_words
+from tests.manifests import case_of
 
 SECOND = 10**9
 WARM_UP, WHOLE = 10, 120
@@ -37,7 +38,7 @@ def _settled(slow: int, info: dict[str, Any] | None = None, events: tuple[Event,
     """Responses of 40 ms in the first `slow` seconds, of 20 ms from then on."""
     frames = [_frame(second, 40 if second < slow else 20) for second in range(whole)]
     window = Window(WARM_UP * SECOND, whole * SECOND)
-    return settled({"started": 0} | (info or {}), frames, window, events)
+    return settled(case_of({"started": 0} | (info or {})), frames, window, events)
 
 
 def test_a_warm_up_that_was_too_short_is_told_with_what_would_do() -> None:
@@ -69,7 +70,7 @@ def test_what_was_steady_at_once_has_neither() -> None:
 
 def test_what_never_became_steady_is_told() -> None:
     frames = [_frame(second, 20 + second) for second in range(WHOLE)]
-    found = settled({}, frames, Window(WARM_UP * SECOND, WHOLE * SECOND), ())
+    found = settled(case_of({}), frames, Window(WARM_UP * SECOND, WHOLE * SECOND), ())
     assert found is not None
     assert found.began is None
     assert settled_words(found).startswith("no steady state: the median response changed to the end (mean 79")

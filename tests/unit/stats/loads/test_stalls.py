@@ -10,6 +10,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import windows
 from pileup.stats.loads.stalls import remarks
 from pileup.stats.monitors import Whole
+from tests.manifests import case_of, run_of
 
 SECOND = 10**9
 T0 = 1_795_000_000 * SECOND
@@ -34,7 +35,7 @@ def told(tmp_path, row, frame):
     def make(spans, clients=4, kind="closed", series=()):
         folder = RunFolder.create(tmp_path, "x", T0)
         info = {"id": 1, "name": "c", "load_kind": kind, "clients": clients, "for": 10 * SECOND}
-        folder.save({"cases": [info]})
+        folder.save(run_of({"cases": [info]}))
         rows = np.zeros(len(spans), ROW)
         rows["id"] = np.arange(len(spans)) + 1
         rows["intended"] = rows["start"] = [T0 + start for start, _ in spans]
@@ -45,7 +46,7 @@ def told(tmp_path, row, frame):
         writer.close()
         whole = frame(10, row([end - start for start, end in spans], "c"), seconds=10, clients=clients)
         with folder.operations().connect() as connection:
-            data = CaseData(info, [whole], windows(connection, [info], {})[1])
+            data = CaseData(case_of(info), [whole], windows(connection, [case_of(info)], {})[1])
             return remarks(connection, [data], series).get(1, "")
 
     return make

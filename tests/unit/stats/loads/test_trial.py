@@ -13,6 +13,7 @@ from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.model.results import Figure
 from pileup.stats.loads.gauge import Gauge
 from pileup.stats.loads.trial import Condition, Looked, Trial, Trials, holds
+from tests.manifests import case_of
 
 SECOND = 10**9
 INFO = {"id": 3, "name": "read", "test": "read", "load_kind": "open", "find": {"trials": []}}
@@ -46,7 +47,7 @@ def _trials(text: str, most: float = 0.01, others: frozenset[int] = frozenset())
         if selected.kind == "monitor":
             gauge = Gauge(check, selected, {3}.__contains__, SECOND, frozenset({selected.name}))
         asked.append(Condition(check, selected, selected.name == "read", others, gauge))
-    return Trials(INFO, asked, most)
+    return Trials(case_of(INFO), asked, most)
 
 
 def _judged(text: str, *frames: Frame, most: float = 0.01, looked: Looked | None = None) -> Trial:

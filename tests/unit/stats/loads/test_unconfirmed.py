@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from pileup.stats.loads.unconfirmed import set_aside
+from tests.manifests import case_of
 
 ROWS = [(1, "measure", 50), (1, "measure", 150), (1, "warm-up", 140), (2, "measure", 50), (3, "cool-down", 50)]
 
@@ -17,7 +18,7 @@ def _phases(*cases: dict[str, Any]) -> list[tuple[int, int, str]]:
         connection.execute("CREATE TABLE rows (case_id INTEGER, phase VARCHAR, intended BIGINT)")
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", ROWS)
         connection.execute("CREATE VIEW operations AS SELECT * FROM rows")
-        set_aside(connection, cases)
+        set_aside(connection, map(case_of, cases))
         return connection.execute("SELECT case_id, intended, phase FROM operations ORDER BY ALL").fetchall()
 
 

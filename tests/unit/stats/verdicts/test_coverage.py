@@ -1,18 +1,21 @@
 """Criteria on monitors that did not measure what they are about are not covered."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pileup.model import check as checks
+from pileup.model.manifest import TargetEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.record import Sample, SampleRow
 from pileup.model.results import CriterionResult
-from pileup.run.manifest_start import first_info
+from pileup.run.manifest_start import first_manifest
 from pileup.stats import results
 from pileup.stats.verdicts.coverage import Coverage, elsewhere
 from pileup.suite import load
+from tests.manifests import run_of
 from tests.support import EXAMPLES
 from tests.unit.stats import scans
 
@@ -46,24 +49,24 @@ def info(target: dict[str, Any], **monitor: str) -> dict[str, Any]:
 def test_t19_a_monitor_measured_the_host_of_its_target_or_not(
     target: dict[str, Any], monitor: dict[str, str], covered: bool
 ) -> None:
-    assert (elsewhere(info(target, **monitor)) == {}) is covered
+    assert (elsewhere(run_of(info(target, **monitor))) == {}) is covered
 
 
 def test_a_record_without_these_words_covers_all() -> None:
-    assert elsewhere({"monitors": [{"name": "node", "use": "node"}], "targets": [{"name": "se", "url": FAR}]}) == {}
-    assert elsewhere({}) == {}
+    assert elsewhere(run_of({"monitors": [{"name": "node"}], "targets": [{"name": "se", "url": FAR}]})) == {}
+    assert elsewhere(run_of({})) == {}
 
 
 @pytest.mark.parametrize("suite", ["vendor-acceptance", "read-ahead"])
 def test_t19_shipped_suites_by_url_cover_the_servers_disks_only_with_a_host(suite: str) -> None:
     """Row T19: by url the monitors stay on the client, and say nothing of the server."""
     by_url = {"targets.se.url": FAR}
-    target = {"name": "se", "launched": False, "url": FAR}
+    target = TargetEntry("se", url=FAR)
     plan = load(EXAMPLES / f"{suite}.yaml", by_url)
     assert plan.suite.targets["se"].launch is None
-    assert sorted(elsewhere({**first_info(plan, 1), "targets": [target]})) == ["node", "process"]
-    private = {"name": "se", "launched": True, "url": "root://127.0.0.1:1094//"}
-    assert elsewhere({**first_info(load(EXAMPLES / f"{suite}.yaml"), 1), "targets": [private]}) == {}
+    assert sorted(elsewhere(replace(first_manifest(plan, 1), targets=(target,)))) == ["node", "process"]
+    private = TargetEntry("se", launched=True, url="root://127.0.0.1:1094//")
+    assert elsewhere(replace(first_manifest(load(EXAMPLES / f"{suite}.yaml"), 1), targets=(private,))) == {}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def judged(folder: Path, check: str, lacks: list[Uncovered], coverage: str = "fu
         hosts=[{"name": "here"}],
         targets=[{"name": "ce", "url": FAR, "launched": False}],
         monitors=[{"name": "slurm", "use": "slurm", "every": scans.SECOND}],
-        not_covered=[each.told() for each in lacks],
+        not_covered=[asdict(each) for each in lacks],
         criteria=[{"id": "C", "says": "so", "check": check, "coverage": coverage, "remark": "as ever"}],
     )
     rows = [

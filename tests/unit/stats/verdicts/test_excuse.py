@@ -20,6 +20,7 @@ from pileup.stats.generator.undisturbed import cut, rest
 from pileup.stats.monitors import Whole
 from pileup.stats.verdicts import judge, resolve
 from pileup.stats.verdicts.excuse import Excuse, excuse, of_not_passed
+from tests.manifests import case_of
 
 MS = 10**6
 SECOND = 10**9
@@ -63,7 +64,7 @@ def load(row: Row, frame: Row) -> Callable[..., CaseData]:
         for second in range(1, 11):
             response, late = (bad or {}).get(second, usual)
             frames.append(frame(second, row([int(response * MS)] * 10), late=[int(late * MS)] * 10, **fields))
-        return CaseData(info, frames, None)
+        return CaseData(case_of(info), frames, None)
 
     return make
 
@@ -92,7 +93,7 @@ def test_t03_a_system_that_does_not_answer_is_never_excused(row: Row, frame: Row
     for passed in (0, 1):
         rows = [row([MS] * passed, failed=10) for _ in range(10)]
         frames = [frame(n + 1, each, cpu=990 * MS, late=[500 * MS] * 10) for n, each in enumerate(rows)]
-        data = CaseData(CLOSED, frames, None)
+        data = CaseData(case_of(CLOSED), frames, None)
         assert judged("rate(copy) >= 50 /s", data, series=[stop]) == (False, None)
         if passed:
             assert judged("p50(copy) < 500 us", data, series=[stop]) == (False, None)
@@ -116,30 +117,30 @@ def test_what_is_left_is_excused_by_what_explains_it(row: Row, frame: Row) -> No
     """pileup was starved from within the first second on: 2 ms late there, and that is what is missing there."""
     frames = [frame(n, row([40 * MS] * 50), late=[38 * MS] * 50, clients=4) for n in range(2, 6)]
     first = frame(1, row([6 * MS] * 50), late=[2 * MS] * 50, clients=4)
-    met, found = judged("p90(copy) < 5 ms", CaseData(OPEN, [first, *frames], None))
+    met, found = judged("p90(copy) < 5 ms", CaseData(case_of(OPEN), [first, *frames], None))
     assert not met
     assert found is not None
     assert found.share == 1
     slow = frame(1, row([60 * MS] * 50), late=[2 * MS] * 50, clients=4)
-    assert judged("p90(copy) < 5 ms", CaseData(OPEN, [slow, *frames], None)) == (False, None)
+    assert judged("p90(copy) < 5 ms", CaseData(case_of(OPEN), [slow, *frames], None)) == (False, None)
 
 
 def test_t09_failures_of_the_system_elsewhere_are_judged(row: Row, frame: Row) -> None:
     """A stop of 0.4 s in 10 s: 7 % are excused; a system that is slow in another second has failed."""
     stop = sampled(self_metrics.STOPPED, (5.5, 0.4))
     frames = [frame(n, row([(420 if n == 6 else 20) * MS] * 100)) for n in range(1, 11)]
-    met, found = judged("p99(copy) < 100 ms", CaseData(OPEN, frames, None), series=[stop])
+    met, found = judged("p99(copy) < 100 ms", CaseData(case_of(OPEN), frames, None), series=[stop])
     assert not met
     assert found is not None
     assert found.share == pytest.approx(0.07)
     slow = [replace(each, rows=(row([420 * MS] * 100),)) if n == 2 else each for n, each in enumerate(frames)]
-    assert judged("p99(copy) < 100 ms", CaseData(OPEN, slow, None), series=[stop]) == (False, None)
+    assert judged("p99(copy) < 100 ms", CaseData(case_of(OPEN), slow, None), series=[stop]) == (False, None)
 
 
 def test_wrong_answers_are_the_systems_whatever_pileup_did(row: Row, frame: Row) -> None:
     frames = [frame(n, row([20 * MS] * 9, failed=1), cpu=990 * MS) for n in range(1, 11)]
     for text in ("fraction(copy.failed) < 1 %", "count(copy.failed) == 0", "rate(copy.failed) < 0.1 /s"):
-        assert judged(text, CaseData(OPEN, frames, None)) == (False, None)
+        assert judged(text, CaseData(case_of(OPEN), frames, None)) == (False, None)
 
 
 def test_too_fast_is_no_fault_of_a_slow_pileup(load: Callable[..., CaseData]) -> None:
@@ -178,8 +179,8 @@ def test_t26_lateness_shifts_what_is_counted_by_its_part_of_the_window(load: Cal
 
 def test_refusals_that_are_missing_in_a_rate_are_the_systems(row: Row, frame: Row) -> None:
     frames = [frame(n, row([MS] * 60, refused=40), cpu=990 * MS) for n in range(1, 11)]
-    assert judged("rate(copy) >= 90 /s", CaseData(CLOSED, frames, None)) == (False, None)
-    met, found = judged("rate(copy) >= 200 /s", CaseData(CLOSED, frames, None))
+    assert judged("rate(copy) >= 90 /s", CaseData(case_of(CLOSED), frames, None)) == (False, None)
+    met, found = judged("rate(copy) >= 200 /s", CaseData(case_of(CLOSED), frames, None))
     assert (met, found is not None) == (False, True)
 
 
@@ -188,14 +189,14 @@ def test_a_backlog_of_a_stop_up_to_the_end_is_part_of_it(row: Row, frame: Row) -
     frames = [frame(n, row([20 * MS] * 10)) for n in range(1, 11)]
     frames.append(frame(11, row([1500 * MS] * 20), phase=Phase.COOLDOWN))
     stop = sampled(self_metrics.STOPPED, (10.9, 1.9))
-    met, found = judged("p90(copy) < 100 ms", CaseData(OPEN, frames, None), series=[stop])
+    met, found = judged("p90(copy) < 100 ms", CaseData(case_of(OPEN), frames, None), series=[stop])
     assert not met
     assert found is not None
     assert found.left is not None
 
 
 def test_failures_that_are_our_own_are_taken_out_and_no_others(row: Row, frame: Row) -> None:
-    data = CaseData(OPEN, [frame(n, row([MS] * 90, failed=10)) for n in range(1, 11)], None)
+    data = CaseData(case_of(OPEN), [frame(n, row([MS] * 90, failed=10)) for n in range(1, 11)], None)
     text = "fraction(copy.failed) < 1 %"
     group = ErrorGroup("copy", "iteration", "failed", "too many open files", 95, 0, "local")
     met, found = judged(text, data, failures={"copy": [group]})
@@ -209,7 +210,7 @@ def test_failures_that_are_our_own_are_taken_out_and_no_others(row: Row, frame: 
 def test_missed_starts_are_excused_by_the_time_that_pileup_was_stopped(row: Row, frame: Row) -> None:
     def data(missed: int) -> CaseData:
         return CaseData(
-            OPEN, [frame(n, row([MS] * 10), missed=missed * (n == 5), clients=64) for n in range(1, 11)], None
+            case_of(OPEN), [frame(n, row([MS] * 10), missed=missed * (n == 5), clients=64) for n in range(1, 11)], None
         )
 
     stop = sampled(self_metrics.STOPPED, (4.9, 0.8))
@@ -240,7 +241,7 @@ def test_a_quantile_that_timed_out_is_held_against_its_bound(
 
 def test_what_is_left_is_shorter_by_what_is_left_out(row: Row, frame: Row) -> None:
     frames = [frame(n, row([MS] * (10 if n != 4 else 0), moved=1000)) for n in range(1, 11)]
-    data = CaseData(OPEN, frames, Window(START, START + 10 * SECOND))
+    data = CaseData(case_of(OPEN), frames, Window(START, START + 10 * SECOND))
     left = rest(data, [Stretch(START + 3 * SECOND + 1, START + 4 * SECOND - 1)])
     assert left.window is not None
     assert left.window.seconds == pytest.approx(9)

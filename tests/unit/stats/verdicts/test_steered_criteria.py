@@ -12,6 +12,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
 from pileup.stats.monitors import Whole
 from pileup.stats.verdicts.criteria import Criteria
+from tests.manifests import case_of, criterion_of
 
 AGAIN = {"passed": None, "limited": True}
 FIND = {"trials": [{"passed": False, "limited": True}], "measuring": 1}
@@ -34,13 +35,13 @@ def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list
     info = {"id": 1, "name": "read", "test": "read", "load_kind": "open", "load": "open", "find": find}
     series = Whole("read", "found_low", "", "/s", "here", [1], [100.0])
     with duckdb.connect() as connection:
-        judge = Criteria([CaseData(info, [], Window(0, 10))], [series], connection)
+        judge = Criteria([CaseData(case_of(info), [], Window(0, 10))], [series], connection)
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
-        found = judge.judge(asked | {"check": "last(read.found_low) >= 150 /s"})
+        found = judge.judge(criterion_of(asked | {"check": "last(read.found_low) >= 150 /s"}))
         assert found.verdict == verdict, found
         if verdict == "unknown":
             assert found.reason == "pileup was the bottleneck of read; this figure does not describe the system"
-        assert judge.judge(asked | {"check": "last(read.found_low) >= 50 /s"}).verdict == "met"
+        assert judge.judge(criterion_of(asked | {"check": "last(read.found_low) >= 50 /s"})).verdict == "met"
 
 
 HOLD = {"metric": "poll.queued", "by": "rate", "at": 5000.0, "half": 250.0, "every": SECOND}
@@ -51,10 +52,12 @@ def _held(frames: list[Any], values: list[float], *more: Whole) -> Any:
     info = {"id": 1, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": HOLD}
     times = [START + n * SECOND for n in range(1, 1 + len(values))]
     series = [Whole("submit", "held_value", "", "", "here", times, values), *more]
-    data = CaseData(info, frames, Window(START, START + len(values) * SECOND))
+    data = CaseData(case_of(info), frames, Window(START, START + len(values) * SECOND))
     with duckdb.connect() as connection:
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
-        return Criteria([data], series, connection).judge(asked | {"check": "min(submit.held_value) >= 5000"})
+        return Criteria([data], series, connection).judge(
+            criterion_of(asked | {"check": "min(submit.held_value) >= 5000"})
+        )
 
 
 def test_t26_lateness_is_held_against_what_was_held(row: Any, frame: Any) -> None:
@@ -113,8 +116,8 @@ def test_t27_all_that_is_told_of_a_hold_counts_the_same_time(check: str, value: 
     ramp = {"id": 1, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
     submit = {"id": 2, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
     cases = [
-        CaseData(ramp, [], Window(0, 40 * SECOND)),
-        CaseData(submit, [], Window(190 * SECOND, 800 * SECOND)),
+        CaseData(case_of(ramp), [], Window(0, 40 * SECOND)),
+        CaseData(case_of(submit), [], Window(190 * SECOND, 800 * SECOND)),
     ]
     times = [second * SECOND for second in LOOKS]
     series = [
@@ -124,15 +127,15 @@ def test_t27_all_that_is_told_of_a_hold_counts_the_same_time(check: str, value: 
     ]
     with duckdb.connect() as connection:
         criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": check}
-        found = Criteria(cases, series, connection).judge(criterion)
+        found = Criteria(cases, series, connection).judge(criterion_of(criterion))
     assert (found.verdict, found.figure.value, found.figure.n) == (verdict, pytest.approx(value), 3)
 
 
 def test_t27_a_hold_that_was_never_measured_tells_nothing() -> None:
     info = {"id": 1, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
     other = {"id": 2, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
-    cases = [CaseData(info, [], None), CaseData(other, [], Window(0, 10))]
+    cases = [CaseData(case_of(info), [], None), CaseData(case_of(other), [], Window(0, 10))]
     series = Whole("submit", "held_value", "", "", "here", [5], [100.0])
     with duckdb.connect() as connection:
         criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": "min(submit.held_value) > 1"}
-        assert Criteria(cases, [series], connection).judge(criterion).verdict == "unknown"
+        assert Criteria(cases, [series], connection).judge(criterion_of(criterion)).verdict == "unknown"

@@ -11,6 +11,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
 from pileup.stats.monitors import Whole
 from pileup.stats.verdicts.criteria import Criteria
+from tests.manifests import case_of, criterion_of
 
 SECOND = 10**9
 Told = dict[int, tuple[float, bool]]
@@ -31,8 +32,12 @@ def judge(check: str, told: Told, point: dict[str, str] | None = None) -> Any:
     ]  # fmt: skip
     with duckdb.connect() as connection:
         monitors = frozenset({"cooldown"})
-        criteria = Criteria([CaseData(info, [], Window(0, 50 * SECOND))], series, connection, monitors=monitors)
-        return criteria.judge({"id": "C", "says": "it rests", "coverage": "full", "at": None, "check": check})
+        criteria = Criteria(
+            [CaseData(case_of(info), [], Window(0, 50 * SECOND))], series, connection, monitors=monitors
+        )
+        return criteria.judge(
+            criterion_of({"id": "C", "says": "it rests", "coverage": "full", "at": None, "check": check})
+        )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_role(plan: Callable[..., Plan], words: str, longest: int) -> None:
     made = plan(HEAD + TESTS + f"  - {{name: role, use: noop, {words}}}\n")
     role = next(case for case in made.cases if case.role)
     assert role.longest == longest * 10**9
-    assert made.totals()["longest"] == 2 * (10 + 60) * 10**9
+    assert made.totals().longest == 2 * (10 + 60) * 10**9
 
 
 def test_a_role_may_need_what_is_before_its_main(plan: Callable[..., Plan]) -> None:

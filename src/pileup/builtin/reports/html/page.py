@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,6 +17,8 @@ from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import marks, tables
 from pileup.builtin.reports.html.charts.assemble import Charts
 from pileup.builtin.reports.html.fault_table import struck
+from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
+from pileup.model.record import ERROR, FAILED, PASSED
 from pileup.model.results import RunResults
 from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin.charts import Columns
@@ -63,9 +66,9 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
     shown = results.criteria
     outcomes, absent = cases.counted(results)
     context: dict[str, Any] = {
-        "run": {"about": "", "labels": {}, "versions": {}} | results.run,
+        "run": results.run,
         "results": results,
-        "title": _words(results.run.get("title")) or "A run without a title",
+        "title": results.run.title or "A run without a title",
         "facts": _facts(results, drawn),
         "notes": (*results.notes, *drawn.problems),
         "criteria": shown,
@@ -157,22 +160,17 @@ def _packed(columns: Columns) -> dict[str, Any]:
     return packed
 
 
-def _words(value: object) -> str:
-    return "" if value is None else str(value)
-
-
 def _facts(results: RunResults, drawn: Charts) -> list[tuple[str, str]]:
     run = results.run
-    hosts = ", ".join(_words(host.get("name")) for host in run.get("hosts") or [])
-    named = [(_words(target.get("name")), _words(target.get("kind"))) for target in run.get("targets") or []]
-    targets = ", ".join(f"{name} ({kind})" for name, kind in named)
+    hosts = ", ".join(host.name for host in run.hosts)
+    targets = ", ".join(f"{target.name} ({target.kind})" for target in run.targets)
     length = format_time(drawn.axis.window * 1e6) if results.cases else ""
     facts = [
-        ("Started", text.moment(run.get("started"))),
+        ("Started", text.moment(run.started)),
         ("Took", length),
         ("From", hosts),
         ("Targets", targets),
-        ("Made with", f"pileup {(run.get('versions') or {}).get('pileup', '')}".strip()),
+        ("Made with", f"pileup {run.versions.get('pileup', '')}".strip()),
         ("Exit code", f"{int(results.exit_code)}"),
         ("Run folder", results.folder),
     ]
@@ -181,43 +179,48 @@ def _facts(results: RunResults, drawn: Charts) -> list[tuple[str, str]]:
 
 def _fold(results: RunResults) -> bool:
     """Whether the table of cases is closed at first: the points of a scan say it in short, and nothing went wrong."""
-    return bool(results.comparisons) and len(results.cases) > FEW and all(c.outcome == "passed" for c in results.cases)
+    return bool(results.comparisons) and len(results.cases) > FEW and all(c.outcome is PASSED for c in results.cases)
 
 
 def _opened(results: RunResults) -> set[int]:
     """Return the cases whose details are open from the start: the first that went wrong."""
-    wrong = [case.id for case in results.cases if case.outcome in {"failed", "error"}]
+    wrong = [case.id for case in results.cases if case.outcome in {FAILED, ERROR}]
     return set(wrong[:3])
 
 
 def _suite(results: RunResults) -> dict[str, str]:
-    suite = results.run.get("suite") or {}
-    values = ", ".join(f"{name}={value}" for name, value in (suite.get("values") or {}).items())
+    suite = results.run.suite
+    values = ", ".join(f"{name}={value}" for name, value in suite.values.items())
     return {
-        "text": text.cut(_words(suite.get("text")), SUITE, "run.json"),
-        "source": _words(suite.get("source")),
-        "digest": _words(suite.get("digest")),
+        "text": text.cut(suite.text, SUITE, "run.json"),
+        "source": suite.source,
+        "digest": suite.digest,
         "set": values,
     }
 
 
-def _environment(run: dict[str, Any]) -> list[tuple[str, list[dict[str, str]]]]:
+def _environment(run: Manifest) -> list[tuple[str, list[dict[str, str]]]]:
     """Return tables of what the run ran on: heading and rows."""
     tables = [
-        ("Hosts", [_row(host) for host in run.get("hosts") or []]),
-        ("Targets", [_row(target) for target in run.get("targets") or []]),
-        ("Monitors", [_row(monitor) for monitor in run.get("monitors") or []]),
-        ("Versions", [_row(run.get("versions") or {})]),
-        ("Run", [_row({"seed": run.get("seed"), **(run.get("labels") or {})})]),
+        ("Hosts", [_row(_named(host)) for host in run.hosts]),
+        ("Targets", [_row(_named(target)) for target in run.targets]),
+        ("Monitors", [_row(_named(monitor)) for monitor in run.monitors]),
+        ("Versions", [_row(run.versions)]),
+        ("Run", [_row({"seed": run.seed, **run.labels})]),
     ]
     return [(name, [row for row in rows if row]) for name, rows in tables if any(rows)]
 
 
-def _row(values: Mapping[str, Any]) -> dict[str, str]:
+def _named(entry: Host | TargetEntry | MonitorEntry) -> dict[str, object]:
+    """Return the fields of an entry by their names."""
+    return {each.name: getattr(entry, each.name) for each in fields(entry)}
+
+
+def _row(values: Mapping[str, object]) -> dict[str, str]:
     return {
         str(name).replace("_", " "): _cell(str(name), value)
         for name, value in values.items()
-        if value not in (None, "")
+        if value not in (None, "", ())
     }
 
 
@@ -227,4 +230,6 @@ def _cell(name: str, value: object) -> str:
     forms = {"memory": format_size, "every": format_time}
     if name in forms and isinstance(value, (int, float)):
         return forms[name](value)
-    return f"{value:.4g}" if isinstance(value, float) else _words(value)
+    if isinstance(value, tuple):
+        return "; ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

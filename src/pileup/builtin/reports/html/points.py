@@ -78,7 +78,7 @@ class Watched:
 
 def watched(results: RunResults) -> list[Watched]:
     """Return what was observed beside the tests at each point, monitor by monitor."""
-    usual = {str(monitor.get("name", "")) for monitor in results.run.get("monitors") or []}
+    usual = {monitor.name for monitor in results.run.monitors}
     found: dict[str, list[Comparison]] = {}
     for each in results.comparisons:
         if each.monitor:

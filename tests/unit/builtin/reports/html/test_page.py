@@ -276,7 +276,7 @@ def test_figures_that_are_not_finite_do_not_break_the_page() -> None:
 def test_every_note_is_shown_once() -> None:
     rich = synthetic.rich()
     notes = ("Stopped: limit: duration", "The engine is a debug build: its figures are not to be trusted.")
-    stopped = replace(rich, notes=notes, run=rich.run | {"stopped": "limit: duration", "debug_build": True})
+    stopped = replace(rich, notes=notes, run=replace(rich.run, stopped="limit: duration", debug_build=True))
     text = Page(HtmlReport().render(stopped, {}).decode()).text
     for note in notes:
         assert text.count(note) == 1

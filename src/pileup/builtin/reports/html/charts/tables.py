@@ -44,8 +44,8 @@ def clock(results: RunResults) -> Clock:
     starts = [case.started for case in results.cases if case.started]
     ends = [case.ended for case in results.cases if case.ended]
     sampled = [time for series in results.series for time in (*series.times[:1], *series.times[-1:])]
-    told = (results.run.get("started"), results.run.get("ended"))
-    given = [time for time in told if isinstance(time, int) and time > 0]
+    told = (results.run.started, results.run.ended)
+    given = [time for time in told if time is not None and time > 0]
     known = given[:1] or starts or sampled or [0]
     begin = min(known)
     last = max([begin, *ends, *given, *(sampled if not ends else [])])

@@ -108,7 +108,7 @@ def test_the_clock_begins_with_the_run_and_ends_with_all_that_was_measured() -> 
     axis = tables.clock(results)
     assert axis.begin == BEGIN
     assert axis.window == 62_000
-    crashed = replace(results, run=results.run | {"ended": None})
+    crashed = replace(results, run=replace(results.run, ended=None))
     assert tables.clock(crashed).window == 61_050
 
 
