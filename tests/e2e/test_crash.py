@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
+from pileup.model.journal import JournalEntry
 from pileup.record import RunFolder
 from pileup.run.servers.processes import Identity
 from tests.support import pileup
@@ -68,8 +68,8 @@ def until(holds: Callable[[], bool], said: Path) -> None:
         time.sleep(0.02)
 
 
-def entries(folder: Path, what: str) -> list[dict[str, Any]]:
-    return [entry for entry in RunFolder(folder).journal_entries() if entry["what"] == what]
+def entries(folder: Path, what: str) -> list[JournalEntry]:
+    return [entry for entry in RunFolder(folder).journal_entries() if entry.what == what]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def crashed(here: Path) -> Path:
 
 def sleeping(folder: Path) -> list[psutil.Process]:
     """Return the commands of the fault that run."""
-    marks = {entry.get("mark") for entry in entries(folder, "fault")}
+    marks = {entry.mark for entry in entries(folder, "fault")}
     return [each for each in psutil.process_iter() if mark_of(each) in marks]
 
 
@@ -104,8 +104,8 @@ def mark_of(process: psutil.Process) -> str:
 
 def server(folder: Path) -> psutil.Process | None:
     """Return the server of a run if it runs; one that is dead, and that nobody has reaped, does not."""
-    started = next(entry for entry in entries(folder, "server") if entry["state"] == "started")
-    identity = Identity(*(started[each] for each in ("pid", "ticks", "boot", "namespace")))
+    started = next(entry for entry in entries(folder, "server") if entry.state == "started")
+    identity = Identity(started.pid, started.ticks, started.boot, started.namespace)
     return psutil.Process(identity.pid) if identity.alive else None
 
 
@@ -216,7 +216,7 @@ def test_s12_a_clean_and_a_start_at_once_do_everything_once(here: Path, crashed:
     said = "".join(each.communicate(timeout=60)[1] for each in at_once)
     assert "Traceback" not in said
     run(here, "clean", str(crashed))
-    closed = [entry["of"] for entry in RunFolder(crashed).journal_entries() if entry.get("by") == "undo"]
+    closed = [entry.of for entry in RunFolder(crashed).journal_entries() if entry.by == "undo"]
     assert len(closed) == len(set(closed)), "nobody does what another one does"
     assert server(crashed) is None
     assert (here / "level").read_text() == "1"

@@ -229,7 +229,7 @@ def test_a_killed_place_is_counted_as_lost_and_the_others_go_on(suite: Path) -> 
     assert set(rows["place"][lost]) == {2}
     assert "SIGKILL" in rows["error"][lost][0]
     assert (rows["start"][rows["place"] == 1] > killed + 10**9).sum() > 50, "the other place went on"
-    assert [event["place"] for event in record.events() if event["kind"] == "place"] == [2]
+    assert [event.place for event in record.events() if event.kind == "place"] == [2]
     (case,) = plain(record)["cases"]
     assert case["outcome"] == "passed"
     assert "place 2 (process 2) was lost" in case["reason"]
@@ -252,7 +252,7 @@ def test_a_place_that_only_stands_still_does_not_hold_the_run(suite: Path) -> No
     with pressing(suite, "processes:2") as (run, places):
         places[0].send_signal(signal.SIGSTOP)
         record = ended(run, suite)
-    assert [event["place"] for event in record.events() if event["kind"] == "place"] == [1]
+    assert [event.place for event in record.events() if event.kind == "place"] == [1]
     assert in_frames(record) == in_log(record)
 
 

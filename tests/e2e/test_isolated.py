@@ -136,7 +136,7 @@ def test_environments_and_monitors_come_to_other_hosts(suites: Path, sshd: Sshd)
     assert {row.host for row in rows} == {info["hosts"][0]["name"]}
     assert all(info["started"] < row.time < info["ended"] for row in rows)
     assert {row.sample.value for row in rows if row.monitor == "mine"} == {7.0}
-    told = [event["text"] for event in run.events() if event["kind"] == "monitor"]
+    told = [event.text for event in run.events() if event.kind == "monitor"]
     assert len(told) == 1
     assert "127.0.0.1:1" in told[0]
     assert "refused" in told[0].lower()

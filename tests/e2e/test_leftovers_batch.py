@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from pileup.model.journal import JournalEntry
 from pileup.record import RunFolder
 from pileup.run.servers import processes
 from tests.servers.arc import PROGRAMS as ARC
@@ -60,13 +61,13 @@ def until(holds: Callable[[], bool], said: Path) -> None:
         time.sleep(0.3)  # each look reads the environment of every process
 
 
-def entries(here: Path) -> list[dict[str, Any]]:
+def entries(here: Path) -> list[JournalEntry]:
     return [entry for folder in (here / "runs").glob("*-left") for entry in RunFolder(folder).journal_entries()]
 
 
 def of(here: Path) -> list[psutil.Process]:
     """Return all processes of the run's Slurm, jobs included."""
-    marks = {entry["mark"] for entry in entries(here) if entry["what"] == "server" and "mark" in entry}
+    marks = {entry.mark for entry in entries(here) if entry.what == "server" and entry.mark}
     return [each for mark in marks for each in processes.with_children(processes.marked(mark))]
 
 
@@ -98,7 +99,7 @@ def started(here: Path) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def scratch(here: Path) -> list[Path]:
-    return [Path(entry["path"]) for entry in entries(here) if entry["what"] == "scratch" and "path" in entry]
+    return [Path(entry.path) for entry in entries(here) if entry.what == "scratch" and entry.path]
 
 
 @pytest.mark.parametrize("kind", KINDS)

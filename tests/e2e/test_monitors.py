@@ -58,7 +58,7 @@ def test_metrics_and_databases_beside_a_load(tmp_path: Path, sshd: Sshd) -> None
     assert values["there"] == {tape}
     assert values["by_file"] == {("n", "s=a", 7.0)}
     assert values["by_word"] == {("n", "", 8.0)}
-    told = [event["text"] for event in run.events() if event["kind"] == "monitor" and "slow" not in event["text"]]
+    told = [event.text for event in run.events() if event.kind == "monitor" and "slow" not in event.text]
     assert [text.partition(":")[0] for text in told] == ["monitor silent"], told
     assert "127.0.0.1:1/metrics cannot be read" in told[0]
     kept = [path for path in run.path.rglob("*") if path.is_file()]

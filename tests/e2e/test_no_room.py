@@ -57,13 +57,11 @@ def small(tmp_path: Path) -> Iterator[Path]:
 def nothing_is_left(here: Path, folder: Path) -> None:
     assert (here / "data" / "level").read_text() == "1\n", "the setting is restored"
     assert list((here / "data").glob("pileup*")) == [], "what was made is removed"
-    started = [entry for entry in RunFolder(folder).journal_entries() if entry["state"] == "started"]
+    started = [entry for entry in RunFolder(folder).journal_entries() if entry.state == "started"]
     assert started
     for entry in started:
-        gone = not psutil.pid_exists(entry["pid"]) or psutil.Process(entry["pid"]).status() == psutil.STATUS_ZOMBIE
-        assert gone or Identity.of(entry["pid"]) != Identity(
-            *(entry[each] for each in ("pid", "ticks", "boot", "namespace"))
-        )
+        gone = not psutil.pid_exists(entry.pid) or psutil.Process(entry.pid).status() == psutil.STATUS_ZOMBIE
+        assert gone or Identity.of(entry.pid) != Identity(entry.pid, entry.ticks, entry.boot, entry.namespace)
 
 
 def test_a_full_file_system(here: Path, small: Path) -> None:

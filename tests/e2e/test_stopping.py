@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pileup.model.errors import RecordError
+from pileup.model.journal import EventEntry
 from pileup.record import RunFolder
 
 DRAIN = """
@@ -66,7 +67,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
         process.communicate()
 
 
-def await_event(runs: Path, found: Callable[[dict[str, Any]], bool]) -> Path:
+def await_event(runs: Path, found: Callable[[EventEntry], bool]) -> Path:
     """Wait until the only run below a folder tells an event; return its folder."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
@@ -78,12 +79,12 @@ def await_event(runs: Path, found: Callable[[dict[str, Any]], bool]) -> Path:
     raise AssertionError("the event did not come")
 
 
-def begins(case: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event.get("text") == f"{case} begins"
+def begins(case: str) -> Callable[[EventEntry], bool]:
+    return lambda event: event.text == f"{case} begins"
 
 
-def ended(case: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: str(event.get("text")).startswith(f"{case}: ")
+def ended(case: str) -> Callable[[EventEntry], bool]:
+    return lambda event: event.text.startswith(f"{case}: ")
 
 
 def stopped(process: "subprocess.Popen[str]", folder: Path, times: int = 1) -> float:

@@ -175,8 +175,8 @@ def content(folder: RunFolder) -> dict:
             for row in folder.samples()
         ],
         "outputs": folder.outputs(),
-        "journal": [[entry["number"], entry["what"], entry["state"]] for entry in folder.journal_entries()],
-        "events": [[entry["number"], entry["kind"], entry["text"]] for entry in folder.events()],
+        "journal": [[entry.number, entry.what, entry.state] for entry in folder.journal_entries()],
+        "events": [[entry.number, entry.kind, entry.text] for entry in folder.events()],
     }
 
 

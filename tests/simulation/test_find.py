@@ -20,6 +20,7 @@ from pileup.model.record import Phase
 from pileup.run.control.search import Confirm, Search
 from pileup.stats.loads.trial import Condition, Looked, Trials
 from tests.simulation.queues import SECOND, Seen, Server, frames, loads
+from tests.manifests import case_of
 
 SEEDS = 20
 SETTLE, TRIAL, MEASURED = 2, 10, 30
@@ -93,7 +94,7 @@ def truth_of(case: Case, trials: int = 400) -> float:
 def judge_of(case: Case) -> Trials:
     """Return the judge of pileup."""
     asked = [Condition(each, checks.resolve(each, ["q"], []), own=True) for each in conditions.parse(case.asked)]
-    return Trials(INFO, asked, case.not_passed)
+    return Trials(case_of(INFO), asked, case.not_passed)
 
 
 def searched(case: Case, seeds: int = SEEDS) -> list[Search]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pileup.model.errors import SuiteError, UsageError
 
@@ -63,7 +63,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def parse_mapping(text: str, option: str) -> dict[str, Any]:
+def parse_mapping(text: str, option: str) -> dict[str, object]:
     """Return a YAML mapping given on the command line as plain data whose scalars are text. Raises UsageError."""
     from pileup.suite.bind import plain
     from pileup.suite.formats.tree import Mapping
@@ -77,11 +77,11 @@ def parse_mapping(text: str, option: str) -> dict[str, Any]:
         raise UsageError(f"{option}: {fault.what}", fault.expected, fault.hint)
     if not isinstance(tree, Mapping):
         raise UsageError(f"{option} {text[:60]!r} is no mapping", "e.g. '{threads: 8, service: 20 ms}'")
-    data: dict[str, Any] = plain(tree)
+    data: dict[str, object] = plain(tree)
     return data
 
 
-def validated(model: type[Model], data: dict[str, Any]) -> Model:
+def validated(model: type[Model], data: dict[str, object]) -> Model:
     """Return data from the command line as a model. Raises UsageError that names every wrong word."""
     from pydantic import ValidationError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -41,7 +41,7 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
         print_table(plan)
 
 
-def as_data(plan: Plan) -> dict[str, Any]:
+def as_data(plan: Plan) -> dict[str, object]:
     """Return a plan as plain data."""
     cases = [{**_case(case), "after": [plan.case(number).name for number in case.after]} for case in plan.cases]
     return {
@@ -54,7 +54,7 @@ def as_data(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _case(case: Case) -> dict[str, Any]:
+def _case(case: Case) -> dict[str, object]:
     from pileup.model.words import load_words
 
     return {

@@ -100,7 +100,7 @@ def batch(settings: str, **given: Any) -> None:
     _serve("batch", PracticeBatch, _wanted(BatchSettings, settings, given))
 
 
-def _wanted(model: type[SettingsModel], settings: str, given: dict[str, Any]) -> SettingsModel:
+def _wanted(model: type[SettingsModel], settings: str, given: dict[str, object]) -> SettingsModel:
     """Join the mapping of all settings and the options that were given; these win."""
     from pileup.cli.common import parse_mapping, validated
 

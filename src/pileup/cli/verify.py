@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from pileup.cli.messages import echo
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
+    from pileup.model.journal import JournalEntry
     from pileup.model.results import RunResults
     from pileup.record import RunFolder
 
@@ -71,9 +72,9 @@ OLDER = ("passed", "failed", "not checked")
 """Verdicts of criteria of pileup 0.1, which decided by the figure alone: they say nothing that can be made anew."""
 
 
-def _kept(entry: dict[str, Any]) -> bool:
+def _kept(entry: JournalEntry) -> bool:
     """Whether an entry stays open on purpose: objects that the suite wants to keep."""
-    return entry.get("what") == "objects" and entry.get("cleanup") in ("never", "passed")
+    return entry.what == "objects" and entry.cleanup in ("never", "passed")
 
 
 def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import psutil
 
@@ -108,7 +108,7 @@ class Connection:
             raise TargetError(told, wanted, f"install it there: pip install pileup=={VERSION}")
         self.host, self._greeted = hello.text("host")[:200], True
 
-    def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> bool:
+    def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:
         """Send a message; False when the place is lost. One that takes nothing for SILENCE is."""
         data = memoryview(encode(kind, plain, blobs))
         descriptor = self._pipe("stdin").fileno() if not self.lost else -1
@@ -124,7 +124,7 @@ class Connection:
                     self.lose("its pipe is closed")
         return not self.lost
 
-    def ask(self, kind: str, plain: dict[str, Any] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:
+    def ask(self, kind: str, plain: Mapping[str, object] | None, awaited: str, blobs: Sequence[bytes] = ()) -> Message:
         """Send a message and return the answer of kind `awaited`. Raises TargetError when the place is lost."""
         self.send(kind, plain, blobs)
         return self.answer(awaited)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -42,13 +41,11 @@ class Tally:
         self.response.merge(row.response)
         self.service.merge(row.service)
 
-    def rest(self, told: Tally) -> dict[str, Any]:
-        """Return what is here beyond what was told, as fields of a FrameRow."""
+    def rest(self, key: Key, told: Tally) -> FrameRow | None:
+        """Return what is here beyond what was told; None where that is nothing."""
         sums = {name: max(0, self.sums[name] - told.sums[name]) for name in SUMS}
-        return sums | {
-            "response": _beyond(self.response, told.response),
-            "service": _beyond(self.service, told.service),
-        }
+        response, service = _beyond(self.response, told.response), _beyond(self.service, told.service)
+        return _row(key, sums, response, service) if any((*sums.values(), response, service)) else None
 
 
 def _beyond(all_of: Histogram, told: Histogram) -> bytes:
@@ -178,9 +175,9 @@ class Loss:
                 _count(rows[rows["case"] == case], texts, found)
         except (OSError, RecordError):
             return [], 0
-        rest = {key: tally.rest(told.tallies.get(key, Tally())) for key, tally in found.items()}
+        rest = [tally.rest(key, told.tallies.get(key, Tally())) for key, tally in found.items()]
         ended = sum(tally.sums[name] for key, tally in found.items() if key[1] for name in COUNTERS)
-        return [_row(key, each) for key, each in rest.items() if any(each.values())], ended
+        return [row for row in rest if row is not None], ended
 
     def _record(self, case: int, target: int, key: Key, lost: list[Underway], reason: str) -> None:
         """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""
@@ -223,9 +220,10 @@ def _by_phase(lost: list[Underway], order: Order, begun: int) -> dict[int, list[
     return found
 
 
-def _row(key: Key, told: dict[str, Any]) -> FrameRow:
-    fields: dict[str, Any] = {**dict.fromkeys(SUMS, 0), "response": b"", "service": b"", **told}
-    return FrameRow(operation=key[0], iteration=key[1], phase=key[2], **fields)
+def _row(key: Key, sums: Mapping[str, int], response: bytes = b"", service: bytes = b"") -> FrameRow:
+    passed, failed, refused, ambiguous, unfinished, lost, moved, calls = (sums.get(name, 0) for name in SUMS)
+    counts = (passed, failed, refused, ambiguous, unfinished, lost, moved, calls)
+    return FrameRow(*key, *counts, response, service)
 
 
 def _frame(place: int, case: int, nanoseconds: int, rows: list[FrameRow], phase: int) -> Frame:

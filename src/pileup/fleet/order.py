@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 from pileup.fleet.starts import StartsFile
 from pileup.model.hold import Hold
@@ -88,7 +87,7 @@ class Order:
     ) -> str:
         """Return the load as the engine takes it (docs/engine.md); `most` bounds an open load's clients."""
         load = self.load
-        plain: dict[str, Any] = {
+        plain: dict[str, object] = {
             "case": self.case,
             "name": self.name,
             "target": self.target,
@@ -126,7 +125,7 @@ class Order:
         return json.dumps(plain)
 
 
-def _steered(hold: Hold) -> dict[str, Any]:
+def _steered(hold: Hold) -> dict[str, object]:
     """Return what the engine is told of a load whose level is changed while it goes on."""
     first = int(hold.first) if hold.by == "clients" else hold.first
     return {hold.by: first, "warm_up": hold.settle, "steered": hold.between[1]}
@@ -146,7 +145,7 @@ def _phase_at(load: Load, elapsed: int) -> Phase:
     return Phase.MEASURE
 
 
-def _segments(stages: tuple[Stage, ...]) -> list[dict[str, Any]]:
+def _segments(stages: tuple[Stage, ...]) -> list[dict[str, object]]:
     """Return the stages of a load as the engine takes them."""
     words = ("level", "ramp", "warm_up", "for_")
     return [{word.strip("_"): getattr(stage, word) for word in words} for stage in stages]

@@ -6,7 +6,6 @@ import json
 import socket
 import time
 from pathlib import Path
-from typing import Any
 
 from pileup._core._native import Press, Recorder, now
 from pileup.fleet.inflight_file import Board
@@ -174,7 +173,7 @@ def most_clients(work: Work) -> int | None:
 
 
 def _client(work: Work) -> str:
-    plain: dict[str, Any] = {"protocol": "noop", "settings": {}}
+    plain: dict[str, object] = {"protocol": "noop", "settings": {}}
     if work.client:
         plain = {"protocol": work.client.protocol, "settings": work.client.settings}
     return json.dumps(plain)

@@ -264,7 +264,7 @@ class RemotePlace:
         for piece in starts.pieces(share) if starts and share else ():
             self.send("starts", {"part": part.number, "share": share}, piece)
 
-    def send(self, kind: str, plain: dict[str, Any], *blobs: bytes) -> None:
+    def send(self, kind: str, plain: Mapping[str, object], *blobs: bytes) -> None:
         """Send a message; one to a lost place goes nowhere."""
         self._connection.send(kind, plain, blobs)
 

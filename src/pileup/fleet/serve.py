@@ -11,7 +11,7 @@ import pickle
 import select
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -79,7 +79,7 @@ class Wire:
     def _heard(self) -> bool:
         return bool(select.select((self._source,), (), (), self.silence)[0])
 
-    def send(self, kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> None:
+    def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> None:
         """Send a message. A parent that is gone is noticed by the reading side."""
         self.write(encode(kind, plain, blobs))
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class StartsFile:
     """Starts per second in the mean, at that speed."""
     part: tuple[int, int] = (0, 1)
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return the words of a load for the engine (docs/engine.md)."""
         told = {"file": self.path, "count": self.count, "speed": self.speed, "part": self.part}
         return {"rate": self.pace, "replay": told}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -40,7 +40,7 @@ class Message:
     """One message: what it `is`, its plain fields, and bytes beside."""
 
     kind: str
-    fields: dict[str, Any]
+    fields: dict[str, object]
     blobs: tuple[bytes, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
@@ -77,7 +77,7 @@ def whole(value: object, name: str) -> int:
     return value
 
 
-def encode(kind: str, plain: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> bytes:
+def encode(kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bytes:
     """Return a message as bytes. Raises WireError when it is too large."""
     head = json.dumps({"is": kind, _BLOBS: [len(blob) for blob in blobs], **(plain or {})}).encode()
     length = _HEAD.size - 4 + len(head) + sum(map(len, blobs))
@@ -121,7 +121,7 @@ def receive(read: Callable[[int], bytes]) -> Message | None:
     return None if len(data) < length else decode(data)
 
 
-def pack_frames(frames: Sequence[Frame]) -> tuple[list[dict[str, Any]], list[bytes]]:
+def pack_frames(frames: Sequence[Frame]) -> tuple[list[dict[str, object]], list[bytes]]:
     """Return frames as plain data beside their histograms."""
     blobs: list[bytes] = []
 

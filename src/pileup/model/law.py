@@ -77,7 +77,7 @@ class Law(BaseModel):
             case _:
                 return int(given)
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return `{kind: value}` as the engine takes it, times in nanoseconds."""
         return {self.kind: getattr(self, self.kind)}
 

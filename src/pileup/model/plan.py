@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pileup.model.not_covered import Uncovered
 from pileup.model.replay import Starts
@@ -32,7 +31,7 @@ class Case:
     """Which visit to a point it belongs to, counted over the whole run; WHOLE when it is done once for all of them."""
     point: dict[str, str] = field(default_factory=dict)
     """Axis of the scan -> value, as written; empty for what is done once for all points."""
-    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    settings: dict[str, dict[str, object]] = field(default_factory=dict)
     """Target -> settings that it must have meanwhile, as written."""
     longest: int = 0
     """Longest possible time, ns: delay, ramp, warm-up, measurement and the time-outs of what may be under way."""

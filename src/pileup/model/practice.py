@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -54,7 +54,7 @@ class Fault(Part):
             )
         return self
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for the server, times in nanoseconds."""
         return {
             "kind": self.kind,
@@ -101,12 +101,12 @@ class ServerSettings(Part):
         None, min_length=1, repr=False, description="bearer token to ask for; without it the answer is 401"
     )
 
-    def common(self) -> dict[str, Any]:
+    def common(self) -> dict[str, object]:
         """Return these as plain data for the server."""
         plain = {name: getattr(self, name) for name in ("host", "port", "threads", "queue", "seed", "log", "token")}
         return plain | {"tls": self.tls.model_dump() if self.tls else None}
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for the server, to be written as JSON: times in ns."""
         return self.common()
 
@@ -127,7 +127,7 @@ class StorageSettings(ServerSettings):
     capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
     faults: tuple[StorageFault, ...] = Field((), description="what goes wrong on purpose")
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeStorage` (as JSON): times in ns, sizes in bytes, bandwidth in bytes/s."""
         return self.common() | {
             "bandwidth": self.bandwidth,
@@ -177,7 +177,7 @@ class BatchSettings(ServerSettings):
         "default: none, and everything is forgotten at the end",
     )
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeBatch` (as JSON): times in ns, rate per second."""
         rules = ("slots", "cycle", "limit", "rate", "failing", "checkpoint", "loss", "reuse_ids", "keep", "history")
         costs = ("submit_cost", "status_cost", "purge_cost", "delegate_cost")

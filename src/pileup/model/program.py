@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 Verb = Literal[
     "noop",
@@ -168,7 +169,7 @@ class Program:
     repeat: int = 1
     """How often all of them are done in an iteration, each time with the next objects."""
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> dict[str, object]:
         """Return plain data for the engine, field by field as named here."""
         return asdict(self)
 
@@ -178,4 +179,4 @@ class ClientSpec:
     """What a target tells the engine: protocol (a name of its client table) and settings. Never recorded."""
 
     protocol: Literal["noop", "posix", "http", "xroot"]
-    settings: dict[str, Any] = field(default_factory=dict, repr=False)
+    settings: Mapping[str, object] = field(default_factory=dict, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,7 +44,7 @@ class Target:
         assign(self, options)
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start a private server with these settings, or None when this kind cannot be started.
 
         Raises ValueError for a setting that is unknown or out of bounds.
@@ -86,7 +86,7 @@ class Target:
         return ""
 
     @classmethod
-    def settings_of(cls, options: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    def settings_of(cls, options: dict[str, object]) -> dict[str, tuple[str, ...]]:
         """Return the settings that a target with these options (as written) can change, with their values.
 
         A name without values takes any. They may be changed of a server that pileup launched, too.

@@ -7,13 +7,15 @@ import re
 import reprlib
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pileup.model.errors import NoRun, RecordError
+from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
 from pileup.record import audit, convert, files, frames, manifest, operations, samples, server_operations
@@ -24,6 +26,7 @@ from pileup.record.parts import Parts
 from pileup.record.report_names import EXPECTED, SUBFOLDERS, wrong
 from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
+from pileup.record.typed_json import read_known
 
 SHOWN_OUTPUT = 256 << 10
 """Bytes of each output file that reports get."""
@@ -120,17 +123,17 @@ class RunFolder:
         """
         return _appended(self._journal, {"what": what, "state": state, **fields})
 
-    def journal_entries(self) -> Iterator[dict[str, Any]]:
+    def journal_entries(self) -> Iterator[JournalEntry]:
         """Yield the entries of the journal."""
-        return self._journal.read()
+        return map(partial(read_known, JournalEntry), self._journal.read())
 
     def event(self, kind: str, text: str, **fields: Any) -> None:
         """Note something that happened to the run. Raises RecordError when the disk refuses."""
         _appended(self._events, {"kind": kind, "text": text, **fields})
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self) -> Iterator[EventEntry]:
         """Yield what happened: number, time (ns since the epoch), kind, text and more."""
-        return self._events.read()
+        return (replace(read_known(EventEntry, words), words=words) for words in self._events.read())
 
     def operations_path(self, place: int) -> Path:
         """Return the file that the recorder of a place begins."""
@@ -318,7 +321,7 @@ class RunFolder:
             raise RecordError(f"{path} cannot be written: {problem.strerror}", "room on the disk") from problem
 
 
-def _appended(lines: Lines, fields: dict[str, Any]) -> int:
+def _appended(lines: Lines, fields: Mapping[str, object]) -> int:
     try:
         return lines.append(fields)
     except OSError as problem:

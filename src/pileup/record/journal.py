@@ -10,9 +10,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pileup.record import files
 
@@ -30,14 +29,14 @@ class Lines:
         self._lock = threading.Lock()
         self._next: int | None = None
 
-    def append(self, fields: dict[str, Any]) -> int:
+    def append(self, fields: Mapping[str, object]) -> int:
         """Append a line with a number and the time (ns since the epoch); return the number, 1 for the first.
 
         Raises OSError when the disk refuses.
         """
         with self._lock:
             if self._next is None:
-                self._next = 1 + max((entry["number"] for entry in self.read()), default=0)
+                self._next = 1 + max(map(_number, self.read()), default=0)
             number, self._next = self._next, self._next + 1
             line = json.dumps({"number": number, "time": time.time_ns(), **fields}, default=str)
             new = self._synced and not self.path.exists()
@@ -50,7 +49,7 @@ class Lines:
                 files.sync(self.path.parent)
             return number
 
-    def read(self) -> Iterator[dict[str, Any]]:
+    def read(self) -> Iterator[dict[str, object]]:
         """Yield every whole line."""
         for line in lines(self.path):
             entry = whole(line)
@@ -84,7 +83,7 @@ def lines(path: Path) -> Iterator[bytes]:
                 read += len(line)
 
 
-def whole(line: bytes) -> dict[str, Any] | None:
+def whole(line: bytes) -> dict[str, object] | None:
     """Return a line as an entry with number and time, None when it is none."""
     entry = parsed(line)
     if entry is None or not all(_is_count(entry.get(name)) for name in ("number", "time")):
@@ -92,13 +91,18 @@ def whole(line: bytes) -> dict[str, Any] | None:
     return entry
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
+def parsed(line: bytes) -> dict[str, object] | None:
     """Return a line as an object, None when it is none."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def _number(entry: Mapping[str, object]) -> int:
+    found = entry["number"]
+    return found if isinstance(found, int) else 0
 
 
 def _is_count(value: object) -> bool:

@@ -1,58 +1,17 @@
-"""run.json to its types (`model/manifest.py`) and back: the only code that knows its JSON.
-
-The types say all: a field is the key of its name. What an older record lacks takes the default of its field, keys that
-no field has are passed over, and a value of another type is a RecordError that names it. Reading is written once for
-each form that a type may take; what it makes of a type is kept.
-"""
+"""run.json to its types (`model/manifest.py`) and back: the only code that knows its JSON."""
 
 from __future__ import annotations
 
 import json
 import reprlib
-import types
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from enum import Enum
-from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pileup.model import check as checks
-from pileup.model.check import Check, Unreadable
 from pileup.model.errors import RecordError
-from pileup.model.manifest import Manifest, TrialResult
+from pileup.model.manifest import Manifest
+from pileup.record.typed_json import read, to_json
+
+__all__ = ["from_json", "read", "text_of", "to_json"]
 
 FORMAT = 1
-Kind = TypeVar("Kind")
-Read = Callable[[object, str], Any]
-"""Makes a typed value of one of JSON; the second is where it is in the file, for messages."""
-WORDS: dict[object, str] = {
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    bool: "true or false",
-    type(None): "null",
-}
-
-
-class _WrongError(Exception):
-    """A value is not what it should be: where it is, what it is, and what was expected."""
-
-    def __init__(self, where: str, found: object, expected: str) -> None:
-        super().__init__(where)
-        self.where, self.found, self.expected = where, found, expected
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """One key of an object of JSON."""
-
-    name: str
-    attribute: str
-    read: Read
-    nullable: bool
-    needed: bool
-    unsaid: object
-    """The value with which it is left out; MISSING where it never is."""
 
 
 def from_json(info: object, path: object = "run.json") -> Manifest:
@@ -62,34 +21,6 @@ def from_json(info: object, path: object = "run.json") -> Manifest:
         hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
         raise RecordError(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
     return read(Manifest, info, path)
-
-
-def read(kind: type[Kind], value: object, path: object = "run.json") -> Kind:
-    """Return a part of run.json. Raises RecordError when it is not ours."""
-    try:
-        found: Kind = _object(kind)(value, "")
-    except _WrongError as wrong:
-        name = wrong.where.removeprefix(".").partition(".")[0].partition("[")[0]
-        inside = "" if wrong.where == f".{name}" else f": {wrong.where[1:]} is {reprlib.repr(wrong.found)}"
-        raise RecordError(f"{path}: {name!r} is wrong{inside}", wrong.expected) from None
-    return found
-
-
-def to_json(value: object) -> Any:
-    """Return run.json, or a part of it, as data for JSON."""
-    kind: Any = type(value)
-    if kind in (str, int, float, bool, type(None)):
-        return value
-    if kind in (tuple, list):
-        return [to_json(each) for each in value]  # type: ignore[attr-defined]
-    if isinstance(value, Mapping):
-        return {str(name): to_json(each) for name, each in value.items()}
-    if isinstance(value, Check | Unreadable):
-        return value.text
-    if is_dataclass(value):
-        told = {key.name: (getattr(value, key.attribute), key.unsaid) for key in _keys(kind)}
-        return {name: to_json(each) for name, (each, unsaid) in told.items() if unsaid is MISSING or each != unsaid}
-    return value.value if isinstance(value, Enum) else value
 
 
 def text_of(manifest: Manifest) -> str:
@@ -105,164 +36,3 @@ def text_of(manifest: Manifest) -> str:
 
     plain = to_json(manifest)
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {text(value)}" for name, value in plain.items()) + "\n}\n"
-
-
-@cache
-def _keys(kind: Any) -> tuple[_Key, ...]:
-    hints = get_type_hints(kind)
-    return tuple(_key(each, hints[each.name]) for each in fields(kind))
-
-
-def _key(found: Field[Any], hint: Any) -> _Key:
-    fallback = found.default if found.default is not MISSING else MISSING
-    if found.default_factory is not MISSING:
-        fallback = found.default_factory()
-    unsaid = fallback if found.metadata.get("later") else MISSING
-    nullable = type(None) in (hint, *get_args(hint))
-    return _Key(found.name.rstrip("_"), found.name, _reader(hint), nullable, fallback is MISSING, unsaid)
-
-
-@cache
-def _reader(hint: Any) -> Read:
-    """Return what reads a type."""
-    origin, inside = get_origin(hint), get_args(hint)
-    if origin is None:
-        return _plain(hint)
-    if origin in (Union, types.UnionType):
-        return _either(inside)
-    if origin is Literal:
-        return _one_of({each: each for each in inside})
-    if origin is tuple:
-        return _list(inside[0]) if inside[1:] == (...,) else _row(inside)
-    return _mapping(inside[1])
-
-
-def _plain(kind: type) -> Read:
-    if kind is Check:
-        return _check
-    if is_dataclass(kind):
-        return _object(kind)
-    return _one_of({each.value: each for each in kind}) if issubclass(kind, Enum) else _simple(kind)
-
-
-def _simple(kind: type) -> Read:
-    kinds = (int, float) if kind is float else (kind,)
-
-    def simple(value: object, where: str) -> object:
-        if type(value) in kinds:
-            return value
-        raise _WrongError(where, value, WORDS[kind])
-
-    return simple
-
-
-def _one_of(known: Mapping[str, object]) -> Read:
-    def one_of(value: object, where: str) -> object:
-        if isinstance(value, str) and value in known:
-            return known[value]
-        raise _WrongError(where, value, f"one of {', '.join(known)}")
-
-    return one_of
-
-
-def _check(value: object, where: str) -> object:
-    if not isinstance(value, str):
-        raise _WrongError(where, value, "a check")
-    try:
-        return checks.parse(value)
-    except ValueError as mistake:
-        return Unreadable(value, str(mistake))
-
-
-def _either(kinds: tuple[Any, ...]) -> Read:
-    readers = [_reader(kind) for kind in kinds if kind not in (Unreadable, type(None))]
-    nullable = type(None) in kinds
-
-    def either(value: object, where: str) -> object:
-        if value is None and nullable:
-            return None
-        for reader in readers[:-1]:
-            try:
-                return reader(value, where)
-            except _WrongError:
-                continue
-        return readers[-1](value, where)
-
-    return either
-
-
-def _list(kind: Any) -> Read:
-    reader, needed, what = _reader(kind), _needed(kind), _list_words(kind)
-
-    def each(value: object, where: str) -> object:
-        if not isinstance(value, list) or any(needed and not _has(_of_older(kind, part), needed) for part in value):
-            raise _WrongError(where, value, what)
-        return tuple(reader(part, f"{where}[{number}]") for number, part in enumerate(value))
-
-    return each
-
-
-def _needed(kind: Any) -> tuple[str, ...]:
-    """Return the keys that no object of a type may lack."""
-    if not is_dataclass(kind) or kind is Check:
-        return ()
-    without = (each for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING)
-    return tuple(each.name.rstrip("_") for each in without)
-
-
-def _has(part: object, needed: tuple[str, ...]) -> bool:
-    return isinstance(part, dict) and part.keys() >= set(needed)
-
-
-def _list_words(kind: Any) -> str:
-    if not is_dataclass(kind):
-        return "a list"
-    needed = " and ".join(_needed(kind))
-    return f"a list of objects{f' with {needed}' if needed else ''}"
-
-
-def _row(kinds: tuple[Any, ...]) -> Read:
-    readers = [_reader(kind) for kind in kinds]
-
-    def row(value: object, where: str) -> object:
-        if not isinstance(value, list) or len(value) != len(readers):
-            raise _WrongError(where, value, f"a list of {len(readers)}")
-        return tuple(reader(part, where) for reader, part in zip(readers, value, strict=True))
-
-    return row
-
-
-def _mapping(kind: Any) -> Read:
-    reader = _reader(kind)
-
-    def mapping(value: object, where: str) -> object:
-        if not isinstance(value, dict):
-            raise _WrongError(where, value, "an object")
-        return {name: reader(part, f"{where}.{name}") for name, part in value.items()}
-
-    return mapping
-
-
-def _object(kind: type) -> Read:
-    def read_object(value: object, where: str) -> object:
-        if not isinstance(value, dict):
-            raise _WrongError(where, value, "an object")
-        told, given = _of_older(kind, value), {}
-        for key in _keys(kind):  # not before: a type may have itself inside
-            if key.name not in told:
-                if key.needed:
-                    raise _WrongError(f"{where}.{key.name}", None, "a value")
-                continue
-            part = told[key.name]
-            if part is not None or key.nullable or key.needed:
-                given[key.attribute] = key.read(part, f"{where}.{key.name}")
-        return kind(**given)
-
-    return read_object
-
-
-def _of_older(kind: Any, value: Any) -> Any:
-    """Return an object by the keys of today: trials had one `value` once."""
-    if kind is TrialResult and isinstance(value, dict) and "values" not in value and "value" in value:
-        return {**value, "values": [value["value"]]}
-    return value

@@ -233,12 +233,16 @@ def _sample(source: Source, row: SampleRow) -> SampleRow:
 def _events(source: Source, made: RunFolder) -> None:
     """Copy events with their times; cases and places get their new numbers."""
     for event in source.folder.events():
-        fields = {name: value for name, value in event.items() if name not in ("number", "kind", "text")}
-        for name, added in (("case", source.cases), ("place", source.places), ("visit", source.visits)):
-            if isinstance(fields.get(name), int) and not isinstance(fields[name], bool):
-                fields[name] += added
+        fields = {name: value for name, value in event.words.items() if name not in ("number", "kind", "text")}
+        for name, number, added in (
+            ("case", event.case, source.cases),
+            ("place", event.place, source.places),
+            ("visit", event.visit, source.visits),
+        ):
+            if isinstance(number, int):
+                fields[name] = number + added
         fields.setdefault("run", source.folder.path.name)
-        made.event(str(event.get("kind", "")), str(event.get("text", "")), **fields)
+        made.event(event.kind, event.text, **fields)
 
 
 def _outputs(source: Source, made: RunFolder) -> None:

@@ -6,8 +6,8 @@ import inspect
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import asdict, replace
+from typing import TypeVar
 
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
@@ -16,6 +16,7 @@ from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
 from pileup.model.find import Find
+from pileup.model.journal import JournalEntry
 from pileup.model.manifest import CaseEntry, ReplayEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
@@ -32,7 +33,7 @@ from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import UNREADABLE, replayed
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
 from pileup.run.safety.own_folders import Footing, footing_of, in_own
-from pileup.run.safety.set_contents import from_journal, made_by, ours, remove_folders, to_journal
+from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
 from pileup.run.session import Live
 from pileup.run.stop import Haste
 from pileup.suite import instances
@@ -63,7 +64,7 @@ class CaseRun:
         """What an iteration may take, ns; in the engine an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
-        self._noted: dict[str, Any] = {}
+        self._noted: JournalEntry | None = None
         self._waits = False
         self._made = made
         """Entry of the journal that says what is made; 0 when nothing is."""
@@ -98,18 +99,18 @@ class CaseRun:
         program = self._asked("cleanup", self._make(0).cleanup) if wanted and self._target else None
         problem = self._remove(program) if program else self._keep()
         state = ("removed" if program else "kept") if not problem else "left"
-        told = {"own": self._entry.get("own"), "problem": problem}
+        told = {"own": self._entry.own, "problem": problem}
         self._live.folder.journal("objects", state, of=self._made, case=self.case.name, **told)
         if problem:
             again = f"`pileup clean {self._live.folder.path}` tries again"
             self._live.book.note(self.case, f"clean-up: {problem}; {again}")
 
     @property
-    def _entry(self) -> dict[str, Any]:
+    def _entry(self) -> JournalEntry:
         """What the journal says that was to be made."""
-        if not self._noted:  # by an earlier session of the run
+        if self._noted is None:  # by an earlier session of the run, or just now
             entries = self._live.folder.journal_entries()
-            self._noted = next((each for each in entries if each.get("number") == self._made), {})
+            self._noted = next((each for each in entries if each.number == self._made), JournalEntry(0, 0))
         return self._noted
 
     def _remove(self, program: Program) -> str:
@@ -118,7 +119,7 @@ class CaseRun:
         Returns what went wrong.
         """
         entry, target = self._entry, self._target
-        if entry.get("own") is not False or not isinstance(target, FileTarget):
+        if entry.own is not False or not isinstance(target, FileTarget):
             return self._do(program, Phase.CLEANUP)
         self._live.fleets.flush()
         try:
@@ -132,8 +133,8 @@ class CaseRun:
     def _keep(self) -> str:
         """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
         entry, target = self._entry, self._target
-        if entry.get("own") is False and isinstance(target, FileTarget) and self._known.outcome is PASSED:
-            return describe(target, from_journal(entry))
+        if entry.own is False and isinstance(target, FileTarget) and self._known.outcome is PASSED:
+            return describe(target, made_by(entry.made))
         return ""
 
     def _press(self) -> Ended:
@@ -368,15 +369,16 @@ class CaseRun:
         steps = [step for each in programs for step in each.steps]
         own = self._live.plan.own.get(self.case.test.target or "")
         if removal is not None:
-            self._noted = {
-                "case": self.case.name,
-                "target": self.case.test.target,
-                "cleanup": self.case.test.cleanup,
-                "remove": removal.to_native(),
-                "made": to_journal(steps),
-                "own": not own or all(in_own(own, step.keys) for step in removal.steps),
-            }
-            self._made = self._live.folder.journal("objects", "made", **self._noted)
+            mine = not own or all(in_own(own, step.keys) for step in removal.steps)
+            name, target, cleanup = self.case.name, self.case.test.target or "", self.case.test.cleanup
+            made = making(steps)
+            plain = {"remove": removal.to_native(), "made": [asdict(step) for step in made], "own": mine}
+            self._made = self._live.folder.journal(
+                "objects", "made", case=name, target=target, cleanup=cleanup, **plain
+            )
+            self._noted = JournalEntry(
+                self._made, 0, case=name, target=target, cleanup=cleanup, remove=removal, made=made, own=mine
+            )
 
     def _delay(self) -> None:
         law = self.case.load.delay or self._live.plan.suite.delay

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pileup.model.plan import WHOLE, Case, Plan
 from pileup.model.record import FAILED, NOT_RUN, PASSED, SPARED, UNAVAILABLE, CaseOutcome
@@ -51,7 +50,7 @@ class Enter:
     """Instruction: go to a point, with these settings of targets (target -> setting -> value)."""
 
     visit: int
-    settings: dict[str, dict[str, Any]]
+    settings: dict[str, dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from pileup.model.event import Event
+from pileup.model.journal import EventEntry
 from pileup.model.manifest import Session
 from pileup.model.units import format_time
 
@@ -18,11 +18,11 @@ ABOUT = ("target", "place", "monitor", "visit")
 """Fields that say what an event is about, the first that there is."""
 
 
-def events(found: Iterable[dict[str, Any]], sessions: Sequence[Session] = ()) -> tuple[Event, ...]:
+def events(found: Iterable[EventEntry], sessions: Sequence[Session] = ()) -> tuple[Event, ...]:
     """Return events of the record in the order of time, and the pauses between the sessions of a run."""
     known = list(found)
-    kept = [_event(each) for each in known if each.get("kind") not in LEFT_OUT]
-    kept += _pauses(sorted(_time(each.get("time"), 0) for each in known), sessions)
+    kept = [_event(each) for each in known if each.kind not in LEFT_OUT]
+    kept += _pauses(sorted(each.time for each in known), sessions)
     return tuple(sorted(kept, key=lambda event: event.begin)[:MOST])
 
 
@@ -38,21 +38,9 @@ def _pauses(times: Sequence[int], sessions: Sequence[Session]) -> Iterator[Event
         yield Event("pause", f"taken up again after {format_time(max(0, begin - end))}", min(begin, end), begin)
 
 
-def _event(each: dict[str, Any]) -> Event:
-    time = _time(each.get("time"), 0)
-    begin = _time(each.get("begin"), time)
-    about = next((f"{each[name]}" for name in ABOUT if each.get(name) not in (None, "")), "")
-    kind = str(each.get("kind", ""))
-    end = max(begin, _time(each.get("end"), begin))
-    fault, number = str(each.get("name") or ""), _time(each.get("fault"), -1)
-    gone = _known(each.get("gone"))
-    return Event(kind, str(each.get("text", "")), begin, end, about, fault=fault, number=number, gone=gone)
-
-
-def _time(value: object, otherwise: int) -> int:
-    known = _known(value)
-    return otherwise if known is None else known
-
-
-def _known(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _event(each: EventEntry) -> Event:
+    begin = each.time if each.begin is None else each.begin
+    end = begin if each.end is None else max(begin, each.end)
+    about = next((f"{word}" for name in ABOUT if (word := getattr(each, name)) not in (None, "")), "")
+    number = -1 if each.fault is None else each.fault
+    return Event(each.kind, each.text, begin, end, about, fault=each.name, number=number, gone=each.gone)

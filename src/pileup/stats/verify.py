@@ -156,12 +156,12 @@ def _told(folder: RunFolder, run: Manifest) -> Iterator[Found]:
     """Yield where run.json does not say what events say."""
     if not run.has_ended:
         yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` takes it up again)"
-    newest = {int(event["case"]): event for event in folder.events() if event.get("kind") == "case" and "case" in event}
+    newest = {event.case: event for event in folder.events() if event.kind == "case" and event.case is not None}
     for case in run.cases:
         event = newest.get(case.id)
         if event is None:
             continue
-        said = event.get("outcome") if event.get("state") == "ended" else None
+        said = event.outcome if event.state == "ended" else None
         if said != case.outcome:
             yield case.name, f"its newest event says {said or 'that it began'}, run.json {case.outcome}"
 

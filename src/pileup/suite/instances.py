@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pileup.model.plan import Case, Plan
 from pileup.model.report_spec import ReportSpec
@@ -48,13 +49,16 @@ def class_of_monitor(use: str, folder: Path) -> type[Monitor]:
     return found
 
 
+Value = TypeVar("Value")
+
+
 def class_of_report(use: str, folder: Path) -> type[Report]:
     """Return the class of a report; PluginError when there is none."""
     found: type[Report] = plugin_class("reports", use, folder)
     return found
 
 
-def merged_options(cls: type[Test], common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def merged_options(cls: type[Test], common: Mapping[str, Value], own: Mapping[str, Value]) -> dict[str, Value]:
     """Return a test's options: those of the suite that the test has, then its own."""
     known = declared(cls)
     return {**{name: value for name, value in common.items() if name in known}, **own}

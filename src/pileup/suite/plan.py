@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -148,7 +147,7 @@ def planned(plan: Plan) -> list[tuple[str, int, str]]:
 
     Of time only what the loads say themselves counts, not the time-outs that may pass.
     """
-    amounts: dict[str, Any] = {
+    amounts = {
         "bytes": sum(case.bytes or 0 for case in plan.cases),
         "operations": sum(case.operations or 0 for case in plan.cases),
         "duration": sum(pressed(case) or 0 for case in plan.cases if not case.role),

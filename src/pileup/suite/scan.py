@@ -61,7 +61,7 @@ def axis_of(name: str, values: tuple[Any, ...], tests: set[str], targets: set[st
     return Axis(name, kind, owner, word.removeprefix("load.") if kind == "load" else word, values)
 
 
-def points_of(axes: list[Axis]) -> list[dict[str, Any]]:
+def points_of(axes: list[Axis]) -> list[dict[str, object]]:
     """Return every combination, axis -> value; the last axis varies fastest. One empty point without axes."""
     combinations = itertools.product(*(axis.values for axis in axes))
     return [dict(zip((axis.name for axis in axes), values, strict=True)) for values in combinations]
@@ -87,11 +87,11 @@ def text_of(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def test_at(test: TestSpec, axes: list[Axis], point: dict[str, Any], options: set[str]) -> TestSpec:
+def test_at(test: TestSpec, axes: list[Axis], point: dict[str, object], options: set[str]) -> TestSpec:
     """Return a test as it is at a point; `options` are those that it has."""
-    given: dict[str, Any] = dict(test.options)
-    load: dict[str, Any] = {}
-    changes: dict[str, Any] = {}
+    given: dict[str, object] = dict(test.options)
+    load: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for axis in axes:
         if axis.kind == "target" and aims(axis, test):
             changes[TARGET] = point[axis.name]
@@ -112,14 +112,14 @@ def aims(axis: Axis, test: TestSpec) -> bool:
     return axis.kind == "target" and (axis.owner == test.name or (axis.owner == COMMON and test.target is None))
 
 
-def load_with(load: Load, words: dict[str, Any]) -> Load:
+def load_with(load: Load, words: dict[str, object]) -> Load:
     """Return a load with some words changed. Raises pydantic.ValidationError when they do not go together."""
     return Load.model_validate({**load.model_dump(by_alias=True, exclude_unset=True), **words})
 
 
-def settings_at(axes: list[Axis], point: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def settings_at(axes: list[Axis], point: dict[str, object]) -> dict[str, dict[str, object]]:
     """Return target -> setting -> value wanted at a point."""
-    wanted: dict[str, dict[str, Any]] = {}
+    wanted: dict[str, dict[str, object]] = {}
     for axis in axes:
         if axis.kind == "setting":
             wanted.setdefault(axis.owner, {})[axis.word] = point[axis.name]

@@ -136,7 +136,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
 def test_what_was_left_open_and_torn_lines_are_named(tmp_path):
     folder = made(tmp_path)
     folder.journal("server", "begun", target="se")
-    kept = folder.journal("objects", "made", case="fill", target="se", remove={}, cleanup="never")
+    kept = folder.journal("objects", "made", case="fill", target="se", remove={"steps": []}, cleanup="never")
     closed = folder.journal("setting", "changed", target="se")
     folder.journal("setting", "restored", of=closed)
     with (folder.path / "events" / "events.jsonl").open("a") as file:

@@ -128,7 +128,7 @@ def test_the_journal_goes_on_behind_a_torn_line(folder):
         file.write(b'{"number": 2, "what": "to')
     again = RunFolder.open(folder.path)
     assert again.journal("server", "ended", of=1) == 2
-    assert [(entry["number"], entry["state"]) for entry in again.journal_entries()] == [(1, "started"), (2, "ended")]
+    assert [(entry.number, entry.state) for entry in again.journal_entries()] == [(1, "started"), (2, "ended")]
 
 
 def test_journal_entries_are_on_the_disk_before_it_goes_on(folder, monkeypatch):
@@ -137,7 +137,7 @@ def test_journal_entries_are_on_the_disk_before_it_goes_on(folder, monkeypatch):
     folder.journal("objects", "made")
     folder.event("case", "begins", case=1)
     assert synced == [path.stat().st_ino for path in (folder.path / "journal.jsonl", folder.path)], "S24: its name, too"
-    assert [entry["text"] for entry in folder.events()] == ["begins"]
+    assert [entry.text for entry in folder.events()] == ["begins"]
 
 
 def test_threads_write_frames_and_samples_at_once(folder):
@@ -153,7 +153,7 @@ def test_threads_write_frames_and_samples_at_once(folder):
     for thread in threads:
         thread.join()
     assert len(list(folder.frames())) == len(list(folder.samples())) == 80
-    assert sorted(entry["number"] for entry in folder.events()) == list(range(1, 81))
+    assert sorted(entry.number for entry in folder.events()) == list(range(1, 81))
 
 
 def test_reports_are_replaced(folder):

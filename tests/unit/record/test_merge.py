@@ -82,9 +82,9 @@ def test_outputs_events_and_sources_are_kept_apart(merged):
     folder, sources = merged
     texts = folder.outputs()
     assert sorted(text.splitlines()[1] for text in texts.values()) == ["from a", "from b", "from c"]
-    ended = [event for event in folder.events() if event.get("state") == "ended"]
-    assert [event["case"] for event in ended] == [1, 5, 9]
-    assert {event["time"] for event in ended} == {scans.START + 7}
+    ended = [event for event in folder.events() if event.state == "ended"]
+    assert [event.case for event in ended] == [1, 5, 9]
+    assert {event.time for event in ended} == {scans.START + 7}
     told = plain(folder)["merged"]
     assert [each["folder"] for each in told] == [str(source.path) for source in sources]
     assert [each["cases"] for each in told] == [0, 4, 8]

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
 
 from pileup.builtin.arc.accounting import Accounting
 from pileup.builtin.arc.control_folder import Control
@@ -227,13 +226,13 @@ def _moment(text: str) -> int:
     return int(read.timestamp()) * SECOND
 
 
-def _code(one: dict[str, Any]) -> int:
+def _code(one: dict[str, object]) -> int:
     """Return the status of one job in an answer about several, 0 for none."""
     text = str(one.get("status-code", ""))
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def _name(one: dict[str, Any]) -> str:
+def _name(one: dict[str, object]) -> str:
     """Return the name of a job in what is told of it, "" for none."""
     document = one.get("info_document")
     activity = document.get("ComputingActivity") if isinstance(document, dict) else None

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +53,7 @@ MEMORY = {"MALLOC_ARENA_MAX": "2"}
 """As its own start scripts have it."""
 
 
-def arc_launcher(settings: dict[str, Any], folder: Path) -> Launcher:
+def arc_launcher(settings: Mapping[str, object], folder: Path) -> Launcher:
     """Return how to start one; `folder` is that of the target below the run.
 
     Raises ValueError for a setting that is unknown or out of bounds, and when this machine lacks something.

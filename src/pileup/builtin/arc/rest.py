@@ -45,12 +45,12 @@ class Rest:
         """
         return {str(job["id"]): str(job["state"]) for job in self._jobs(urlencode({"state": ",".join(ASKED)}))}
 
-    def submit(self, request: str) -> list[dict[str, Any]]:
+    def submit(self, request: str) -> list[dict[str, object]]:
         """Submit what is described in xRSL; return for each job `status-code`, `reason`, and `id` if it was taken."""
         answer = self._send("POST", f"{BASE}jobs", request.encode(), XRSL, "action=new", HTTPStatus.CREATED)
         return _several(_read(answer, "jobs").get("job"))
 
-    def act(self, action: str, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def act(self, action: str, ids: Sequence[str]) -> Iterator[dict[str, object]]:
         """Do something to jobs (`status`, `info`, `kill`, `clean`); yield for each `id`, `status-code`, `reason`."""
         for at in range(0, len(ids), AT_ONCE):
             asked = json.dumps({"job": [{"id": each} for each in ids[at : at + AT_ONCE]]}).encode()
@@ -105,7 +105,7 @@ class Rest:
         found = _read(self._send("GET", f"{BASE}delegations"), "delegations")
         return [str(each["id"]) for each in _several(found.get("delegation"))]
 
-    def _jobs(self, query: str) -> list[dict[str, Any]]:
+    def _jobs(self, query: str) -> list[dict[str, object]]:
         return _several(_read(self._send("GET", f"{BASE}jobs", query=query), "jobs").get("job"))
 
     def _send(
@@ -119,7 +119,7 @@ class Rest:
         return answer
 
 
-def _read(answer: Answer, what: str) -> dict[str, Any]:
+def _read(answer: Answer, what: str) -> dict[str, object]:
     """Return the JSON object of an answer; an empty list is no text at all."""
     try:
         found = json.loads(answer.body or b"{}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pileup.builtin.arc.accounting import Accounting
 from pileup.builtin.arc.delegations import Delegations
@@ -67,7 +67,7 @@ class ArcTarget(BatchTarget):
     patience: Duration = option(60 * 10**9, gt=0, help="how long an answer may take")
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         return arc_launcher(settings, folder)
 
@@ -239,7 +239,7 @@ class ArcTarget(BatchTarget):
         self.users.introduce(user)
 
 
-def _submission(name: str, one: dict[str, Any]) -> Submission:
+def _submission(name: str, one: dict[str, object]) -> Submission:
     """Return what became of one job: each has a status of its own within an answer of 201."""
     if job := str(one.get("id") or ""):
         return Submission(name, job)

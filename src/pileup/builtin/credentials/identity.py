@@ -6,7 +6,7 @@ import ssl
 from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from pileup.builtin.credentials.authorities import is_folder, trusting
 from pileup.builtin.credentials.server_certificates import unverified
@@ -14,6 +14,20 @@ from pileup.builtin.credentials.token_source import TokenSource
 from pileup.model.suite import Credentials
 from pileup.model.surroundings import DISCOVER, surroundings
 from pileup.plugin import TargetError
+
+
+class Who(TypedDict, total=False):
+    """An identity as the engine's clients take it: what is not known is left out."""
+
+    token: str
+    token_file: str
+    user: str
+    password: str
+    ca: str
+    certificate: str
+    key: str
+    certificate_sha256: str
+    insecure: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -38,10 +52,10 @@ class Identity:
     def __repr__(self) -> str:
         return "Identity(secret)"
 
-    def to_native(self) -> dict[str, Any]:
+    def to_native(self) -> Who:
         """Return the settings for the engine's client."""
         given = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in given.items() if value not in (None, False)}
+        return cast(Who, {name: value for name, value in given.items() if value not in (None, False)})
 
     def source(self) -> TokenSource:
         """Return what tells the token of now."""

@@ -10,7 +10,6 @@ import ipaddress
 import json
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
-from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -97,7 +96,7 @@ class TokenIssuer:
         self._issuer = issuer
         self._audience = audience
 
-    def public_keys(self) -> dict[str, Any]:
+    def public_keys(self) -> dict[str, object]:
         """Return the key that proves the tokens, as a JWK set (RFC 7517)."""
         numbers = self._key.public_key().public_numbers()
         place = {"x": _coded(numbers.x.to_bytes(32)), "y": _coded(numbers.y.to_bytes(32))}

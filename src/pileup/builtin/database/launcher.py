@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pileup.builtin.database.mariadb import SLOW_LOG, SOCKET, known_user, mariadb_parts
 from pileup.builtin.database.settings import DatabaseSettings
@@ -18,7 +18,7 @@ READY_WITHIN = 90 * 10**9
 GRACE = 30 * 10**9
 
 
-def database_launcher(settings: dict[str, Any]) -> Launcher:
+def database_launcher(settings: Mapping[str, object]) -> Launcher:
     """Return how to start a database server. Raises ValueError for a wrong setting, or when this machine lacks it."""
     wanted = DatabaseSettings.model_validate(settings)
     return _mariadb(wanted) if wanted.server == "mariadb" else _postgresql(wanted)

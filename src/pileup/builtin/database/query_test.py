@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
@@ -140,7 +140,7 @@ class SqlQuery(Test):
             known = ", ".join(f":{name}" for name in sorted(used)) or "none"
             raise ValueError(f"no statement has :{unused[0]}; expected the parameters that there are, {known}")
 
-    def _values(self, number: int) -> dict[str, Any]:
+    def _values(self, number: int) -> dict[str, object]:
         """Draw values that depend on the seed, the test and the number of the iteration alone."""
         if not self.parameters:
             return {}
@@ -148,7 +148,7 @@ class SqlQuery(Test):
         moment = Moment(source, number, self.stamp)
         return {name: values.draw(moment) for name, values in self.parameters.items()}
 
-    def _each(self, op: Op, values: dict[str, Any]) -> Reply:
+    def _each(self, op: Op, values: dict[str, object]) -> Reply:
         written = False
         for statement in self._todo:
             written = written or statement.writes
@@ -157,7 +157,7 @@ class SqlQuery(Test):
                 reply = self._session.execute(statement, {name: values[name] for name in statement.names}, written)
         return reply
 
-    def _together(self, op: Op, values: dict[str, Any]) -> Reply:
+    def _together(self, op: Op, values: dict[str, object]) -> Reply:
         """Do them in one transaction: until it is committed nothing has happened, whatever becomes of a statement."""
         try:
             self._session.begin(self._writes)

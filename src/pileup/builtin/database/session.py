@@ -45,7 +45,7 @@ class Session:
         self._kind = kind
         self._timeout = timeout
         self._connection: Connection | None = None
-        self._texts: dict[str, Any] = {}
+        self._texts: dict[str, object] = {}
         """Statement -> what SQLAlchemy makes of it."""
 
     @property

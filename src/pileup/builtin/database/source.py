@@ -133,14 +133,14 @@ class Source:
         wanted = self._for_postgresql if self._kind == "postgresql" else self._for_mysql
 
         @event.listens_for(engine, "do_connect")
-        def _complete(_dialect: Any, _record: Any, _words: Any, settings: dict[str, Any]) -> None:
+        def _complete(_dialect: Any, _record: Any, _words: Any, settings: dict[str, object]) -> None:
             settings.update(wanted())
 
         return engine
 
-    def _for_postgresql(self) -> dict[str, Any]:
+    def _for_postgresql(self) -> dict[str, object]:
         """Return settings of libpq (https://www.postgresql.org/docs/current/libpq-connect.html)."""
-        settings: dict[str, Any] = {"connect_timeout": self._seconds(), "application_name": "pileup"}
+        settings: dict[str, object] = {"connect_timeout": self._seconds(), "application_name": "pileup"}
         password = self._login.password()
         if password is not None:
             settings["password"] = password
@@ -149,9 +149,9 @@ class Source:
             return settings | {"sslmode": "verify-full", "sslrootcert": str(Path(self._login.ca).expanduser())}
         return settings if self._near() else settings | {"require_auth": "!password"}
 
-    def _for_mysql(self) -> dict[str, Any]:
+    def _for_mysql(self) -> dict[str, object]:
         """Return settings of PyMySQL."""
-        settings: dict[str, Any] = {
+        settings: dict[str, object] = {
             "connect_timeout": self._seconds(),
             "read_timeout": self._timeout / 1e9 + GRACE,
             "write_timeout": self._timeout / 1e9 + GRACE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -86,12 +87,12 @@ class DatabaseTarget(Target):
                 self.session(PROBE_WITHIN)
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start a private server."""
         return database_launcher(settings)
 
     @classmethod
-    def settings_of(cls, options: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    def settings_of(cls, options: dict[str, object]) -> dict[str, tuple[str, ...]]:
         """Return the switches with the values that each takes."""
         given = options.get("switches")
         found: dict[str, tuple[str, ...]] = {}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar, Required
 from urllib.parse import quote
 
 from pileup.builtin.command.pipes import close, send
 from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
+from pileup.builtin.credentials.identity import Who
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.http.curl_answer import ANSWER, Answer, fault
 from pileup.builtin.http.location import locate
@@ -41,6 +42,20 @@ SEARCHED = 1 << 20
 """Bytes of an answer in which a text is looked for."""
 
 
+class HttpSettings(Who, total=False):
+    """What a client of HTTP is told, the engine's and curl alike. Holds secrets."""
+
+    url: Required[str]
+    keep_alive: bool
+    resume: bool
+    redirects: int
+    trust: Sequence[str]
+    redirect_writes: bool
+    expect: str
+    reconnect_pause: int
+    headers: Sequence[Sequence[str]]
+
+
 class Curl(ProgramClient):
     """Asks by curl: its start, its connection and its TLS handshake count in every operation.
 
@@ -54,7 +69,7 @@ class Curl(ProgramClient):
         {"noop", "read", "write", "stat", "list", "delete", "mkdir", "rename", "checksum", "open", "request"}
     )
 
-    def __init__(self, settings: dict[str, Any], number: int) -> None:
+    def __init__(self, settings: HttpSettings, number: int) -> None:
         self._where = locate(settings["url"])
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))
         self._redirects = int(settings.get("redirects", 0))
@@ -289,7 +304,7 @@ def _handed(text: str) -> Iterator[int]:
         os.close(number)
 
 
-def _who(settings: dict[str, Any]) -> Iterator[str]:
+def _who(settings: HttpSettings) -> Iterator[str]:
     """Yield what curl is to know of who we are and whom we believe."""
     if settings.get("user") is not None:
         yield _line("user", f"{settings['user']}:{settings.get('password') or ''}")
@@ -297,8 +312,8 @@ def _who(settings: dict[str, Any]) -> Iterator[str]:
         yield _line("capath" if is_folder(ca) else "cacert", ca)
     if settings.get("insecure"):
         yield "insecure"
-    for word, option in (("certificate", "cert"), ("key", "key")):
-        if path := settings.get(word):
+    for path, option in ((settings.get("certificate"), "cert"), (settings.get("key"), "key")):
+        if path:
             yield _line(option, path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import SecretStr
 
@@ -13,7 +13,7 @@ from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
 from pileup.builtin.credentials.server_certificates import Untrusted
 from pileup.builtin.http.connection import Connections
-from pileup.builtin.http.curl import Curl
+from pileup.builtin.http.curl import Curl, HttpSettings
 from pileup.builtin.http.location import Location, locate
 from pileup.plugin import (
     Ambiguous,
@@ -87,7 +87,10 @@ class HttpTarget(ConnectedTarget):
 
     def client(self) -> ClientSpec:
         """Return the engine's HTTP client. The settings hold secrets."""
-        settings: dict[str, Any] = {
+        return ClientSpec("http", self._settings())
+
+    def _settings(self) -> HttpSettings:
+        return {
             "url": self.location.url,
             "keep_alive": self.keep_alive,
             "resume": self.resume,
@@ -99,14 +102,13 @@ class HttpTarget(ConnectedTarget):
             "headers": [[name, value] for name, value in self._headers().items()],
             **self.identity.to_native(),
         }
-        return ClientSpec("http", settings)
 
     def _headers(self) -> dict[str, str]:
         return {name: value.get_secret_value() for name, value in self.headers.items()}
 
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes a client of the kind chosen."""
-        return partial(Curl, self.client().settings) if self.client_ == Curl.name else None
+        return partial(Curl, self._settings()) if self.client_ == Curl.name else None
 
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step."""

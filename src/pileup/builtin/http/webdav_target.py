@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pileup.builtin.http.connection import judge
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
@@ -53,7 +53,7 @@ class WebDavTarget(HttpTarget, FileTarget):
     launch_settings: ClassVar[type[Part]] = XrootdSettings
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
         return xrootd_launcher(settings, "http", "https")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ class _Counters:
 
     moment: float
     cpu: Any
-    network: dict[str, Any]
-    disks: dict[str, Any]
+    network: Mapping[str, object]
+    disks: Mapping[str, object]
 
 
 class Node(Monitor):
@@ -107,7 +107,7 @@ def _count() -> _Counters:
     return _Counters(time.monotonic(), psutil.cpu_times(), psutil.net_io_counters(pernic=True) or {}, _disk_counters())
 
 
-def _disk_counters() -> dict[str, Any]:
+def _disk_counters() -> Mapping[str, object]:
     """Return the counters of whole disks; in a container, which may see none, those of all volumes."""
     found = psutil.disk_io_counters(perdisk=True) or {}
     real = _hardware(found, Path("/sys/block")) or [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict, cast
 from urllib.parse import urlencode
 
 from pileup.builtin.http.connection import judge
@@ -17,6 +17,39 @@ from pileup.plugin import Failed, Launcher, Refused
 from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission
 
 READY = r"^pileup practice batch ready at (?P<url>\S+)$"
+
+
+class _JobTold(TypedDict):
+    """A job as the server tells of it; times in ns since the epoch."""
+
+    name: str
+    id: int
+    state: str
+    submitted: int
+    started: int
+    ended: int
+    reason: str
+    user: str
+
+
+class _Answer(TypedDict, total=False):
+    """What the server answers; which words depends on what it was asked."""
+
+    error: str
+    refused: str | None
+    ids: list[int]
+    jobs: list[_JobTold]
+    next: str
+    more: bool
+    left: list[int]
+    purged: int
+    busy: list[int]
+    missing: list[int]
+    states: dict[str, int]
+    id: int
+    expires: int
+    user: str
+    lost: int
 
 
 class PracticeBatchTarget(HttpTarget, BatchTarget):
@@ -37,7 +70,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
     launch_settings = BatchSettings
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         wanted = BatchSettings.model_validate(settings)
         port = wanted.port or "{port}"  # the same one again after a restart
@@ -104,7 +137,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         """Make somebody known, where the setting `users` keeps others out."""
         self._asked("POST", "users", {"user": user})
 
-    def _delegation(self, asked: dict[str, Any]) -> Delegation:
+    def _delegation(self, asked: Mapping[str, object]) -> Delegation:
         _, answer = self._ask("POST", "delegations", asked, HTTPStatus.CREATED)
         return Delegation(str(answer["id"]), answer["expires"], answer.get("user", ""))
 
@@ -116,12 +149,12 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         """Let it make everything safe against a crash now."""
         self._asked("POST", "checkpoint", {})
 
-    def _asked(self, method: str, path: str, body: dict[str, Any] | None = None, query: str = "") -> dict[str, Any]:
+    def _asked(self, method: str, path: str, body: Mapping[str, object] | None = None, query: str = "") -> _Answer:
         return self._ask(method, path, body, HTTPStatus.OK, query=query)[1]
 
     def _ask(
-        self, method: str, path: str, body: dict[str, Any] | None, *passing: int, query: str = ""
-    ) -> tuple[int, dict[str, Any]]:
+        self, method: str, path: str, body: Mapping[str, object] | None, *passing: int, query: str = ""
+    ) -> tuple[int, _Answer]:
         """Ask for something. Raises Refused, Failed or Ambiguous unless the status is one of those that pass."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"} if data else None
@@ -132,7 +165,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         return answer.status, _read(answer.body, f"{method} {path!r}")
 
 
-def _read(body: bytes, of: str) -> dict[str, Any]:
+def _read(body: bytes, of: str) -> _Answer:
     """Return the JSON object of an answer. Raises Failed when it is none."""
     try:
         found = json.loads(body)
@@ -140,22 +173,22 @@ def _read(body: bytes, of: str) -> dict[str, Any]:
         raise Failed(f"{of}: the answer is no JSON") from problem
     if not isinstance(found, dict):
         raise Failed(f"{of}: the answer is no JSON object")
-    return found
+    return cast(_Answer, found)
 
 
-def _wanted(job: JobSpec) -> dict[str, Any]:
+def _wanted(job: JobSpec) -> dict[str, object]:
     """What the server is told: it only pretends, so that what a job would do is of no matter, and how long is."""
-    wanted: dict[str, Any] = {"name": job.name, "duration": job.duration}
+    wanted: dict[str, object] = {"name": job.name, "duration": job.duration}
     if job.delegation:
         wanted["delegation"] = int(job.delegation)
     return wanted | ({"user": job.user} if job.user else {})
 
 
-def _jobs(answer: dict[str, Any]) -> list[Job]:
+def _jobs(answer: _Answer) -> list[Job]:
     return [_job(told) for told in answer["jobs"]]
 
 
-def _job(told: dict[str, Any]) -> Job:
+def _job(told: _JobTold) -> Job:
     return Job(
         told["name"],
         str(told["id"]),

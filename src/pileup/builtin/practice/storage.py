@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.model.practice import SETTINGS, StorageSettings
@@ -27,7 +27,7 @@ class PracticeStorageTarget(WebDavTarget):
     launch_settings = StorageSettings
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         port = StorageSettings.model_validate(settings).port or "{port}"  # the same one again after a restart
         told = {SETTINGS: json.dumps(settings)}  # as written: quantities keep their units

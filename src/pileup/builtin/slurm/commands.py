@@ -83,7 +83,6 @@ class Commands:
     ) -> subprocess.Popen[bytes]:
         known = pwd.getpwnam(self.user) if self.user else None
         ours = handed_on() if known else os.environ  # another user's process is not told what is ours
-        who: dict[str, Any] = {"user": known.pw_uid, "group": known.pw_gid, "extra_groups": []} if known else {}
         try:
             return subprocess.Popen(
                 list(words),
@@ -93,7 +92,9 @@ class Commands:
                 env={**ours, **TIMES, **self.environment, **(more or {})},
                 cwd="/",
                 start_new_session=True,
-                **who,
+                user=known.pw_uid if known else None,
+                group=known.pw_gid if known else None,
+                extra_groups=[] if known else None,
             )
         except FileNotFoundError:
             raise PluginError(f"{words[0]} is not installed here", "Slurm's commands", INSTALL) from None
@@ -140,7 +141,7 @@ def _last(error: str) -> str:
     return lines[-1].removeprefix("sbatch: ").removeprefix("error: ").strip()[:300] if lines else ""
 
 
-def token_of(output: str, error: str, code: int | None) -> tuple[str, dict[str, Any]]:
+def token_of(output: str, error: str, code: int | None) -> tuple[str, dict[str, object]]:
     """Return the token that `scontrol token` has told, and what it says. Raises Refused; Ambiguous for no answer."""
     if code is None:
         raise Ambiguous("scontrol token did not end in time")
@@ -152,7 +153,7 @@ def token_of(output: str, error: str, code: int | None) -> tuple[str, dict[str, 
     raise problem if isinstance(problem, Ambiguous) else Refused(f"{problem.what}; expected AuthAltTypes=auth/jwt")
 
 
-def said_by(token: str) -> dict[str, Any]:
+def said_by(token: str) -> dict[str, object]:
     """Return what a token says (RFC 7519), unverified; nothing for one that cannot be read."""
     try:
         middle = token.split(".")[1]

@@ -9,10 +9,9 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pileup.builtin.database.mariadb import SLOW_LOG, MariadbParts, known_user, mariadb_parts
 from pileup.builtin.database.mariadb import SOCKET as DATABASE_SOCKET
@@ -135,7 +134,7 @@ class SlurmParts:
     partition: str = PARTITION
 
 
-def slurm_launcher(settings: dict[str, Any]) -> Launcher:
+def slurm_launcher(settings: Mapping[str, object]) -> Launcher:
     """Return how to start a Slurm; its url is that of its REST socket.
 
     Raises ValueError for a setting that is unknown or out of bounds, and when this machine lacks something.

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -103,7 +103,7 @@ class SlurmTarget(BatchTarget):
         self._lock = threading.Lock()
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start Slurm. Raises ValueError for a setting that is unknown or out of bounds."""
         return slurm_launcher(settings)
 
@@ -234,7 +234,7 @@ class SlurmTarget(BatchTarget):
 
     def _post(self, job: JobSpec) -> str:
         """Submit one job by REST; return its id."""
-        described: dict[str, Any] = {
+        described: dict[str, object] = {
             "name": job.name,
             "current_working_directory": "/tmp",  # noqa: S108  there on every node; nothing is written
             "standard_output": "/dev/null",

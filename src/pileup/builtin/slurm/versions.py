@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from pileup.builtin.slurm.rest import Answer
 from pileup.builtin.slurm.words import judged, problem_of
@@ -40,7 +40,7 @@ class Version:
         """Return the path of something of the controller."""
         return f"/slurm/{self}{rest}"
 
-    def submission(self, job: dict[str, Any], script: str, environment: dict[str, str]) -> bytes:
+    def submission(self, job: dict[str, object], script: str, environment: dict[str, str]) -> bytes:
         """Return the body that submits a job."""
         variables: Any = environment
         if self.number >= 39:
@@ -112,13 +112,20 @@ def job_id(body: bytes) -> str:
     return str(number)
 
 
-def release_of(told: dict[str, Any]) -> str:
+class Greeting(TypedDict, total=False):
+    """What slurmrestd tells of itself, beside what was asked for."""
+
+    meta: dict[str, dict[str, str]] | None
+    pings: list[dict[str, object]] | None
+
+
+def release_of(told: Greeting) -> str:
     """Return the release of Slurm that an answer tells, empty when it tells none."""
     meta = told.get("meta") or {}
     return str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", ""))
 
 
-def any_up(told: dict[str, Any]) -> bool:
+def any_up(told: Greeting) -> bool:
     """Whether one of the controllers of an answer to GET ping is up."""
     pings = told.get("pings") or ()
     return any(each.get("ping") == "UP" or each.get("pinged") == "UP" or each.get("responding") for each in pings)

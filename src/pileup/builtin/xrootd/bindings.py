@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
+from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, fault
 from pileup.model.units import format_time
 from pileup.plugin import Call, Failed, PluginError, ProgramClient, Refused, Step
@@ -86,7 +87,7 @@ class XrootdBindings(ProgramClient):
         {"noop", "stat", "list", "read", "write", "delete", "mkdir", "rename", "checksum", "open"}
     )
 
-    def __init__(self, settings: dict[str, Any], number: int) -> None:
+    def __init__(self, settings: ClientSettings, number: int) -> None:
         self._library, self._flags = library()
         parts = urlsplit(settings["url"])
         self._base = "/" + parts.path.strip("/")
@@ -240,7 +241,7 @@ class XrootdBindings(ProgramClient):
         return f"{path}?authz=Bearer%20{token}" if token else path
 
 
-def let_in(settings: dict[str, Any]) -> None:
+def let_in(settings: ClientSettings) -> None:
     """Name proxy and CA to the library: it knows no other way than the environment, and reads it once.
 
     Call it before the first connection of the process.

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import time
 from base64 import encodebytes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ base_path = {EXPORT}
 """
 
 
-def xrootd_launcher(settings: dict[str, Any], plain: str, secure: str) -> Launcher:
+def xrootd_launcher(settings: Mapping[str, object], plain: str, secure: str) -> Launcher:
     """Return how to start XRootD; its url has the scheme `plain`, with TLS `secure`.
 
     Raises ValueError for a setting that is unknown or out of bounds, and when this machine lacks something.
@@ -185,7 +185,7 @@ def _token() -> Iterator[File]:
     yield File("{short}/tokens", issuer.token(SCOPE).encode() + b"\n", keep=True)
 
 
-def _key_cache(keys: dict[str, Any]) -> bytes:
+def _key_cache(keys: dict[str, object]) -> bytes:
     """Return the data base in which the SciTokens library keeps keys of issuers, with those of ours.
 
     It asks issuers over https and takes no CA but those of the system: a private issuer would never do.

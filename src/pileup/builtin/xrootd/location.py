@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Required, TypedDict
 from urllib.parse import urlsplit
 
 from pileup.builtin.http.location import is_loopback
@@ -58,3 +59,21 @@ def place_of(url: str) -> Place:
     base = parts.path.strip("/")
     path = f"/{base}" if base else ""
     return Place(TLS[parts.scheme], parts.username or "", parts.hostname, port or PORT, path, parts.query)
+
+
+class ClientSettings(TypedDict, total=False):
+    """What a client of XRootD is told, the engine's and the official ones alike. Holds secrets."""
+
+    url: Required[str]
+    keep_alive: bool
+    page_checksums: bool
+    reconnect_pause: int
+    read_ahead: int
+    token: str
+    token_file: str
+    ca: str
+    user: str
+    certificate_sha256: str
+    insecure: bool
+    proxy: str
+    """File of a proxy, which the official clients alone take."""

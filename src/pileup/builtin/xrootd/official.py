@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pileup.builtin.xrootd.bindings import let_in, library
-from pileup.builtin.xrootd.location import place_of
+from pileup.builtin.xrootd.location import ClientSettings, place_of
 from pileup.builtin.xrootd.words import fault
 from pileup.plugin.program_client import NotThere, ThereAlready
 
@@ -21,7 +21,7 @@ class OfficialSession:
     The library keeps its connection after `close`; it looks for credentials in the environment, once in a process.
     """
 
-    def __init__(self, settings: dict[str, Any], timeout: float) -> None:
+    def __init__(self, settings: ClientSettings, timeout: float) -> None:
         self._library, self._flags = library()
         let_in(settings)
         place = place_of(settings["url"])

@@ -6,8 +6,9 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pileup.builtin.xrootd.location import ClientSettings
 from pileup.plugin import Ambiguous, Failed, NotThere, Refused, TargetError, ThereAlready
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ FOLDER = 2
 class Sessions:
     """Sessions of one target: each thread has its own, connected when it is first used."""
 
-    def __init__(self, settings: dict[str, Any], patience: float) -> None:
+    def __init__(self, settings: ClientSettings, patience: float) -> None:
         self._settings = settings
         self._patience = patience
         self._local = threading.local()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
 from pileup.builtin.xrootd.bindings import XrootdBindings
 from pileup.builtin.xrootd.launcher import xrootd_launcher
-from pileup.builtin.xrootd.location import Place, place_of
+from pileup.builtin.xrootd.location import ClientSettings, Place, place_of
 from pileup.builtin.xrootd.session import CONFIG, FOLDER, STATS, Sessions
 from pileup.builtin.xrootd.settings import XrootdSettings
 from pileup.builtin.xrootd.xrdcp import XrdCopy
@@ -75,7 +75,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
     )
 
     @classmethod
-    def launcher(cls, settings: dict[str, Any], folder: Path) -> Launcher | None:
+    def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
         return xrootd_launcher(settings, "root", "roots")
 
@@ -106,19 +106,23 @@ class XrootdTarget(ConnectedTarget, FileTarget):
 
     def client(self) -> ClientSpec:
         """Return the engine's XRootD client. The settings hold secrets."""
+        return ClientSpec("xroot", self._settings())
+
+    def _settings(self) -> ClientSettings:
         who = self.identity.to_native()
-        settings: dict[str, Any] = {
+        known = {word: each for word, each in who.items() if word in NATIVE}
+        settings: ClientSettings = {
             "url": self.place.url,
             "keep_alive": self.keep_alive,
             "page_checksums": self.page_checksums,
             "reconnect_pause": self.reconnect_pause,
-            **{word: who[word] for word in NATIVE if word in who},
+            **cast(ClientSettings, known),
         }
         if self.credentials.user is not None:
             settings["user"] = self.credentials.user
         if self.read_ahead is not None:
             settings["read_ahead"] = self.read_ahead
-        return ClientSpec("xroot", settings)
+        return settings
 
     def program_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes a client of the kind chosen. Raises PluginError when it is not installed."""
@@ -129,7 +133,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         """Return the bindings where a proxy lets us in, which the engine cannot use."""
         return partial(XrootdBindings, self._official()) if self.credentials.proxy is not None else None
 
-    def _official(self) -> dict[str, Any]:
+    def _official(self) -> ClientSettings:
         """Return the settings for the official clients: with the proxy, which the engine's client does not take.
 
         Raises TargetError for a token that they would send in plain.
@@ -141,8 +145,10 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                 f"`client: {self.client_}` would send the token to {place.host} in plain",
                 "a url that begins with roots://",
             )
-        proxy = {"proxy": who.certificate} if self.credentials.proxy is not None else {}
-        return self.client().settings | proxy
+        settings = self._settings()
+        if self.credentials.proxy is not None and who.certificate is not None:
+            settings["proxy"] = who.certificate
+        return settings
 
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step."""
@@ -161,7 +167,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         return self._sessions(self.patience)
 
     def _sessions(self, patience: int) -> Sessions:
-        settings = self.client().settings if self.credentials.proxy is None else self._official()
+        settings = self._settings() if self.credentials.proxy is None else self._official()
         return Sessions(settings, patience / 1e9)
 
     def probe(self) -> str:

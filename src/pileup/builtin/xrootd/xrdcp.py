@@ -6,13 +6,14 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pileup.builtin.command.pipes import Process, ended, received, send
 from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
+from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.words import QUICK, fault, server_fault
 from pileup.plugin import Call, Failed, ProgramClient, Step
 
@@ -51,7 +52,7 @@ class XrdCopy(ProgramClient):
     name = "xrdcp"
     verbs: ClassVar[frozenset[str]] = frozenset({"noop", "read", "write"})
 
-    def __init__(self, settings: dict[str, Any], number: int) -> None:
+    def __init__(self, settings: ClientSettings, number: int) -> None:
         parts = urlsplit(settings["url"])
         self._base = f"{parts.scheme}://{parts.netloc}/{'/' + parts.path.strip('/')}"
         self._token = TokenSource(settings.get("token"), settings.get("token_file"))

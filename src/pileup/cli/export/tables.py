@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pileup.model.journal import EventEntry
 from pileup.model.results import (
     CaseResult,
     Comparison,
@@ -36,7 +37,7 @@ class Table:
     rows: Iterable[Row]
 
 
-def tables(results: RunResults, happened: Iterable[dict[str, Any]]) -> Iterator[Table]:
+def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Table]:
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
@@ -281,11 +282,11 @@ def _effects(results: RunResults) -> Table:
     return Table("effects", {**COMPARED, "axis": TEXT, "value": TEXT, **_with_ends("mean"), **GAPS}, rows)
 
 
-def _events(happened: Iterable[dict[str, Any]]) -> Table:
+def _events(happened: Iterable[EventEntry]) -> Table:
     columns = {"number": WHOLE, "time": WHOLE, "kind": TEXT, "text": TEXT, "begin": WHOLE, "end": WHOLE}
     texts = ("target", "place", "case", "visit", "state", "outcome")
     rows = (
-        (*(each.get(name) for name in columns), *(None if (v := each.get(name)) is None else str(v) for name in texts))
+        (*map(each.words.get, columns), *(None if (v := each.words.get(name)) is None else str(v) for name in texts))
         for each in happened
     )
     return Table("events", columns | dict.fromkeys(texts, TEXT), rows)

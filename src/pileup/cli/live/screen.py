@@ -222,11 +222,10 @@ def _finished(state: State, room: int) -> list[Text]:
 
 
 def _ended(case: CaseState) -> Text:
-    style = STYLES.get(case.outcome, "")
+    outcome = case.outcome or ""
+    style = STYLES.get(outcome, "")
     took = format_time(case.ended - case.started) if case.started and case.ended else ""
-    line = (
-        Text(f"{SIGNS.get(case.outcome, '?')} ", style=style) + Text(f"{case.name}  ") + Text(case.outcome, style=style)
-    )
+    line = Text(f"{SIGNS.get(outcome, '?')} ", style=style) + Text(f"{case.name}  ") + Text(outcome, style=style)
     return line + Text("".join(f"  {word}" for word in (took, case.reason) if word), style="dim")
 
 

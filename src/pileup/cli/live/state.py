@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pileup.cli.live.tally import RECENT, CaseTally
 from pileup.model import self_metrics
+from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, FindEntry, RunState
-from pileup.model.record import Frame, Phase
+from pileup.model.record import CaseOutcome, Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
 
 HISTORY = 240
@@ -33,7 +33,7 @@ class CaseState:
     rate: float | None
     started: int | None = None
     ended: int | None = None
-    outcome: str = ""
+    outcome: CaseOutcome | None = None
     reason: str = ""
     workers: int = 1
     """Cores that a place may press it from."""
@@ -167,26 +167,26 @@ class Watcher:
 
     def _read_events(self) -> None:
         for event in self._open().events():
-            if int(event["number"]) <= self._events:
+            if event.number <= self._events:
                 continue
-            self._events = int(event["number"])
-            if int(event["time"]) < self._since:
+            self._events = event.number
+            if event.time < self._since:
                 continue
-            if event.get("kind") == "case":
+            if event.kind == "case":
                 self._case_event(event)
             else:
-                self._say(str(event.get("text", "")))
+                self._say(event.text)
 
-    def _case_event(self, event: dict[str, Any]) -> None:
+    def _case_event(self, event: EventEntry) -> None:
         """Events are there at once; run.json follows within a second or two."""
-        case = self.state.cases.get(event.get("case", 0))
+        case = self.state.cases.get(event.case) if isinstance(event.case, int) else None
         if case is None:
             return
-        if event.get("state") == "ended":
-            case.outcome, case.reason = str(event["outcome"]), str(event["reason"])
-            case.ended = int(event["time"])
+        if event.ended is not None:
+            case.outcome, case.reason = event.ended, event.reason
+            case.ended = event.time
         elif case.started is None:
-            case.started = int(event["time"])
+            case.started = event.time
 
     def _say(self, text: str, *, counted: bool = True) -> None:
         """Put a message last; not `counted` is what is seen in samples only, so that its number would be wrong."""

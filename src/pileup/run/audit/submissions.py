@@ -6,9 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pileup._core._native import now
+from pileup.model.journal import JournalEntry
 from pileup.model.manifest import AuditEntry
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
@@ -227,15 +227,15 @@ class Audits:
         )
 
     def _state(
-        self, what: str, entry: dict[str, Any], going: Mapping[tuple[str, str], int]
-    ) -> tuple[str, dict[str, Any]]:
+        self, what: str, entry: JournalEntry, going: Mapping[tuple[str, str], int]
+    ) -> tuple[str, dict[str, str]]:
         """Return how an intent ends: gone, kept, ended, or left with the reason."""
-        target = str(entry["target"])
+        target = entry.target
         if self._private(target):
             return "gone", {}
-        if entry["cleanup"] == "never" or (what == "delegations" and not self._revokes(target)):
+        if entry.cleanup == "never" or (what == "delegations" and not self._revokes(target)):
             return "kept", {}
-        jobs = going.get((target, str(entry["case"])), 0)
+        jobs = going.get((target, entry.case), 0)
         left = self._left_jobs(target, jobs) if what == "jobs" else self._left_delegations(target)
         return ("left", {"problem": left}) if left else ("ended", {})
 

@@ -136,7 +136,7 @@ class Finding:
 
     def _load(self, level: float, length: int) -> Load:
         find = self._find
-        word: dict[str, Any] = {"rate": level} if find.raise_ == "rate" else {"clients": int(level)}
+        word: dict[str, object] = {"rate": level} if find.raise_ == "rate" else {"clients": int(level)}
         return self._case.load.model_copy(update={"find": None, "warm_up": find.settle, "for_": length, **word})
 
     def _note(self, kind: Literal["trials", "measurements"], level: float, begin: int, trial: Trial) -> None:

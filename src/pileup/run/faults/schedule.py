@@ -32,9 +32,9 @@ class Faults:
         self._begun: set[int] = set()
         """Places in the suite's list of those whose load has begun at least once."""
         self._earlier = {
-            int(entry["fault"]): str(entry["test"])
+            entry.fault: entry.test
             for entry in folder.journal_entries()
-            if entry.get("what") == "fault" and "fault" in entry
+            if entry.what == "fault" and entry.fault is not None
         }
         """Those that happened in an earlier session of this run, and under which test."""
         lost = {each.name for each in plan.uncovered if each.what == "fault"}

@@ -6,7 +6,6 @@ import pickle
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from pileup.fleet.connection import Connection
 from pileup.fleet.launch import by_ssh
@@ -107,7 +106,7 @@ class FarHost:
 
 def of_monitors(plan: Plan, numbers: list[int]) -> Plan:
     """Return what a host must know to sample these monitors, and those alone: no credentials of targets, no tests."""
-    nothing: dict[str, Any] = {"targets": {}, "tests": (), "criteria": (), "faults": (), "scan": {}}
+    nothing: dict[str, object] = {"targets": {}, "tests": (), "criteria": (), "faults": (), "scan": {}}
     nothing |= {"variables": {}, "options": {}, "environment": None}
     kept = {"monitors": tuple(plan.suite.monitors[number] for number in numbers)}
     return replace(plan, suite=plan.suite.model_copy(update=nothing | kept), cases=(), text="", values={}, points=())

@@ -25,20 +25,20 @@ class DelegationsMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """What was on a private server went with it; the suite may keep what a test leaves."""
-        there = not context.private(intent.entry["target"]) and intent.entry["cleanup"] != "never"
+        there = not context.private(intent.entry.target) and intent.entry.cleanup != "never"
         return there and next(_handed(intent, context), None) is not None
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the case, and why they stay when they do."""
         entry = intent.entry
-        whose = f"delegations that {entry['case']} has left on target {entry['target']}"
+        whose = f"delegations that {entry.case} has left on target {entry.target}"
         return f"{whose} are taken back" if self._can(intent, context) else f"{whose} stay until they expire"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Revoke each of them. Raises TargetError when one could not be."""
         if not self._can(intent, context):
             return
-        target = context.target(intent.entry["target"])
+        target = context.target(intent.entry.target)
         problems = []
         for delegation in _handed(intent, context):
             try:
@@ -52,20 +52,20 @@ class DelegationsMender:
 
     def state(self, intent: Intent, context: Context) -> str:
         """They are revoked, went with the server, or stay."""
-        if context.private(intent.entry["target"]):
+        if context.private(intent.entry.target):
             return "gone"
-        kept = intent.entry["cleanup"] == "never" or not self._can(intent, context)
+        kept = intent.entry.cleanup == "never" or not self._can(intent, context)
         return "kept" if kept else "revoked"
 
     def _can(self, intent: Intent, context: Context) -> bool:
         """Whether the system takes delegations back."""
-        target = context.target(intent.entry["target"])
+        target = context.target(intent.entry.target)
         return isinstance(target, BatchTarget) and type(target).revoke is not BatchTarget.revoke
 
 
 def _handed(intent: Intent, context: Context) -> Iterator[Delegation]:
     """Yield the delegations of the load of an intent that were not taken back, as far as claims tell."""
-    case = next((each.id for each in context.plan.cases if each.name == intent.entry["case"]), None)
+    case = next((each.id for each in context.plan.cases if each.name == intent.entry.case), None)
     handed: dict[str, Delegation] = {}
     for claim in context.folder.claims():
         if claim.case == case and claim.what == "delegation":

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
-from typing import Any
 
+from pileup.model.journal import JournalEntry
 from pileup.record import RunFolder
 
 OPENS = frozenset({"begun", "made", "started", "changed"})
 """States of intents; every other state closes the entry that `of` names."""
-NEEDED: dict[str, dict[str, tuple[type, ...]]] = {
-    "server": {"target": (str,)},
-    "fault": {"test": (str,)},
-    "pause": {"target": (str,), "process": (str,)},
-    "scratch": {"target": (str,), "path": (str,)},
-    "disk": {"target": (str,), "path": (str,)},
-    "setting": {"target": (str,), "setting": (str,), "before": (str, type(None))},
-    "objects": {"target": (str,), "case": (str,), "cleanup": (str,), "remove": (dict,)},
-    **{key: {"target": (str,), "folder": (str,), "marker": (str,)} for key in ("own", "ground")},
-    "jobs": {"target": (str,), "case": (str,), "cleanup": (str,), "stamp": (str,)},
-    "delegations": {"target": (str,), "case": (str,), "cleanup": (str,)},
+NEEDED: dict[str, tuple[str, ...]] = {
+    "server": ("target",),
+    "fault": ("test",),
+    "pause": ("target", "process"),
+    "scratch": ("target", "path"),
+    "disk": ("target", "path"),
+    "setting": ("target", "setting", "before"),
+    "objects": ("target", "case", "cleanup", "remove"),
+    **dict.fromkeys(("own", "ground"), ("target", "folder", "marker")),
+    "jobs": ("target", "case", "cleanup", "stamp"),
+    "delegations": ("target", "case", "cleanup"),
 }
-"""What an entry of each kind must have to be acted upon, and of which types."""
-OPTIONAL: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("pid", "ticks", "namespace"), (int,)),
-    **dict.fromkeys(("boot", "mark", "do", "process"), (str,)),
-}
+"""What an entry of each kind must have to be acted upon."""
+OPTIONAL = ("pid", "ticks", "namespace", "boot", "mark", "do", "process")
 """What it may have."""
 
 
@@ -34,7 +31,7 @@ OPTIONAL: dict[str, tuple[type, ...]] = {
 class Intent:
     """One open entry of the journal."""
 
-    entry: dict[str, Any]
+    entry: JournalEntry
     host: str
     """Where the session ran that wrote it."""
     namespace: int = 0
@@ -43,21 +40,21 @@ class Intent:
     @property
     def number(self) -> int:
         """Number of the entry."""
-        return int(self.entry["number"])
+        return self.entry.number
 
     @property
     def what(self) -> str:
         """Kind of the entry."""
-        return str(self.entry["what"])
+        return self.entry.what
 
     @property
     def problem(self) -> str:
         """What is wrong with the entry, empty when it can be acted upon."""
-        for name, kinds in NEEDED.get(self.what, {}).items():
-            if not isinstance(self.entry.get(name), kinds):
+        for name in NEEDED.get(self.what, ()):
+            if name not in self.entry.given:
                 return f"entry {self.number} ({self.what}) of the journal has no {name} as pileup writes it"
-        for name, kinds in OPTIONAL.items():
-            if name in self.entry and type(self.entry[name]) not in kinds:
+        for name in OPTIONAL:
+            if name in self.entry.wrong:
                 return f"entry {self.number} ({self.what}) of the journal has a {name} that pileup does not write"
         return ""
 
@@ -66,14 +63,13 @@ def open_intents(folder: RunFolder) -> list[Intent]:
     """Return what was never closed, the newest first. What could not be removed (`left`) is open still."""
     found: dict[int, Intent] = {}
     host = socket.gethostname()
-    namespace: Any = 0
+    namespace = 0
     for entry in folder.journal_entries():
-        what, state, of = entry.get("what"), entry.get("state"), entry.get("of")
-        if what == "owner":
-            host, namespace = str(entry.get("host", host)), entry.get("namespace", namespace)
+        if entry.what == "owner":
+            host, namespace = entry.host or host, entry.namespace or namespace
             continue
-        if isinstance(of, int) and state != "left":
-            found.pop(of, None)
-        if isinstance(what, str) and str(state) in OPENS and (of is None or state == "started"):
-            found[entry["number"]] = Intent(entry, host, namespace if isinstance(namespace, int) else 0)
+        if entry.of is not None and entry.state != "left":
+            found.pop(entry.of, None)
+        if entry.what and entry.state in OPENS and (entry.of is None or entry.state == "started"):
+            found[entry.number] = Intent(entry, host, namespace)
     return [found[number] for number in sorted(found, reverse=True)]

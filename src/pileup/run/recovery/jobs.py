@@ -37,16 +37,16 @@ class JobsMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """What was on a private server went with it; the suite may keep its jobs."""
-        return not context.private(intent.entry["target"]) and intent.entry["cleanup"] != "never"
+        return not context.private(intent.entry.target) and intent.entry.cleanup != "never"
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the case."""
-        return f"jobs that {intent.entry['case']} has left on target {intent.entry['target']} are cancelled"
+        return f"jobs that {intent.entry.case} has left on target {intent.entry.target} are cancelled"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Find what bears one of the names and is not over, and cancel it. Raises TargetError."""
         entry = intent.entry
-        name = str(entry["target"])
+        name = entry.target
         target = context.target(name)
         if not isinstance(target, BatchTarget):
             raise TargetError(f"target {name} has no jobs", "a batch system")
@@ -59,9 +59,9 @@ class JobsMender:
 
     def state(self, intent: Intent, context: Context) -> str:
         """They are cancelled, went with the server, or are kept."""
-        if context.private(intent.entry["target"]):
+        if context.private(intent.entry.target):
             return "gone"
-        return "kept" if intent.entry["cleanup"] == "never" else "cancelled"
+        return "kept" if intent.entry.cleanup == "never" else "cancelled"
 
 
 def _cancel_all(target: BatchTarget, names: Iterator[str]) -> int:
@@ -78,10 +78,10 @@ def _cancel_all(target: BatchTarget, names: Iterator[str]) -> int:
 def _names(intent: Intent, context: Context) -> Iterator[str]:
     """Yield the names that the load of an intent may have submitted."""
     entry = intent.entry
-    stamp = str(entry["stamp"])
-    case = next((each for each in context.plan.cases if each.name == entry["case"]), None)
+    stamp = entry.stamp
+    case = next((each for each in context.plan.cases if each.name == entry.case), None)
     if case is None or not STAMP.fullmatch(stamp):
-        raise TargetError(f"the journal tells of no load with jobs: {entry['case']}", "a journal as pileup writes it")
+        raise TargetError(f"the journal tells of no load with jobs: {entry.case}", "a journal as pileup writes it")
     test = instances.make_test(context.plan, case, None, 0)
     test.stamp = stamp
     if not test.submits(0):  # it cannot tell its names: what it claimed is known

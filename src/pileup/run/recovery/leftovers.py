@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from pileup.model.errors import PileupError, RecordError, UsageError
+from pileup.model.journal import JournalEntry
 from pileup.model.manifest import RunState
 from pileup.model.plan import Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE
@@ -51,7 +51,7 @@ def take(folder: RunFolder) -> Held:
     held = lock.take(folder.path)
     if held is None:
         owner = newest_owner(folder)
-        who = f" (pid {owner['pid']})" if owner and seen_from_here(owner) else ""
+        who = f" (pid {owner.pid})" if owner and seen_from_here(owner) else ""
         told = f"{folder.path} goes on: its pileup is at work{who}"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
     return Held(folder, held)
@@ -94,13 +94,12 @@ def _to_be_resumed(folder: RunFolder) -> bool:
     return run.state is not RunState.ENDED or any(case.cut or case.outcome in AGAIN for case in run.cases)
 
 
-def newest_owner(folder: RunFolder) -> dict[str, Any] | None:
+def newest_owner(folder: RunFolder) -> JournalEntry | None:
     """Return the journal's entry of the newest owner that has not ended in order; None when all have."""
     owner = None
     for entry in folder.journal_entries():
-        if entry.get("what") == "owner":
-            known = isinstance(entry.get("host"), str) and type(entry.get("pid")) is int
-            owner = entry if entry.get("state") == "begun" and known else None
+        if entry.what == "owner":
+            owner = entry if entry.state == "begun" and entry.given >= {"host", "pid"} else None
     return owner
 
 
@@ -117,13 +116,13 @@ def alive(folder: RunFolder) -> bool:
     return not seen_from_here(owner) or (not lock.works(folder.path) and _identity(owner).alive)
 
 
-def _identity(owner: dict[str, Any]) -> Identity:
-    return Identity(*(owner.get(name, 0) for name in ("pid", "ticks", "boot", "namespace")))
+def _identity(owner: JournalEntry) -> Identity:
+    return Identity(owner.pid, owner.ticks, owner.boot, owner.namespace)
 
 
-def seen_from_here(owner: dict[str, Any]) -> bool:
+def seen_from_here(owner: JournalEntry) -> bool:
     """Whether an owner is of this host."""
-    return bool(owner["host"] == socket.gethostname())
+    return owner.host == socket.gethostname()
 
 
 def sweep() -> list[str]:
@@ -178,7 +177,7 @@ def put_right(
         mended = mend(folder, trust, reach, given, tell)
         owner = newest_owner(folder)
         if owner is not None and held is None:
-            own.owner = owner["number"]
+            own.owner = owner.number
     finally:
         if held is None:
             unregister(own)

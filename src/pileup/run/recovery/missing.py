@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pileup.model.errors import PileupError
+from pileup.model.journal import JournalEntry
 from pileup.model.plan import Plan
 from pileup.plugin import FileTarget
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import Names
 from pileup.run.safety.own_folders import GROUND, MARKER, OWN, open_grounds
-from pileup.run.safety.set_contents import acknowledged, existing, from_journal, read_small
+from pileup.run.safety.set_contents import acknowledged, existing, made_by, read_small
 from pileup.suite import instances
 
 
@@ -20,10 +20,10 @@ def lost(folder: RunFolder, plan: Plan, made: Mapping[int, int]) -> set[int]:
 
     The journal is told of what is gone. A target that cannot be looked at now keeps what it has.
     """
-    entries = {entry["number"]: entry for entry in folder.journal_entries() if "number" in entry}
-    by_target: dict[str, dict[int, dict[str, Any]]] = {}
+    entries = {entry.number: entry for entry in folder.journal_entries()}
+    by_target: dict[str, dict[int, JournalEntry]] = {}
     for case, number in made.items():
-        by_target.setdefault(str(entries[number]["target"]), {})[case] = entries[number]
+        by_target.setdefault(entries[number].target, {})[case] = entries[number]
     found: set[int] = set()
     for name, cases in by_target.items():
         spec = plan.suite.targets.get(name)
@@ -41,17 +41,17 @@ def lost(folder: RunFolder, plan: Plan, made: Mapping[int, int]) -> set[int]:
     return found
 
 
-def _lost_on(folder: RunFolder, name: str, target: FileTarget, cases: dict[int, dict[str, Any]]) -> set[int]:
+def _lost_on(folder: RunFolder, name: str, target: FileTarget, cases: dict[int, JournalEntry]) -> set[int]:
     gone = set()
     for ground in open_grounds(folder):
-        path = f"{ground['folder']}/{MARKER}".lstrip("/")
-        kept = ground["what"] == GROUND  # without its marker a folder of the suite's may hold the data still
-        if ground["target"] == name and not kept and read_small(target, path) != str(ground["marker"]).encode():
-            folder.journal(OWN, "gone", of=ground["number"], target=name)
-            gone |= {case for case, entry in cases.items() if entry.get("own")}
+        path = f"{ground.folder}/{MARKER}".lstrip("/")
+        kept = ground.what == GROUND  # without its marker a folder of the suite's may hold the data still
+        if ground.target == name and not kept and read_small(target, path) != ground.marker.encode():
+            folder.journal(OWN, "gone", of=ground.number, target=name)
+            gone |= {case for case, entry in cases.items() if entry.own}
     known = acknowledged(folder, name)
     for case, entry in cases.items():
-        for made in from_journal(entry):
+        for made in made_by(entry.made):
             names = Names()
             names.add(made.keys)
             if case not in gone and {each for each in known if names.has(each)} - existing(target, made.keys).keys():

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pileup._core._native import Press, Recorder
 from pileup.model.errors import VerdictException
 from pileup.model.plan import Plan
-from pileup.model.program import Keys, Step
+from pileup.model.program import Keys, Program, Step
 from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
 from pileup.run.safety.boundary import Inside
 from pileup.run.safety.limits import inside_of
 
-LOAD: dict[str, Any] = {
+LOAD: dict[str, object] = {
     **dict.fromkeys(("clients", "rate", "for", "think", "errors_in_a_row", "operations")),
     **dict.fromkeys(("target", "place", "shard", "start", "ramp", "warm_up"), 0),
     **dict.fromkeys(("case", "shards", "seed", "workers"), 1),
@@ -28,31 +28,29 @@ LOAD: dict[str, Any] = {
 """A load of so many iterations, one after another (docs/engine.md)."""
 
 
-def remove(plan: Plan, name: str, target: Target, program: dict[str, Any], timeout: int) -> str:
+def remove(plan: Plan, name: str, target: Target, program: Program, timeout: int) -> str:
     """Do the steps of a program that removes objects, as a journal keeps it; return what went wrong, if anything did.
 
     Nothing outside `limits.inside` is touched; one object that cannot be removed does not keep the others.
     """
     inside = inside_of(plan, name, target)
-    problems = [_remove(inside, target, step, timeout) for step in program["steps"]]
+    problems = [_remove(inside, target, step, timeout) for step in program.steps]
     return "; ".join(problem for problem in problems if problem)
 
 
-def _remove(inside: Inside, target: Target, step: dict[str, Any], timeout: int) -> str:
-    keys = Keys(**{**step["keys"], "names": tuple(step["keys"]["names"])})
-    verb = Step(step["operation"], step["verb"], keys, headers=tuple(map(tuple, step["headers"])))
-    if problem := inside.problem_of_step(verb):
+def _remove(inside: Inside, target: Target, step: Step, timeout: int) -> str:
+    if problem := inside.problem_of_step(step):
         return problem
     if isinstance(target, FileTarget) and target.preparing_client() is not None:
-        return _by_python(target, keys, int(step["repeat"]))
+        return _by_python(target, step.keys, step.repeat)
     with tempfile.TemporaryDirectory(prefix="pileup-") as folder:
         path = Path(folder) / "operations.table"
-        failed = _press(path, target, {**step, "repeat": 1}, int(step["repeat"]), timeout)
+        failed = _press(path, target, replace(step, repeat=1), step.repeat, timeout)
         errors = ErrorTail(path).look()
     if not failed:
         return ""
     why = f": {errors[0].message}" if errors else ""
-    return f"{failed} of {step['repeat']} could not be removed{why}"
+    return f"{failed} of {step.repeat} could not be removed{why}"
 
 
 def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
@@ -67,14 +65,14 @@ def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
     return f"{len(problems)} of {times} could not be removed: {problems[0]}" if problems else ""
 
 
-def _press(path: Path, target: Target, step: dict[str, Any], times: int, timeout: int) -> int:
+def _press(path: Path, target: Target, step: Step, times: int, timeout: int) -> int:
     """Do a step so many times, with successive keys; return how many times it did not pass."""
     recorder = Recorder(str(path), 0)
     try:
         press = Press(recorder, json.dumps({**LOAD, "times": times, "timeout": timeout}))
         client = target.client()
         plain = {"protocol": client.protocol, "settings": client.settings}
-        press.native(json.dumps(plain), json.dumps({"steps": [step]}))
+        press.native(json.dumps(plain), json.dumps(Program((step,)).to_native()))
         while not press.wait(1.0):
             pass
         rows = [row for row in press.frame()["rows"] if row["iteration"]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pileup._core._native import now
 from pileup.model.errors import UsageError
+from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, Manifest, RunState, Session
 from pileup.model.plan import Case, Plan
 from pileup.model.record import NOT_RUN, UNAVAILABLE, CaseOutcome
@@ -101,20 +101,18 @@ def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell:
     )
 
 
-def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, dict[str, Any]]:
+def _outcomes(folder: RunFolder, plan: Plan) -> dict[int, EventEntry]:
     """Return the newest event of each case: events are there at once, run.json follows within a second."""
     known = {case.id for case in plan.cases}
-    return {
-        event["case"]: event for event in folder.events() if event.get("kind") == "case" and event.get("case") in known
-    }
+    events = (event for event in folder.events() if event.kind == "case")
+    return {event.case: event for event in events if isinstance(event.case, int) and event.case in known}
 
 
 def _done(folder: RunFolder, plan: Plan) -> dict[int, CaseOutcome]:
     found = {}
     for number, event in _outcomes(folder, plan).items():
-        whole = event.get("state") == "ended" and not event.get("cut")
-        if whole and (outcome := CaseOutcome(event["outcome"])) not in AGAIN:
-            found[number] = outcome
+        if event.ended is not None and not event.cut and event.ended not in AGAIN:
+            found[number] = event.ended
     return found
 
 
@@ -133,12 +131,12 @@ def _objects(folder: RunFolder, plan: Plan) -> dict[int, _Made]:
     found: dict[int, _Made] = {}
     cases: dict[int, int] = {}
     for entry in folder.journal_entries():
-        if entry.get("what") != "objects":
+        if entry.what != "objects":
             continue
-        opened = entry.get("of", entry["number"])
-        case = cases.get(opened, numbers.get(entry.get("case", ""), 0))
+        opened = entry.number if entry.of is None else entry.of
+        case = cases.get(opened, numbers.get(entry.case, 0))
         if case:
-            cases[opened], found[case] = case, _Made(opened, entry["state"])
+            cases[opened], found[case] = case, _Made(opened, entry.state)
     return found
 
 
@@ -166,7 +164,7 @@ def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
     return made is not None and (made.state in ("removed", "gone") or case.test.target in gone)
 
 
-def _made_ready(run: Manifest, again: set[int], known: dict[int, dict[str, Any]], places: int) -> Manifest:
+def _made_ready(run: Manifest, again: set[int], known: dict[int, EventEntry], places: int) -> Manifest:
     """Return run.json as the events say, with the cases to be done as if they had never begun."""
 
     def ready(entry: CaseEntry) -> CaseEntry:
@@ -174,8 +172,7 @@ def _made_ready(run: Manifest, again: set[int], known: dict[int, dict[str, Any]]
             return as_new(entry)
         if entry.outcome is None:
             event = known[entry.id]
-            outcome = CaseOutcome(event["outcome"])
-            return replace(entry, outcome=outcome, reason=event["reason"], ended=event["time"])
+            return replace(entry, outcome=event.ended, reason=event.reason, ended=event.time)
         return entry
 
     begun = sorted(number for number in again if number in known)

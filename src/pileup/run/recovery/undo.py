@@ -101,6 +101,6 @@ def _mend(intent: Intent, context: Context, reach: Reach) -> Mended | None:
             if mender.failed:
                 context.folder.journal(intent.what, mender.failed, of=intent.number, problem=str(problem))
             return Mended(told, str(problem))
-    kept = {word: intent.entry[word] for word in ("case", "target", "own") if word in intent.entry}
+    kept = {word: getattr(intent.entry, word) for word in ("case", "target", "own") if word in intent.entry.given}
     context.folder.journal(intent.what, mender.state(intent, context), of=intent.number, by="undo", **kept)
     return Mended(told) if needed else None

@@ -14,6 +14,7 @@ from typing import Protocol
 from pileup.model.errors import TargetError
 from pileup.model.manifest import Manifest
 from pileup.model.plan import Plan
+from pileup.model.program import Program
 from pileup.model.record import CaseOutcome
 from pileup.plugin import FileTarget, Target
 from pileup.record import RunFolder
@@ -127,8 +128,8 @@ class ServerMender:
     def told(self, intent: Intent, context: Context) -> str:
         """Name it with its pid."""
         entry = intent.entry
-        pid = f" (pid {entry['pid']})" if "pid" in entry else ""
-        return f"the {entry.get('process', 'command')} of target {entry['target']}{pid} is ended"
+        pid = f" (pid {entry.pid})" if "pid" in entry.given else ""
+        return f"the {entry.process or 'command'} of target {entry.target}{pid} is ended"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """End the leader's session, then whatever bears the mark."""
@@ -148,11 +149,11 @@ class FaultMender(ServerMender):
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Look for it; faults of launched servers are mended with those."""
-        return intent.entry.get("do") == "command" and super().needed(intent, context)
+        return intent.entry.do == "command" and super().needed(intent, context)
 
     def told(self, intent: Intent, context: Context) -> str:
         """Say which load it broke."""
-        return f"the command of a fault in the load of {intent.entry['test']} is ended"
+        return f"the command of a fault in the load of {intent.entry.test} is ended"
 
 
 class PauseMender:
@@ -167,7 +168,7 @@ class PauseMender:
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it."""
-        return f"the paused {intent.entry['process']} of target {intent.entry['target']} goes on"
+        return f"the paused {intent.entry.process} of target {intent.entry.target} goes on"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Continue all of its session."""
@@ -188,16 +189,16 @@ class ScratchMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Look whether it is there."""
-        return _elsewhere(intent) or Path(intent.entry["path"]).exists()
+        return _elsewhere(intent) or Path(intent.entry.path).exists()
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it."""
-        return f"the folder {intent.entry['path']} of target {intent.entry['target']} is removed"
+        return f"the folder {intent.entry.path} of target {intent.entry.target} is removed"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove it, if its name says that this run has made it: a journal may have been changed."""
         _refuse_elsewhere(intent)
-        scratch.remove(Path(intent.entry["path"]), context.folder.nonce)
+        scratch.remove(Path(intent.entry.path), context.folder.nonce)
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed."""
@@ -211,16 +212,16 @@ class DiskMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Look whether it is there."""
-        return _elsewhere(intent) or disks.mounted(Path(intent.entry["path"]))
+        return _elsewhere(intent) or disks.mounted(Path(intent.entry.path))
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it."""
-        return f"the disk {intent.entry['path']} of target {intent.entry['target']} is taken away"
+        return f"the disk {intent.entry.path} of target {intent.entry.target} is taken away"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Unmount it, if it is one of this run's."""
         _refuse_elsewhere(intent)
-        path = Path(intent.entry["path"])
+        path = Path(intent.entry.path)
         inside = ".." not in path.parts and path.is_relative_to(context.folder.path)
         if not inside and not scratch.is_of(path, context.folder.nonce):
             raise TargetError(f"{path} is no disk of this run", "one in a folder that the run has made")
@@ -238,24 +239,26 @@ class SettingMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """Those that are never restored need nothing."""
-        return intent.entry["before"] is not None
+        return intent.entry.before is not None
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the value."""
         entry = intent.entry
-        return f"the setting {entry['setting']} of target {entry['target']} is set back to {entry['before']}"
+        return f"the setting {entry.setting} of target {entry.target} is set back to {entry.before}"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Set it as the suite, or the kind of target, says."""
         entry = intent.entry
-        name = entry["target"]
-        changer = changer_of(context.plan, context.target(name), name, entry["setting"])
-        context.tell(f"executes {changer.words(entry['before'])}")
-        changer.set(entry["before"])
+        name = entry.target
+        if entry.before is None:
+            return
+        changer = changer_of(context.plan, context.target(name), name, entry.setting)
+        context.tell(f"executes {changer.words(entry.before)}")
+        changer.set(entry.before)
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is restored, or kept as it is."""
-        return "restored" if intent.entry["before"] is not None else "kept"
+        return "restored" if intent.entry.before is not None else "kept"
 
 
 class ObjectsMender:
@@ -265,43 +268,43 @@ class ObjectsMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """What was on a private server or folder went with it."""
-        return not context.private(intent.entry["target"] or "")
+        return not context.private(intent.entry.target or "")
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the case, and why it is kept when it is."""
         entry = intent.entry
-        what = f"what {entry['case']} has made on target {entry['target']}"
+        what = f"what {entry.case} has made on target {entry.target}"
         if wanted(intent, context):
             return f"{what} is removed"
-        return f"{what} is kept: its clean-up is `{entry['cleanup']}`"
+        return f"{what} is kept: its clean-up is `{entry.cleanup}`"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove each object by its name."""
         entry = intent.entry
         if not wanted(intent, context):
             return
-        plan, name = context.plan, entry["target"]
-        timeout = next(case.test.timeout for case in plan.cases if case.name == entry["case"])
+        plan, name = context.plan, entry.target
+        timeout = next(case.test.timeout for case in plan.cases if case.name == entry.case)
         target = context.target(name)
-        if entry.get("own") is False and isinstance(target, FileTarget):
+        if entry.own is False and isinstance(target, FileTarget):
             found = ours(context.folder, target, entry)
-            problem = remove(plan, name, target, deleting(found.names).to_native(), timeout) if found.names else ""
+            problem = remove(plan, name, target, deleting(found.names), timeout) if found.names else ""
             problems = [problem, remove_folders(target, found.folders), left_alone(found.others)]
         else:
-            problems = [remove(plan, name, target, entry["remove"], timeout)]
+            problems = [remove(plan, name, target, entry.remove or Program(()), timeout)]
         if any(problems):
             raise TargetError("; ".join(filter(None, problems)))
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed or kept."""
-        gone = context.private(intent.entry["target"] or "")
+        gone = context.private(intent.entry.target or "")
         return "removed" if gone or wanted(intent, context) else "kept"
 
 
 def wanted(intent: Intent, context: Context) -> bool:
     """Whether the suite wants removed what a case has made."""
-    cleanup = intent.entry["cleanup"]
-    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry["case"]) is CaseOutcome.PASSED)
+    cleanup = intent.entry.cleanup
+    return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry.case) is CaseOutcome.PASSED)
 
 
 class GroundMender:
@@ -311,25 +314,25 @@ class GroundMender:
 
     def needed(self, intent: Intent, context: Context) -> bool:
         """What was on a private server or folder went with it."""
-        return not context.private(intent.entry["target"])
+        return not context.private(intent.entry.target)
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it, and why it is kept when it is."""
         entry = intent.entry
-        what = f"the folder /{entry['folder']} on target {entry['target']}"
+        what = f"the folder /{entry.folder} on target {entry.target}"
         if intent.what == GROUND:
             return f"{what} is free again"
         return f"{what} is kept: the suite keeps what is in it" if _keeps(context) else f"{what} is removed"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Remove name by name what is the run's in it."""
-        entry, target = intent.entry, context.target(intent.entry["target"])
+        entry, target = intent.entry, context.target(intent.entry.target)
         if not isinstance(target, FileTarget):
-            raise TargetError(f"target {entry['target']} keeps no files now", "the kind that it was")
+            raise TargetError(f"target {entry.target} keeps no files now", "the kind that it was")
         own = intent.what == OWN
-        marker = str(entry["marker"]).encode()
+        marker = entry.marker.encode()
         kept = own and _keeps(context)
-        _, problem = end_ground(target, entry["folder"], marker, entry["levels"], own=own, kept=kept)
+        _, problem = end_ground(target, entry.folder, marker, entry.levels, own=own, kept=kept)
         if problem:
             raise TargetError(problem)
 
@@ -340,7 +343,7 @@ class GroundMender:
 
 def _keeps(context: Context) -> bool:
     """Whether something in the run's own folder stays, by what was done or by what is going to be."""
-    open_ = [each for each in open_intents(context.folder) if each.what == "objects" and each.entry.get("own")]
+    open_ = [each for each in open_intents(context.folder) if each.what == "objects" and each.entry.own]
     return keeps(context.folder) or any(not wanted(each, context) for each in open_)
 
 
@@ -360,16 +363,16 @@ MENDERS: dict[str, Mender] = {
 
 
 def _mark(intent: Intent) -> str:
-    return str(intent.entry.get("mark") or "")
+    return intent.entry.mark
 
 
 def _leader(intent: Intent, context: Context) -> Identity | None:
     """Return who leads, if it is surely the one that the run has started: number, tick, boot, namespace and mark."""
     entry = intent.entry
-    if not all(name in entry for name in ("pid", "ticks", "boot", "namespace")):
+    if not entry.given >= {"pid", "ticks", "boot", "namespace"}:
         return None
-    leader = Identity(entry["pid"], entry["ticks"], entry["boot"], entry["namespace"])
-    log = context.folder.server_log(str(entry.get("target")), str(entry.get("process", "")))
+    leader = Identity(entry.pid, entry.ticks, entry.boot, entry.namespace)
+    log = context.folder.server_log(entry.target, entry.process)
     return leader if leader.known and processes.bears(leader.pid, _mark(intent), log) else None
 
 

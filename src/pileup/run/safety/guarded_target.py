@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from pileup.plugin import Ambiguous, FileTarget, NotThere, Refused, ThereAlready
 from pileup.run.safety.boundary import Inside, Names, shown
@@ -60,7 +59,7 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
             )
         cls.delete(self, path)
 
-    methods: dict[str, Any] = {each.__name__: each for each in (write, create, mkdir, delete)}
+    methods: dict[str, object] = {each.__name__: each for each in (write, create, mkdir, delete)}
     methods["__doc__"] = cls.__doc__
     kind = type(cls.__name__, (cls,), methods)
     twin: FileTarget = object.__new__(kind)

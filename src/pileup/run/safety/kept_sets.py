@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
-from pileup.model.errors import TargetError, VerdictException
+from pileup.model.errors import RecordError, TargetError, VerdictException
 from pileup.model.program import Keys, Program, Step
 from pileup.model.units import format_size
 from pileup.plugin import FileTarget, Target, ThereAlready
+from pileup.record.typed_json import read
 from pileup.run.safety.boundary import shown
 from pileup.run.safety.own_folders import MARKER
 from pileup.run.safety.set_contents import Made, read_small, whole
@@ -55,12 +55,24 @@ def describe(target: FileTarget, makes: list[Made]) -> str:
     made = sets[-1]
     try:
         if whole(target, made.keys, made.content):
-            target.create(_manifest(made.keys), json.dumps(_about(made)).encode())
+            target.create(_manifest(made.keys), json.dumps(asdict(_about(made))).encode())
     except ThereAlready:
         return ""
     except (VerdictException, TargetError) as problem:
         return f"what says what the set is could not be written: {problem}"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A set: how many files in how many folders, and of what content (None: of none). Sizes in bytes."""
+
+    files: int
+    folders: int
+    seed: int | None = None
+    size: int | None = None
+    sizes: tuple[tuple[int, int], ...] = ()
+    entropy: float | None = None
 
 
 def found_again(target: FileTarget, made: Made) -> str:
@@ -71,7 +83,7 @@ def found_again(target: FileTarget, made: Made) -> str:
     try:
         known = read_small(target, _manifest(made.keys))
         told, wanted = _read(known or b""), _about(made)
-        if told.keys() != wanted.keys():  # nothing that a run has left
+        if told is None:
             return ""
         place = "/" + _manifest(made.keys).rpartition("/")[0]
         if told != wanted:
@@ -96,24 +108,24 @@ def _manifest(keys: Keys) -> str:
     return f"{folder}/{MANIFEST}-{begin}".lstrip("/")
 
 
-def _about(made: Made) -> dict[str, Any]:
-    content = asdict(made.content) if made.content is not None else {}
-    sizes = [list(each) for each in content.get("sizes", ())]
-    return {"files": made.keys.count, "folders": made.keys.folders, **content, "sizes": sizes}
+def _about(made: Made) -> Described:
+    keys, content = made.keys, made.content
+    if content is None:
+        return Described(keys.count, keys.folders)
+    return Described(keys.count, keys.folders, content.seed, content.size, content.sizes, content.entropy)
 
 
-def _read(known: bytes) -> dict[str, Any]:
+def _read(known: bytes) -> Described | None:
+    """Return what a file says of a set; None when it is not what a run has left."""
     try:
-        told = json.loads(known)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
+        return read(Described, json.loads(known))
+    except (ValueError, RecordError):
+        return None
 
 
-def _words(told: dict[str, Any]) -> str:
+def _words(told: Described) -> str:
     """Return a description in words."""
-    try:
-        size = "of drawn sizes" if told["sizes"] else f"of {format_size(int(told['size']))}"
-        return f"{int(told['files'])} files {size}, seed {int(told['seed'])}, entropy {float(told['entropy'])}"
-    except (KeyError, TypeError, ValueError):
+    if told.size is None:
         return "something else"
+    size = "of drawn sizes" if told.sizes else f"of {format_size(told.size)}"
+    return f"{told.files} files {size}, seed {told.seed}, entropy {told.entropy}"

@@ -12,11 +12,11 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pileup.model.errors import PileupError, TargetError
+from pileup.model.journal import JournalEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import Load, TargetSpec
@@ -48,7 +48,7 @@ def with_own(plan: Plan, folder: RunFolder) -> Plan:
 
     It is the same on all of them: two targets may be one storage, reached by two protocols.
     """
-    known = {target: told["folder"] for target, told in own_entries(folder).items()}
+    known = {target: entry.folder for target, entry in own_entries(folder).items()}
     names = [told.rpartition("/")[2] for told in known.values()]
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     last = names[0] if names else f"pileup-{stamp}-{secrets.token_hex(4)}"
@@ -60,20 +60,20 @@ def with_own(plan: Plan, folder: RunFolder) -> Plan:
     return replace(plan, own=own)
 
 
-def own_entries(folder: RunFolder) -> dict[str, dict[str, Any]]:
+def own_entries(folder: RunFolder) -> dict[str, JournalEntry]:
     """Return target -> the journal's entry of the run's own folder there, where it was made and not removed."""
-    return {entry["target"]: entry for entry in open_grounds(folder) if entry["what"] == OWN}
+    return {entry.target: entry for entry in open_grounds(folder) if entry.what == OWN}
 
 
-def open_grounds(folder: RunFolder) -> list[dict[str, Any]]:
+def open_grounds(folder: RunFolder) -> list[JournalEntry]:
     """Return the journal's entries of the folders that a run works in, or has kept."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, JournalEntry] = {}
     for entry in folder.journal_entries():
-        if entry.get("what") in (OWN, GROUND):
-            if entry["state"] == "made":
-                found[entry["number"]] = entry
-            elif entry["state"] in ("removed", "gone"):
-                found.pop(entry.get("of", 0), None)
+        if entry.what in (OWN, GROUND):
+            if entry.state == "made":
+                found[entry.number] = entry
+            elif entry.state in ("removed", "gone"):
+                found.pop(entry.of or 0, None)
     return list(found.values())
 
 
@@ -121,8 +121,8 @@ class Grounds:
 
     def __post_init__(self) -> None:
         for entry in open_grounds(self.folder):
-            self.marker = str(entry["marker"]).encode()
-            self._grounds[entry["target"], entry["folder"]] = Ground(entry["number"], entry["levels"])
+            self.marker = entry.marker.encode()
+            self._grounds[entry.target, entry.folder] = Ground(entry.number, list(entry.levels))
         self.marker = self.marker or json.dumps(_about(self.folder)).encode()
 
     def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
@@ -246,11 +246,11 @@ def keeps(folder: RunFolder) -> bool:
     """Whether something in the run's own folder stays on purpose."""
     states: dict[int, bool] = {}
     for entry in folder.journal_entries():
-        if entry.get("what") == "objects":
-            if entry["state"] == "made":
-                states[entry["number"]] = False
-            elif "of" in entry:
-                states[entry["of"]] = entry["state"] == "kept" and bool(entry.get("own"))
+        if entry.what == "objects":
+            if entry.state == "made":
+                states[entry.number] = False
+            elif entry.of is not None:
+                states[entry.of] = entry.state == "kept" and bool(entry.own)
     return any(states.values())
 
 
@@ -273,7 +273,7 @@ def footing_of(plan: Plan, case: Case, program: Program | None) -> Footing:
 
 
 def end_ground(
-    target: FileTarget, place: str, marker: bytes, levels: list[str], *, own: bool, kept: bool
+    target: FileTarget, place: str, marker: bytes, levels: Sequence[str], *, own: bool, kept: bool
 ) -> tuple[str, str]:
     """Leave a folder: the run's own is removed as a whole, of another what was made for the run and is empty.
 
@@ -354,7 +354,7 @@ def _missing(target: FileTarget, place: str) -> list[str]:
     return []
 
 
-def _about(folder: RunFolder) -> dict[str, Any]:
+def _about(folder: RunFolder) -> dict[str, str]:
     """Return what a marker tells."""
     try:
         user = getpass.getuser()

@@ -6,10 +6,11 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
 from pileup.model.errors import Failed, RecordError, TargetError, VerdictException
+from pileup.model.journal import JournalEntry
 from pileup.model.program import Content, Keys, Program, Step
 from pileup.plugin import FileTarget, NotThere
 from pileup.record import RunFolder
@@ -47,15 +48,9 @@ def made_by(steps: Iterable[Step]) -> list[Made]:
     return found
 
 
-def from_journal(entry: dict[str, Any]) -> list[Made]:
-    """Return what a journal's entry of objects says that was to be made; nothing for those of older runs."""
-    return made_by(_step(told) for told in entry.get("made", ()))
-
-
-def to_journal(steps: Iterable[Step]) -> list[dict[str, Any]]:
+def making(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps that make something, as the journal keeps them."""
-    kept = [step for step in steps if step.verb in ("write", "mkdir", "rename")]
-    return list(Program(tuple(kept)).to_native()["steps"])
+    return tuple(step for step in steps if step.verb in ("write", "mkdir", "rename"))
 
 
 def existing(target: FileTarget, keys: Keys) -> dict[str, int]:
@@ -124,8 +119,8 @@ def acknowledged(folder: RunFolder, target: str) -> set[str]:
     try:
         with folder.operations().connect() as connection:
             for entry in entries:
-                for each in from_journal(entry):
-                    last = _last(connection, each.operation, entry["case"])
+                for each in made_by(entry.made):
+                    last = _last(connection, each.operation, entry.case)
                     if each.verb == "rename":
                         last = _renamed(last, each)
                     made.update({name: max(end, made.get(name, 0)) for name, end in last.items()})
@@ -144,8 +139,8 @@ def _last(connection: DuckDBPyConnection, operation: str, case: str | None) -> d
     return {str(key).strip("/"): int(end) for key, end in connection.execute(asked, given).fetchall()}
 
 
-def _opens(entry: dict[str, Any], target: str) -> bool:
-    return entry.get("what") == "objects" and entry.get("state") == "made" and entry.get("target") == target
+def _opens(entry: JournalEntry, target: str) -> bool:
+    return (entry.what, entry.state, entry.target) == ("objects", "made", target)
 
 
 def _renamed(last: dict[str, int], made: Made) -> dict[str, int]:
@@ -165,19 +160,19 @@ class Ours:
     others: list[str]
 
 
-def ours(folder: RunFolder, target: FileTarget, entry: dict[str, Any]) -> Ours:
+def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry) -> Ours:
     """Return what is there of what a journal's entry says that was to be made and removed.
 
     This run's is what it has a word for, and of what was under way just what carries its content. Raises TargetError.
     """
-    known = acknowledged(folder, entry["target"])
+    known = acknowledged(folder, entry.target)
     removed = Names()
-    for told in entry["remove"]["steps"]:
-        removed.add(_step(told).keys)
+    for step in entry.remove.steps if entry.remove else ():
+        removed.add(step.keys)
     mine: dict[str, bool] = {}
     others: list[str] = []
     until = time.monotonic() + COMPARED_WITHIN
-    for made in from_journal(entry):
+    for made in made_by(entry.made):
         for name, size in existing(target, made.keys).items():
             if not removed.has(name):  # of another test, which removes it
                 continue
@@ -253,15 +248,6 @@ def whole(target: FileTarget, keys: Keys, content: Content | None) -> bool:
         return False
     sizes = (content.size_of(k) if content is not None else 0 for k in range(number))
     return all(there.get(keys.name(k).strip("/")) == size for k, size in zip(range(number), sizes, strict=True))
-
-
-def _step(told: dict[str, Any]) -> Step:
-    keys = Keys(**{**told["keys"], "names": tuple(told["keys"]["names"])})
-    given = told.get("content")
-    content = None
-    if given is not None:
-        content = Content(**{**given, "sizes": tuple((int(weight), int(size)) for weight, size in given["sizes"])})
-    return Step(told["operation"], told["verb"], keys, content=content, to=told.get("to", ""))
 
 
 def is_missing(target: FileTarget, path: str) -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pileup.model.child_environment import handed_on
 from pileup.model.errors import TargetError
@@ -71,9 +70,18 @@ def _fill(word: str, filled: Mapping[str, str]) -> str:
     return word
 
 
-def identity_of(user: str) -> dict[str, Any]:
-    """Return what makes a started process that user's; nothing for an empty name. Raises KeyError."""
-    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
+@dataclass(frozen=True, slots=True)
+class RunAs:
+    """Whose a started process is, as `subprocess` takes it; None: ours."""
+
+    user: str | None = None
+    group: int | None = None
+    groups: list[int] | None = None
+
+    @classmethod
+    def of(cls, user: str) -> RunAs:
+        """Return what makes a started process that user's; ours for an empty name. Raises KeyError."""
+        return cls(user, pwd.getpwnam(user).pw_gid, []) if user else cls()
 
 
 def run(
@@ -95,6 +103,7 @@ def run(
     """
     with tempfile.TemporaryFile() as output:
         try:
+            who = RunAs.of(user)
             process = subprocess.Popen(
                 list(words),
                 stdout=output,
@@ -103,7 +112,9 @@ def run(
                 env={**os.environ, **(environment or {})} if whole else handed_on(environment),
                 cwd=folder,
                 start_new_session=True,
-                **identity_of(user),
+                user=who.user,
+                group=who.group,
+                extra_groups=who.groups,
             )
         except (OSError, ValueError, KeyError) as problem:
             raise TargetError(

@@ -285,11 +285,11 @@ class Server:
             output = stack.enter_context(log.open("ab"))
             listening = [stack.enter_context(self._listen(port)) for port in daemon.listen]
             numbers = [each.fileno() for each in listening]
-            identity = commands.identity_of(user)
+            who = commands.RunAs.of(user)
             if numbers:
-                whose = f"{pwd.getpwnam(user).pw_uid}:{identity['group']}" if user else ""
+                whose = f"{pwd.getpwnam(user).pw_uid}:{who.group}" if user else ""
                 words = [sys.executable, "-ISc", HAND_OVER, ",".join(map(str, numbers)), whose, *words]
-                identity = {}
+                who = commands.RunAs()
             return subprocess.Popen(
                 words,
                 stdout=output,
@@ -299,7 +299,9 @@ class Server:
                 env=processes.with_mark(handed_on(self.filling.environment(daemon.environment)), self._mark),
                 cwd=self.filling.fill(daemon.folder),
                 pass_fds=numbers,
-                **identity,
+                user=who.user,
+                group=who.group,
+                extra_groups=who.groups,
             )
 
     def _listen(self, port: str) -> socket.socket:
@@ -350,5 +352,5 @@ class Server:
         if self.filling.short is not None and self._short is None:
             self._short = self._journal.journal("scratch", "made", target=self.name, path=str(self.filling.short))
 
-    def _known(self, identity: Identity) -> dict[str, Any]:
+    def _known(self, identity: Identity) -> dict[str, object]:
         return {**asdict(identity), "mark": self._mark}

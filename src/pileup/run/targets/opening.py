@@ -96,10 +96,9 @@ class Targets:
     def made_before(self) -> Iterator[tuple[str, Keys]]:
         """Yield target and names of what earlier sessions of this run have made there, by the journal."""
         for entry in self._folder.journal_entries():
-            if entry.get("what") == "objects" and entry.get("state") == "made":
-                for step in entry["remove"]["steps"]:
-                    keys = step["keys"]
-                    yield entry["target"] or "", Keys(**{**keys, "names": tuple(keys["names"])})
+            if (entry.what, entry.state) == ("objects", "made") and entry.remove is not None:
+                for step in entry.remove.steps:
+                    yield entry.target, step.keys
 
     def close(self) -> None:
         """Remove the scratch folders that were made."""

@@ -44,7 +44,7 @@ class Settings:
         self._before: dict[Key, tuple[int, str | None]] = {}
         """Entry of the journal, and the value to restore (None: never)."""
 
-    def change(self, target: str, values: dict[str, Any]) -> None:
+    def change(self, target: str, values: dict[str, object]) -> None:
         """Bring a target to these settings and wait until it is healthy.
 
         What it has already stays untouched. Raises PileupError when a value cannot be set, or the target does not
@@ -59,7 +59,7 @@ class Settings:
             if name not in by_launch:
                 self._change_one(target, name, text_of(value))
 
-    def _by_launch(self, target: str, values: dict[str, Any]) -> dict[str, Any]:
+    def _by_launch(self, target: str, values: dict[str, object]) -> dict[str, object]:
         """Return those that only another start of the server brings about: it was launched, and its kind cannot."""
         spec = self._plan.suite.targets[target]
         if spec.launch is None:
@@ -77,7 +77,7 @@ class Settings:
         if told := "; ".join(problem for problem in problems if problem):
             raise TargetError(told, "targets as they were before the run", "set them by hand")
 
-    def _relaunch(self, target: str, values: dict[str, Any]) -> None:
+    def _relaunch(self, target: str, values: dict[str, object]) -> None:
         launch = self._plan.suite.targets[target].launch or {}
         wanted = {**launch, **values}
         texts = {name: text_of(value) for name, value in wanted.items()}
@@ -99,7 +99,7 @@ class Settings:
             if text != known.get(name):
                 self._tell(target, name, text, begin)
 
-    def _start_again(self, target: str, wanted: dict[str, Any]) -> None:
+    def _start_again(self, target: str, wanted: dict[str, object]) -> None:
         spec = self._plan.suite.targets[target]
         folder = self._folder.path / "servers" / target
         try:

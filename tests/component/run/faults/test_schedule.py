@@ -58,11 +58,13 @@ def make(tmp_path: Path, folder: RunFolder, supervisor: Supervisor) -> Make:
 
 
 def done(folder: RunFolder) -> Callable[[], bool]:
-    return lambda: any(event["kind"] == "fault" for event in folder.events())
+    return lambda: any(event.kind == "fault" for event in folder.events())
 
 
-def told(folder: RunFolder) -> list[tuple[str, str, str]]:
-    return [(event["do"], event["test"], event["outcome"]) for event in folder.events() if event["kind"] == "fault"]
+def told(folder: RunFolder) -> list[tuple[object, object, str]]:
+    return [
+        (event.words["do"], event.words["test"], event.outcome) for event in folder.events() if event.kind == "fault"
+    ]
 
 
 def test_a_restart_happens_at_its_time_and_is_told(make: Make, folder: RunFolder, supervisor: Supervisor) -> None:
@@ -76,10 +78,10 @@ def test_a_restart_happens_at_its_time_and_is_told(make: Make, folder: RunFolder
     assert supervisor.pids("se") != before
     assert supervisor.alive("se")
     assert faults.problems == []
-    (event,) = [event for event in folder.events() if event["kind"] == "fault"]
-    assert (event["do"], event["target"], event["test"], event["outcome"]) == ("restart", "se", "held", "done")
-    assert begin + 10**8 <= event["begin"] < event["gone"] < event["end"]
-    assert [entry["state"] for entry in folder.journal_entries() if entry["what"] == "fault"] == ["begun", "ended"]
+    (event,) = [event for event in folder.events() if event.kind == "fault"]
+    assert (event.words["do"], event.target, event.words["test"], event.outcome) == ("restart", "se", "held", "done")
+    assert begin + 10**8 <= event.begin < event.gone < event.end
+    assert [entry.state for entry in folder.journal_entries() if entry.what == "fault"] == ["begun", "ended"]
 
 
 def test_without_during_it_happens_once_under_the_first_sustained_load(make: Make, folder: RunFolder) -> None:

@@ -147,7 +147,7 @@ def test_without_a_place_for_the_registry_a_run_goes_on_and_says_so(tmp_path: Pa
     finally:
         introduce(os.environ, os.geteuid())
     (event,) = folder.events()
-    assert "the registry of runs cannot be written" in event["text"]
+    assert "the registry of runs cannot be written" in event.text
 
 
 def test_a_run_whose_folder_was_removed_meanwhile_ends(run: RunFolder, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def known(identity: Identity) -> dict[str, Any]:
 
 
 def states(folder: RunFolder, what: str) -> list[str]:
-    return [entry["state"] for entry in folder.journal_entries() if entry["what"] == what]
+    return [entry.state for entry in folder.journal_entries() if entry.what == what]
 
 
 def objects(folder: RunFolder, case: str = "fill", target: str = "se", cleanup: str = "always") -> int:

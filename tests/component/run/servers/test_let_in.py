@@ -63,7 +63,7 @@ def opened(folder: Path, supervisor: Supervisor, launch: str = "", credentials: 
     (folder / "s.yaml").write_text(SUITE.replace("LAUNCH", launch).replace("CREDENTIALS", credentials))
     targets = Targets(load(folder / "s.yaml"), RunFolder.create(folder, "t", 0), supervisor)
     (told,) = targets.open()
-    assert "unavailable" not in told["about"], told["about"]
+    assert "unavailable" not in told.about, told.about
     return targets
 
 

@@ -114,11 +114,11 @@ def test_a_restart_of_one_leaves_another_dead_one_dead(
     supervisor.restart("ce.a")
     assert supervisor.alive("ce")
     entries = list(folder.journal_entries())
-    started = [entry["process"] for entry in entries if entry["state"] == "started"]
+    started = [entry.process for entry in entries if entry.state == "started"]
     assert started == ["a", "b", "c", "c", "a"]
     supervisor.end("ce")
-    names = {entry["number"]: entry["process"] for entry in folder.journal_entries() if entry["state"] == "started"}
-    ended = [names[entry["of"]] for entry in folder.journal_entries() if entry["state"] == "ended"]
+    names = {entry.number: entry.process for entry in folder.journal_entries() if entry.state == "started"}
+    ended = [names[entry.of] for entry in folder.journal_entries() if entry.state == "ended"]
     assert ended == ["a", "c", "c", "b", "a"], "those killed first, then all in reverse order of the launcher"
 
 

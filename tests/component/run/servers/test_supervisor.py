@@ -80,22 +80,22 @@ def supervisor(folder: RunFolder) -> Iterator[Supervisor]:
 
 
 def states(folder: RunFolder, what: str = "server") -> list[str]:
-    return [entry["state"] for entry in folder.journal_entries() if entry["what"] == what]
+    return [entry.state for entry in folder.journal_entries() if entry.what == what]
 
 
 def test_a_server_is_ready_when_it_says_so_and_is_ended(
     supervisor: Supervisor, folder: RunFolder, tmp_path: Path
 ) -> None:
     assert supervisor.launch("se", launcher(READY), tmp_path / "se") == "http://127.0.0.1:1/"
-    started = next(entry for entry in folder.journal_entries() if entry["state"] == "started")
-    assert supervisor.pids("se") == [started["pid"]]
-    assert Identity.of(started["pid"]) == Identity(*(started[each] for each in ("pid", "ticks", "boot", "namespace")))
-    assert os.getsid(started["pid"]) == started["pid"]
+    started = next(entry for entry in folder.journal_entries() if entry.state == "started")
+    assert supervisor.pids("se") == [started.pid]
+    assert Identity.of(started.pid) == Identity(started.pid, started.ticks, started.boot, started.namespace)
+    assert os.getsid(started.pid) == started.pid
     supervisor.end_all()
-    assert not runs(started["pid"])
+    assert not runs(started.pid)
     assert states(folder) == ["begun", "started", "ended"]
     entries = list(folder.journal_entries())
-    assert [entry.get("of") for entry in entries] == [None, 1, 2]
+    assert [entry.of for entry in entries] == [None, 1, 2]
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -159,9 +159,9 @@ def test_processes_start_in_order_each_awaited_and_end_in_reverse(
     assert len(supervisor.pids("site")) == 3
     supervisor.end("site")
     entries = list(folder.journal_entries())
-    names = {entry["number"]: entry["process"] for entry in entries if entry["state"] == "started"}
+    names = {entry.number: entry.process for entry in entries if entry.state == "started"}
     assert list(names.values()) == ["keys", "db", "control"]
-    assert [names[entry["of"]] for entry in entries if entry["state"] == "ended"] == ["control", "db", "keys"]
+    assert [names[entry.of] for entry in entries if entry.state == "ended"] == ["control", "db", "keys"]
 
 
 def test_a_unix_socket_in_a_folder_with_a_short_path_that_is_removed(
@@ -296,14 +296,14 @@ def test_a_command_before_the_end_and_one_that_fails_is_told(
     supervisor.launch("se", Launcher((daemon,)), tmp_path / "se")
     supervisor.end_all()
     assert (tmp_path / "se/cancelled").exists()
-    assert "no jobs" in next(folder.events())["text"]
+    assert "no jobs" in next(folder.events()).text
 
 
 def test_one_that_ends_by_itself_is_told(supervisor: Supervisor, folder: RunFolder, tmp_path: Path) -> None:
     supervisor.launch("se", launcher("import sys; print('ready at x', flush=True); sys.exit(7)"), tmp_path / "se")
     until(lambda: not supervisor.alive("se"))
     supervisor.end_all()
-    assert "had ended by itself with code 7" in next(folder.events())["text"]
+    assert "had ended by itself with code 7" in next(folder.events()).text
 
 
 def test_what_is_not_launched_is_refused_with_three_parts(supervisor: Supervisor) -> None:

@@ -83,7 +83,7 @@ def by_command(**more: str) -> str:
 
 
 def states(folder: RunFolder, what: str = "setting") -> list[str]:
-    return [entry["state"] for entry in folder.journal_entries() if entry["what"] == what]
+    return [entry.state for entry in folder.journal_entries() if entry.what == what]
 
 
 def test_a_setting_is_set_by_its_command_and_restored_to_what_it_was(
@@ -97,11 +97,11 @@ def test_a_setting_is_set_by_its_command_and_restored_to_what_it_was(
     settings.restore_all()
     assert (tmp_path / "data/level").read_text() == "1"
     first = next(folder.journal_entries())
-    assert (first["target"], first["setting"], first["before"]) == ("se", "level", "1")
+    assert (first.target, first.setting, first.before) == ("se", "level", "1")
     assert states(folder) == ["changed", "restored"]
-    told = [(event["setting"], event["value"]) for event in folder.events()]
+    told = [(event.words["setting"], event.words["value"]) for event in folder.events()]
     assert told == [("level", "4"), ("level", "16"), ("level", "1")]
-    assert all(event["begin"] <= event["end"] for event in folder.events())
+    assert all(event.begin <= event.end for event in folder.events())
 
 
 def test_a_value_that_is_in_force_is_not_set_again(make: Make, folder: RunFolder, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_launched_server_comes_back_with_the_setting_at_the_same_address(
     assert supervisor.alive("se")
     settings.restore_all()
     assert states(folder, "launch settings") == ["begun", "changed"]
-    assert [(event["setting"], event["value"]) for event in folder.events()] == [("threads", "2")]
+    assert [(event.words["setting"], event.words["value"]) for event in folder.events()] == [("threads", "2")]
 
 
 def test_a_launch_setting_that_does_not_fit_leaves_the_server_for_the_next(make: Make, supervisor: Supervisor) -> None:

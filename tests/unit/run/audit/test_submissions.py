@@ -201,7 +201,7 @@ def test_an_audit_that_cannot_be_made_says_so_and_gives_no_samples(make: Make) -
     assert (told.looked, told.problem) == (10, "no answer")
     assert len(stage.fates()) == 10, "what is known is kept"
     assert stage.numbers.found == {}
-    assert any(event["kind"] == "audit" and "no answer" in event["text"] for event in stage.folder.events())
+    assert any(event.kind == "audit" and "no answer" in event.text for event in stage.folder.events())
 
 
 @pytest.mark.parametrize("target", ["ce", "own"])
@@ -276,7 +276,7 @@ def intents(stage: Stage, **more: str) -> None:
 
 
 def closed(stage: Stage) -> list[str]:
-    return [entry["state"] for entry in stage.folder.journal_entries() if "of" in entry]
+    return [entry.state for entry in stage.folder.journal_entries() if entry.of is not None]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_monitor_that_has_no_first_sample_in_time_does_not_keep_the_load(
     monitor = Slow(60)
     clock = MonitorClock([Watch("server", monitor, 10 * MS)], folder)
     clock.start()
-    told = [event["text"] for event in folder.events() if event["kind"] == "monitor"]
+    told = [event.text for event in folder.events() if event.kind == "monitor"]
     assert told == ["monitor server had no sample yet when the load began: what came before it is not counted"]
     monitor.seen.set()
     clock.stop()
@@ -113,7 +113,7 @@ def test_a_problem_is_told_once_and_sampling_goes_on(folder: RunFolder) -> None:
     clock.start()
     assert monitor.done.wait(10)
     clock.stop()
-    told = [event["text"] for event in folder.events() if event["kind"] == "monitor"]
+    told = [event.text for event in folder.events() if event.kind == "monitor"]
     assert told.count("monitor broken: OSError: sensor gone") == 1
 
 
@@ -125,7 +125,7 @@ def test_a_monitor_that_cannot_measure_here_is_told(folder: RunFolder) -> None:
             break
         threading.Event().wait(0.02)
     clock.stop()
-    assert [event["text"] for event in folder.events()] == ["monitor absent cannot measure here: no such sensor"]
+    assert [event.text for event in folder.events()] == ["monitor absent cannot measure here: no such sensor"]
 
 
 class Telling(Counting):

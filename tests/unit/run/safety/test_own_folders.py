@@ -1,6 +1,7 @@
 """Where a run works: the folder of its own, folders that a suite names, what is made as new, what is its own again."""
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pileup.run.safety.boundary import Inside, Names, place_inside
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.kept_sets import describe, found_again
 from pileup.run.safety.own_folders import MARKER, Grounds, footing_of, in_own, is_private, keeps, own_entries, with_own
-from pileup.run.safety.set_contents import existing, from_journal, made_by, ours, remove_folders, to_journal
+from pileup.run.safety.set_contents import existing, made_by, making, ours, remove_folders
 from pileup.suite import load
 
 CONTENT = Content(1, 3000)
@@ -83,7 +84,7 @@ def test_s1_it_is_made_with_a_marker_and_removed_with_all_that_is_in_it(tmp_path
     marker = json.loads((tmp_path / "data" / own / MARKER).read_bytes())
     assert marker["run"] == str(folder.path)
     assert "@" in marker["owner"]
-    assert own_entries(folder)["se"]["folder"] == own
+    assert own_entries(folder)["se"].folder == own
     data.mkdir(f"{own}/deep")
     data.write(f"{own}/deep/x", b"x")
     (tmp_path / "outside").write_text("theirs")
@@ -167,9 +168,10 @@ def test_s1_of_what_is_not_known_only_what_carries_the_runs_content_goes(tmp_pat
     plan, folder = planned(tmp_path)
     steps = [write(), Step("mkdir", "mkdir", Keys("here/d", 3), repeat=3, missing_ok=True)]
     removal = Program((Step("delete", "delete", SET), Step("delete", "delete", Keys("here/d", 3, suffix="/"))))
-    told = {"made": to_journal(steps), "remove": removal.to_native()}
-    entry = {"target": "se", "case": "fill", **json.loads(json.dumps(told))}
-    assert from_journal(entry) == made_by(steps)
+    told = {"made": [asdict(step) for step in making(steps)], "remove": removal.to_native()}
+    RunFolder(tmp_path).journal("objects", "made", target="se", case="fill", **told)
+    (entry,) = RunFolder(tmp_path).journal_entries()
+    assert (made_by(entry.made), entry.remove) == (made_by(steps), removal)
     from pileup._core._native import Steps
 
     made = Steps(json.dumps(Program((write(),)).to_native()), 1)
@@ -186,7 +188,7 @@ def test_s1_of_what_is_not_known_only_what_carries_the_runs_content_goes(tmp_pat
     assert found.names == ["here/f000000", "here/f000001"]
     assert found.folders == ["here/d000000"]
     assert found.others == ["here/d000001", "here/f000002", "here/f000003"]
-    entry["remove"] = Program((Step("delete", "delete", Keys("here/f", 1)),)).to_native()
+    entry = replace(entry, remove=Program((Step("delete", "delete", Keys("here/f", 1)),)))
     assert ours(folder, data, entry).names == ["here/f000000"], "the others are another test's to remove"
     assert remove_folders(data, ["here/d000000", "here/d000001", "here/gone"]).startswith("1 folders could not be")
     assert (here / "d000001/theirs").exists()

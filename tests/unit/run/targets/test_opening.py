@@ -21,11 +21,11 @@ def test_only_a_folder_target_gets_a_scratch_folder_and_only_while_the_run_lasts
     (tmp_path / "s.yaml").write_text(SUITE)
     folder = RunFolder.create(tmp_path, "t", 0)
     targets = Targets(load(tmp_path / "s.yaml"), folder, Supervisor(folder))
-    told = {target["name"]: target["url"] for target in targets.open()}
+    told = {target.name: target.url for target in targets.open()}
     assert set(told) == {"nothing", "disk"}, "a target that no test uses is not opened"
     assert told["nothing"] == ""
     assert Path(told["disk"]).is_dir()
-    assert [entry["target"] for entry in folder.journal_entries()] == ["disk"]
+    assert [entry.target for entry in folder.journal_entries()] == ["disk"]
     targets.close()
     assert not Path(told["disk"]).exists()
     folder.close()

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from pileup.model.errors import SuiteError
-from pileup.model.not_covered import Uncovered, read, words
+from pileup.model.not_covered import Uncovered, words
 from pileup.model.plan import Plan
+from pileup.record.typed_json import read, to_json
 from pileup.suite import load
 from tests.support import EXAMPLES
 
@@ -65,7 +66,7 @@ def test_a1_all_that_needs_a_launched_server_falls_away(plan: Make) -> None:
     ]
     assert "Not covered: faults gone, 2: pileup did not start ce" in words(found.uncovered)
     assert "Covered in part: test again: 2 did not happen in it: pileup did not start ce" in words(found.uncovered)
-    assert read([each.told() for each in found.uncovered]) == list(found.uncovered)
+    assert [read(Uncovered, to_json(each)) for each in found.uncovered] == list(found.uncovered)
 
 
 def test_a1_a_launched_server_covers_all(plan: Make) -> None:

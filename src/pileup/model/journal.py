@@ -1,0 +1,96 @@
+"""What stands in the journal and in the events of a run folder: one object a line, each with number and time.
+
+Both may come from anybody. A word that is not of its type counts as if it were not there; the journal, which is acted
+upon, says which these are. Times in ns since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pileup.model.program import Program, Step
+from pileup.model.record import CaseOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """An intent, or what became of it (`of`). Which words an entry has depends on `what` it is about."""
+
+    number: int
+    time: int
+    what: str = ""
+    state: str = ""
+    of: int | None = None
+    """Number of the entry that it goes on with."""
+    target: str = ""
+    case: str = ""
+    test: str = ""
+    problem: str = ""
+    by: str = ""
+    cleanup: str = ""
+    remove: Program | None = None
+    """What removes the objects."""
+    made: tuple[Step, ...] = ()
+    """The steps that make them; nothing in entries of older runs."""
+    own: bool | None = None
+    """Whether they lie in the run's own folder; None in entries of older runs."""
+    stamp: str = ""
+    """What makes the names of jobs those of one load."""
+    folder: str = ""
+    marker: str = ""
+    levels: tuple[str, ...] = ()
+    path: str = ""
+    setting: str = ""
+    value: str | None = None
+    before: str | None = None
+    fault: int | None = None
+    """Place of a fault in the suite's list."""
+    do: str = ""
+    """Kind of a fault."""
+    process: str = ""
+    host: str = ""
+    user: int | None = None
+    mark: str = ""
+    pid: int = 0
+    ticks: int = 0
+    boot: str = ""
+    namespace: int = 0
+    given: frozenset[str] = frozenset()
+    """Words that it has, of their types."""
+    wrong: frozenset[str] = frozenset()
+    """Words that it has, of other types."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventEntry:
+    """Something that happened to a run."""
+
+    number: int
+    time: int
+    kind: str = ""
+    text: str = ""
+    case: int | str | None = None
+    """Of a case that begins or ends its number, else its name."""
+    state: str = ""
+    outcome: str = ""
+    reason: str = ""
+    cut: bool = False
+    begin: int | None = None
+    end: int | None = None
+    target: str = ""
+    place: int | str | None = None
+    monitor: str = ""
+    visit: int | None = None
+    name: str = ""
+    fault: int | None = None
+    gone: int | None = None
+    """When all of a server was gone."""
+    words: Mapping[str, object] = field(default_factory=dict)
+    """The whole line, to be copied or exported."""
+
+    @property
+    def ended(self) -> CaseOutcome | None:
+        """How a case ended; None of an event that is not its end."""
+        known = self.kind == "case" and self.state == "ended" and self.outcome in list(CaseOutcome)
+        return CaseOutcome(self.outcome) if known else None
