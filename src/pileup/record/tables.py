@@ -118,7 +118,7 @@ class TableReader:
     def __init__(self, path: Path, expected: np.dtype[np.void] | None = None) -> None:
         self.path = path
         self._expected = expected
-        self.header: dict[str, Any] = {}
+        self.header: dict[str, object] = {}
         self.columns: np.dtype[np.void] = np.dtype([])
         self.begin = 0
         """Position of the first block; 0 while the header is not there yet."""

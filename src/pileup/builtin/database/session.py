@@ -87,7 +87,7 @@ class Session:
             if self._kind != "sqlite":
                 self.close()
 
-    def execute(self, statement: Statement, values: Mapping[str, Any], writes: bool | None = None) -> Reply:
+    def execute(self, statement: Statement, values: Mapping[str, object], writes: bool | None = None) -> Reply:
         """Do one statement and fetch all of its answer. `writes`: whether it or what went before changes anything."""
         known = self._texts.get(statement.text)
         if known is None:
@@ -107,7 +107,7 @@ class Session:
 
         return text(statement.text) if statement.names else statement.plain
 
-    def _do(self, what: Any, values: Mapping[str, Any], writes: bool) -> Reply:
+    def _do(self, what: Any, values: Mapping[str, object], writes: bool) -> Reply:
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError  # noqa: PLC0415
 
         connection = self._connection or self.connect()
@@ -123,7 +123,7 @@ class Session:
             raise Failed(f"the statement cannot be asked: {problem}"[:400], "one that the driver takes") from None
 
 
-def _reply(connection: Connection, what: Any, values: Mapping[str, Any]) -> Reply:
+def _reply(connection: Connection, what: Any, values: Mapping[str, object]) -> Reply:
     if isinstance(what, str):
         result = connection.exec_driver_sql(what, execution_options={"no_parameters": True})
     else:

@@ -13,7 +13,6 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from pileup.builtin.slurm.words import FULL, SECOND, judged
 from pileup.model.child_environment import handed_on
@@ -163,7 +162,7 @@ def said_by(token: str) -> dict[str, object]:
     return told if isinstance(told, dict) else {}
 
 
-def expiry(told: Mapping[str, Any]) -> int:
+def expiry(told: Mapping[str, object]) -> int:
     """Return when a token ends, ns since the epoch; 0 when it does not say so."""
     end = told.get("exp", 0)
     return int(end * SECOND) if isinstance(end, int | float) else 0

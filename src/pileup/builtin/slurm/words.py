@@ -6,7 +6,7 @@ import json
 import pwd
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -172,7 +172,7 @@ def problem_of(answer: bytes) -> tuple[int, str]:
     except (ValueError, AttributeError):
         text = answer.decode("utf-8", "replace").strip()
         return (-1, text[:200]) if text else (0, "")
-    first: Mapping[str, Any] = errors[0] if errors and isinstance(errors[0], dict) else {}
+    first: dict[str, Any] = errors[0] if errors and isinstance(errors[0], dict) else {}
     number = first.get("error_code", first.get("error_number", 0))
     return int(number), str(first.get("error") or first.get("description") or "")
 

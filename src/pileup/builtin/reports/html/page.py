@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -65,7 +64,7 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
         lists["all_cases"] = {"table": "all_cases", "columns": LIST}
     shown = results.criteria
     outcomes, absent = cases.counted(results)
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "run": results.run,
         "results": results,
         "title": results.run.title or "A run without a title",
@@ -134,7 +133,7 @@ def _script(value: object) -> Markup:
     return Markup(plain)  # noqa: S704  # escaped in the line above
 
 
-def _payload(drawn: Charts, lists: dict[str, Any]) -> dict[str, Any]:
+def _payload(drawn: Charts, lists: Mapping[str, object]) -> dict[str, object]:
     return {
         "window": drawn.axis.window,
         "config": CONFIG,
@@ -147,9 +146,9 @@ def _payload(drawn: Charts, lists: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _packed(columns: Columns) -> dict[str, Any]:
+def _packed(columns: Columns) -> dict[str, object]:
     """Columns of text that repeat become a list of words and places in it."""
-    packed: dict[str, Any] = {}
+    packed: dict[str, object] = {}
     for name, values in columns.items():
         words = sorted({value for value in values if isinstance(value, str)})
         if words and len(words) * 2 < len(values):
