@@ -19,8 +19,8 @@ from pileup.model import conditions
 from pileup.model.record import Phase
 from pileup.run.control.search import Confirm, Search
 from pileup.stats.loads.trial import Condition, Looked, Trials
-from tests.simulation.queues import SECOND, Seen, Server, frames, loads
 from tests.manifests import case_of
+from tests.simulation.queues import SECOND, Seen, Server, frames, loads
 
 SEEDS = 20
 SETTLE, TRIAL, MEASURED = 2, 10, 30
