@@ -23,6 +23,7 @@ from pileup.model.manifest import TrialResult
 Kind = TypeVar("Kind")
 Read = Callable[[object, str], Any]
 """Makes a typed value of one of JSON; the second is where it is in the file, for messages."""
+SIMPLE = frozenset({str, int, float, bool, type(None)})
 WORDS: dict[object, str] = {
     int: "a whole number",
     float: "a number",
@@ -89,18 +90,28 @@ def _attributes(kind: Any) -> set[str]:
 def to_json(value: object) -> Any:
     """Return an object of a type as data for JSON."""
     kind: Any = type(value)
-    if kind in (str, int, float, bool, type(None)):
+    if kind in SIMPLE:
         return value
     if kind in (tuple, list):
         return [to_json(each) for each in value]  # type: ignore[attr-defined]
+    if kind in (Check, Unreadable):
+        return value.text  # type: ignore[attr-defined]
+    if is_dataclass(value):
+        return _object_of(value)
     if isinstance(value, Mapping):
         return {str(name): to_json(each) for name, each in value.items()}
-    if isinstance(value, Check | Unreadable):
-        return value.text
-    if is_dataclass(value):
-        told = {key.name: (getattr(value, key.attribute), key.unsaid) for key in _keys(kind)}
-        return {name: to_json(each) for name, (each, unsaid) in told.items() if unsaid is MISSING or each != unsaid}
     return value.value if isinstance(value, Enum) else value
+
+
+def _object_of(value: object) -> dict[str, object]:
+    """Return the fields of an object but for those that are not said; run.json may have tens of thousands."""
+    kind: Any = type(value)
+    plain: dict[str, object] = {}
+    for key in _keys(kind):
+        part = getattr(value, key.attribute)
+        if key.unsaid is MISSING or part != key.unsaid:
+            plain[key.name] = part if type(part) in SIMPLE else to_json(part)
+    return plain
 
 
 @cache
