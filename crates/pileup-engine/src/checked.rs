@@ -2,7 +2,7 @@
 
 use pileup_pacer::clock;
 
-use crate::client::{Act, Call, Client, Fault};
+use crate::client::{Act, Call, Client, Failure};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
@@ -24,24 +24,24 @@ impl<C: Client> Checked<C> {
     }
 
     /// Connect; once.
-    pub async fn open(&mut self) -> Result<(), Fault> {
+    pub async fn open(&mut self) -> Result<(), Failure> {
         if self.life != Life::Made {
-            return Err(Fault::failed("the client was opened twice (a fault of its protocol's code)"));
+            return Err(Failure::failed("the client was opened twice (a fault of its protocol's code)"));
         }
         self.life = Life::Open;
         self.client.open().await
     }
 
     /// Do one operation, and look at what the client has noted.
-    pub async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    pub async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         if self.life != Life::Open {
-            return Err(Fault::failed("the client acts while it is not open (a fault of its protocol's code)"));
+            return Err(Failure::failed("the client acts while it is not open (a fault of its protocol's code)"));
         }
         let before = clock::now();
         let result = self.client.act(call, act).await;
         if act.first_byte != 0 && !(before..=clock::now()).contains(&act.first_byte) {
             act.first_byte = 0;
-            return Err(Fault::failed(
+            return Err(Failure::failed(
                 "the client noted a first byte outside of its operation (a fault of its protocol's code)",
             ));
         }
@@ -71,10 +71,10 @@ mod tests {
     }
 
     impl Client for Scripted {
-        async fn open(&mut self) -> Result<(), Fault> {
+        async fn open(&mut self) -> Result<(), Failure> {
             Ok(())
         }
-        async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+        async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
             act.first_byte = clock::now() + self.first_byte;
             Ok(())
         }
@@ -92,7 +92,7 @@ mod tests {
         program.steps.remove(0)
     }
 
-    async fn act(client: &mut Checked<Scripted>) -> (Result<(), Fault>, i64) {
+    async fn act(client: &mut Checked<Scripted>) -> (Result<(), Failure>, i64) {
         let (step, mut act) = (step(), Act::default());
         let result = client.act(&Call::new(1, &step, 0, ""), &mut act).await;
         (result, act.first_byte)

@@ -24,7 +24,7 @@ pub enum Kind {
 
 /// Why an operation did not pass. Messages are alike for alike causes (no ids, ports, addresses of the moment): they are grouped by text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Failure {
     /// The class.
     pub kind: Kind,
     /// The message for people, at most 500 characters.
@@ -33,8 +33,8 @@ pub struct Fault {
     pub unreachable: bool,
 }
 
-impl Fault {
-    /// A fault of this class.
+impl Failure {
+    /// A failure of this class.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         let mut message = message.into();
         if message.len() > 500 {
@@ -108,7 +108,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When they differ.
-    pub fn judge_sum(&self, stated: u32) -> Result<(), Fault> {
+    pub fn judge_sum(&self, stated: u32) -> Result<(), Failure> {
         let (expected, whose) = match (self.sum, self.content) {
             (Some(sum), _) => (sum, "what went over the wire"),
             (None, Some(object)) => (content::adler32(&object), "what was written"),
@@ -117,7 +117,7 @@ impl<'a> Call<'a> {
         if stated == expected {
             return Ok(());
         }
-        Err(Fault::failed(format!("checksum: the adler32 that the server states is not that of {whose}")))
+        Err(Failure::failed(format!("checksum: the adler32 that the server states is not that of {whose}")))
     }
 }
 
@@ -181,8 +181,8 @@ pub struct Act {
 
 /// A server states no checksum.
 #[must_use]
-pub fn no_sum() -> Fault {
-    Fault::failed("checksum: the server states no adler32")
+pub fn no_sum() -> Failure {
+    Failure::failed("checksum: the server states no adler32")
 }
 
 impl Act {
@@ -198,7 +198,7 @@ impl Act {
     ///
     /// # Errors
     /// When the step asks for one.
-    pub fn not_stated(&mut self, step: &Step) -> Result<(), Fault> {
+    pub fn not_stated(&mut self, step: &Step) -> Result<(), Failure> {
         self.not_stated = step.checksum == Checksum::IfStated;
         if self.not_stated { Ok(()) } else { Err(no_sum()) }
     }
@@ -214,9 +214,9 @@ impl Act {
 /// One virtual client of a protocol. Lives on one thread.
 pub trait Client {
     /// Connect and make ready; not timed.
-    fn open(&mut self) -> impl Future<Output = Result<(), Fault>>;
+    fn open(&mut self) -> impl Future<Output = Result<(), Failure>>;
     /// Do one operation.
-    fn act(&mut self, call: &Call<'_>, act: &mut Act) -> impl Future<Output = Result<(), Fault>>;
+    fn act(&mut self, call: &Call<'_>, act: &mut Act) -> impl Future<Output = Result<(), Failure>>;
     /// Give everything back.
     fn close(&mut self) -> impl Future<Output = ()>;
 }

@@ -7,7 +7,7 @@ use pileup_pacer::clock;
 use pileup_record::{Outcome, Row};
 
 use crate::checked::Checked;
-use crate::client::{Act, Call, Client, EXPECT_WAIT, Fault, Incomplete, Kind, OwnWait};
+use crate::client::{Act, Call, Client, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
 use crate::program::{Program, Step};
 use crate::progress::Progress;
 use crate::puller::DEFAULT_CLIENTS;
@@ -95,8 +95,8 @@ impl<'a> Iteration<'a> {
             for (step, note) in prepared.program.steps.iter().zip(&prepared.notes) {
                 for turn in 0..step.repeat {
                     let number = self.object(step, round * step.repeat + turn);
-                    if let Err(fault) = self.operation(client, step, *note, number, cut).await {
-                        self.finish(fault);
+                    if let Err(failure) = self.operation(client, step, *note, number, cut).await {
+                        self.finish(failure);
                         return;
                     }
                 }
@@ -113,7 +113,7 @@ impl<'a> Iteration<'a> {
         (name, sums): (u32, bool),
         number: u64,
         cut: bool,
-    ) -> Result<(), Option<Fault>> {
+    ) -> Result<(), Option<Failure>> {
         step.keys.write_name(number, self.key);
         let id = self.begin(name);
         let sum = self.sum.filter(|(of, _)| *of == number).map(|(_, sum)| sum);
@@ -147,8 +147,8 @@ impl<'a> Iteration<'a> {
         id
     }
 
-    /// Record the operation under way; an error says that the iteration ends with it, without a fault when it was given up.
-    fn end(&mut self, result: Result<(), Fault>) -> Result<(), Option<Fault>> {
+    /// Record the operation under way; an error says that the iteration ends with it, without a failure when it was given up.
+    fn end(&mut self, result: Result<(), Failure>) -> Result<(), Option<Failure>> {
         self.bytes += self.act.bytes;
         self.calls = self.calls.saturating_add(self.act.calls);
         self.repeats = self.repeats.saturating_add(self.act.repeats);
@@ -163,7 +163,7 @@ impl<'a> Iteration<'a> {
         }
         let (outcome, error) = match &result {
             Ok(()) => (Outcome::Passed, 0),
-            Err(fault) => (outcome(fault.kind), self.shard.recorder().string(&fault.message)),
+            Err(failure) => (outcome(failure.kind), self.shard.recorder().string(&failure.message)),
         };
         if let Some(open) = self.open.take() {
             let row = Row {
@@ -201,13 +201,13 @@ impl<'a> Iteration<'a> {
         all
     }
 
-    fn finish(&mut self, fault: Option<Fault>) {
+    fn finish(&mut self, failure: Option<Failure>) {
         let (end, bytes, calls, repeats) = (clock::now(), self.bytes, self.calls, self.repeats);
         let mut ended = Ended { end, bytes, calls, repeats, ..Ended::default() };
-        if let Some(fault) = fault {
-            ended.outcome = outcome(fault.kind);
-            ended.unreachable = fault.unreachable;
-            ended.error = fault.message;
+        if let Some(failure) = failure {
+            ended.outcome = outcome(failure.kind);
+            ended.unreachable = failure.unreachable;
+            ended.error = failure.message;
         }
         if let Some(open) = self.open.as_ref().filter(|_| self.prepared.single) {
             (ended.operation, ended.key, ended.first_byte) = (open.name, open.key, self.act.first_byte);
@@ -215,31 +215,31 @@ impl<'a> Iteration<'a> {
         self.shard.finish(&self.start, &ended);
     }
 
-    fn no_answer(&mut self) -> Fault {
+    fn no_answer(&mut self) -> Failure {
         let limit = words(self.prepared.timeout);
         if self.act.waits {
-            return Fault::refused(format!("the server asks to wait, longer than the timeout of {limit} allows"));
+            return Failure::refused(format!("the server asks to wait, longer than the timeout of {limit} allows"));
         }
         if let Some(begun) = self.act.holds.take() {
             self.act.own_waits.push(OwnWait { what: EXPECT_WAIT, begun, ended: clock::now() });
-            return Fault::ambiguous(format!("the body was held back for {limit}: no word on Expect came"));
+            return Failure::ambiguous(format!("the body was held back for {limit}: no word on Expect came"));
         }
         if let Some(incomplete) = self.act.incomplete {
-            return Fault::new(incomplete.kind, cut_short(&limit, incomplete));
+            return Failure::new(incomplete.kind, cut_short(&limit, incomplete));
         }
         if self.act.sent {
-            Fault::ambiguous(format!("no answer within {limit}"))
+            Failure::ambiguous(format!("no answer within {limit}"))
         } else {
-            Fault::failed(format!("could not be sent within {limit}"))
+            Failure::failed(format!("could not be sent within {limit}"))
         }
     }
 
-    fn in_time(&self) -> Result<(), Fault> {
+    fn in_time(&self) -> Result<(), Failure> {
         let took = self.open.as_ref().map_or(0, |open| clock::now() - open.begun);
         if took.unsigned_abs() <= self.prepared.timeout {
             return Ok(());
         }
-        Err(Fault::ambiguous(format!("took longer than its timeout of {}", words(self.prepared.timeout))))
+        Err(Failure::ambiguous(format!("took longer than its timeout of {}", words(self.prepared.timeout))))
     }
 }
 

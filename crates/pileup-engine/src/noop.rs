@@ -2,7 +2,7 @@
 
 use pileup_pacer::clock;
 
-use crate::client::{Act, Call, Client, Factory, Fault};
+use crate::client::{Act, Call, Client, Factory, Failure};
 use crate::program::Verb;
 use crate::worker;
 
@@ -22,20 +22,20 @@ impl Factory for NoopFactory {
 }
 
 impl Client for NoopClient {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         if call.step.verb != Verb::Noop {
-            return Err(Fault::failed("a noop target does nothing; expected test noop"));
+            return Err(Failure::failed("a noop target does nothing; expected test noop"));
         }
         act.calls = 1;
         if call.step.cost_ns > 0 {
             let until = clock::now().saturating_add_unsigned(call.step.cost_ns);
             match worker::pacer() {
                 Some(pacer) => pacer.sleep_until(until).await,
-                None => return Err(Fault::failed("no pacer on this thread (a fault of the engine)")),
+                None => return Err(Failure::failed("no pacer on this thread (a fault of the engine)")),
             }
         }
         Ok(())

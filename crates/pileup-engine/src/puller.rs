@@ -194,9 +194,9 @@ impl Puller {
     /// A load whose starts cannot be read on has not ended in order.
     fn look_for_fault(&mut self) {
         if let Shape::Open { arrivals, .. } = &self.shape
-            && let Some(fault) = arrivals.fault().filter(|_| self.reason.is_empty())
+            && let Some(failure) = arrivals.failure().filter(|_| self.reason.is_empty())
         {
-            self.reason = fault.to_owned();
+            self.reason = failure.to_owned();
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::header::CONTENT_RANGE;
 use http::{HeaderMap, StatusCode};
-use pileup_engine::client::{Act, Fault};
+use pileup_engine::client::{Act, Failure};
 
 use crate::connect::Link;
 use crate::error;
@@ -68,7 +68,7 @@ impl Answer {
     ///
     /// # Errors
     /// When it ends early, or is not HTTP/1.
-    pub async fn piece(&mut self) -> Result<Option<&[u8]>, Fault> {
+    pub async fn piece(&mut self) -> Result<Option<&[u8]>, Failure> {
         let (got, stated) = (self.got, self.head.stated);
         match self.link.piece().await {
             None => Ok(None),
@@ -84,7 +84,7 @@ impl Answer {
     ///
     /// # Errors
     /// As `piece`.
-    pub async fn drain(&mut self, mut act: Option<&mut Act>) -> Result<bool, Fault> {
+    pub async fn drain(&mut self, mut act: Option<&mut Act>) -> Result<bool, Failure> {
         let mut got = 0;
         let before = act.as_ref().map_or(0, |act| act.bytes);
         while let Some(piece) = self.piece().await? {

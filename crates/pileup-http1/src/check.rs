@@ -1,7 +1,7 @@
 //! Whether what was read is what it should be: size, content, checksum, a text in it. Piece by piece, nothing is kept.
 
 use http::HeaderMap;
-use pileup_engine::client::{Call, Fault};
+use pileup_engine::client::{Call, Failure};
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::{Range, Step};
 
@@ -80,10 +80,10 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// When more comes than should: there need be no end of it.
-    pub fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    pub fn take(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.got += piece.len() as u64;
         if let Some(expected) = self.expected.filter(|expected| self.got > *expected) {
-            return Err(Fault::failed(format!("size: more than the {expected} bytes expected")));
+            return Err(Failure::failed(format!("size: more than the {expected} bytes expected")));
         }
         if let Some(maker) = self.content.as_ref().filter(|_| self.wrong.is_none()) {
             self.wrong = maker.first_wrong(self.at, piece);
@@ -103,19 +103,19 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn finish(self) -> Result<Option<Adler32>, Fault> {
+    pub fn finish(self) -> Result<Option<Adler32>, Failure> {
         size(self.got, self.expected)?;
         if let Some(offset) = self.wrong {
-            return Err(Fault::failed(format!("wrong content at offset {offset}")));
+            return Err(Failure::failed(format!("wrong content at offset {offset}")));
         }
         if let (Some(sum), Some(stated)) = (&self.sum, self.stated)
             && sum.clone().finish() != stated
         {
-            return Err(Fault::failed("checksum: the adler32 of what was read is not the one stated"));
+            return Err(Failure::failed("checksum: the adler32 of what was read is not the one stated"));
         }
         match self.contains {
             Some(text) if memchr::memmem::find(&self.begin, text.as_bytes()).is_none() => {
-                Err(Fault::failed(format!("answer does not contain {text:?}")))
+                Err(Failure::failed(format!("answer does not contain {text:?}")))
             }
             _ => Ok(self.sum),
         }
@@ -126,9 +126,9 @@ impl<'a> Check<'a> {
 ///
 /// # Errors
 /// When they differ.
-pub fn size(got: u64, expected: Option<u64>) -> Result<(), Fault> {
+pub fn size(got: u64, expected: Option<u64>) -> Result<(), Failure> {
     match expected {
-        Some(expected) if got != expected => Err(Fault::failed(format!("size {got}, expected {expected}"))),
+        Some(expected) if got != expected => Err(Failure::failed(format!("size {got}, expected {expected}"))),
         _ => Ok(()),
     }
 }

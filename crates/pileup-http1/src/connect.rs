@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use pileup_engine::client::Fault;
+use pileup_engine::client::Failure;
 use pileup_net::stream::{Rest, Stream};
 
 use crate::error::{self, Broken};
@@ -19,10 +19,10 @@ pub(crate) enum NoAnswer {
         /// Whether the server has not read it all the same.
         unread: bool,
         /// What to say when it is not tried again.
-        fault: Fault,
+        failure: Failure,
     },
     /// Anything else.
-    Final(Fault),
+    Final(Failure),
 }
 
 /// A connection. Nothing runs beside: it moves only while its client waits on it.
@@ -83,9 +83,9 @@ impl Link {
         .await;
         answer.map_err(|broken| {
             let (left, begun) = (wire.left(), wire.begun());
-            let fault = error::no_answer(&broken, begun);
+            let failure = error::no_answer(&broken, begun);
             let unread = wire.was_not_read(&broken);
-            if !left || (idle && !begun) { NoAnswer::Stale { left, unread, fault } } else { NoAnswer::Final(fault) }
+            if !left || (idle && !begun) { NoAnswer::Stale { left, unread, failure } } else { NoAnswer::Final(failure) }
         })
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use http::StatusCode;
-use pileup_engine::client::Fault;
+use pileup_engine::client::Failure;
 use pileup_net::route::NoConnection;
 use pileup_net::words;
 
@@ -31,14 +31,14 @@ impl Broken {
     }
 }
 
-/// The fault of a status that does not pass: refused where the system said no, else failed.
+/// The failure of a status that does not pass: refused where the system said no, else failed.
 #[must_use]
-pub fn status(code: StatusCode) -> Fault {
+pub fn status(code: StatusCode) -> Failure {
     let text = match code.canonical_reason() {
         Some(reason) => format!("HTTP {} {reason}", code.as_u16()),
         None => format!("HTTP {}", code.as_u16()),
     };
-    if is_refusal(code) { Fault::refused(text) } else { Fault::failed(text) }
+    if is_refusal(code) { Failure::refused(text) } else { Failure::failed(text) }
 }
 
 /// Whether the status says that the system will not, rather than cannot: no right (401, 403), too much (429, 503), no room (507).
@@ -46,50 +46,50 @@ fn is_refusal(code: StatusCode) -> bool {
     matches!(code.as_u16(), 401 | 403 | 429 | 503 | 507)
 }
 
-/// The fault of a request without an answer: `begun` says whether some bytes of the answer had come.
-pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Fault {
+/// The failure of a request without an answer: `begun` says whether some bytes of the answer had come.
+pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Failure {
     let cause = match broken {
-        Broken::TooLarge => return Fault::failed("the head of the answer is larger than 64 KiB"),
-        Broken::NotHttp | Broken::Contradiction => return Fault::failed("the answer is not HTTP/1"),
+        Broken::TooLarge => return Failure::failed("the head of the answer is larger than 64 KiB"),
+        Broken::NotHttp | Broken::Contradiction => return Failure::failed("the answer is not HTTP/1"),
         Broken::Io(cause) => cause,
     };
     if let Some(text) = words::tls(cause) {
-        return Fault::failed(text);
+        return Failure::failed(text);
     }
     let place = if begun { "in the head of the answer" } else { "before the answer" };
-    Fault::ambiguous(if is_end(cause) {
+    Failure::ambiguous(if is_end(cause) {
         format!("connection closed {place}")
     } else {
         format!("{} {place}", words::io(cause))
     })
 }
 
-/// The fault of an answer behind which something comes that nobody has asked for.
-pub(crate) fn surplus() -> Fault {
-    Fault::failed("the server sent more than its answer")
+/// The failure of an answer behind which something comes that nobody has asked for.
+pub(crate) fn surplus() -> Failure {
+    Failure::failed("the server sent more than its answer")
 }
 
-/// The fault of an operation before which that is found, on the connection that it was to have.
-pub(crate) fn surplus_before() -> Fault {
-    Fault::failed("the server sent more than its answer to the request before")
+/// The failure of an operation before which that is found, on the connection that it was to have.
+pub(crate) fn surplus_before() -> Failure {
+    Failure::failed("the server sent more than its answer to the request before")
 }
 
-/// The fault of a connection that could not be made.
-pub(crate) fn no_connection(why: NoConnection) -> Fault {
-    if why.unreachable { Fault::unreachable(why.words) } else { Fault::failed(why.words) }
+/// The failure of a connection that could not be made.
+pub(crate) fn no_connection(why: NoConnection) -> Failure {
+    if why.unreachable { Failure::unreachable(why.words) } else { Failure::failed(why.words) }
 }
 
-/// The fault of an answer that ended early.
-pub(crate) fn broken_body(broken: &Broken, got: u64, stated: Option<u64>) -> Fault {
+/// The failure of an answer that ended early.
+pub(crate) fn broken_body(broken: &Broken, got: u64, stated: Option<u64>) -> Failure {
     let cause = match broken {
-        Broken::TooLarge | Broken::NotHttp => return Fault::failed("the body of the answer is not HTTP/1"),
-        Broken::Contradiction => return Fault::failed("the answer states another length than its chunks have"),
+        Broken::TooLarge | Broken::NotHttp => return Failure::failed("the body of the answer is not HTTP/1"),
+        Broken::Contradiction => return Failure::failed("the answer states another length than its chunks have"),
         Broken::Io(cause) => cause,
     };
     if let Some(text) = words::tls(cause) {
-        return Fault::failed(text);
+        return Failure::failed(text);
     }
-    Fault::failed(match stated {
+    Failure::failed(match stated {
         Some(stated) => format!("truncated: {got} of {stated} bytes"),
         None => format!("truncated: the answer ended after {got} bytes"),
     })
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_no_is_refused_and_the_rest_has_failed() {
-        assert_eq!(status(StatusCode::SERVICE_UNAVAILABLE), Fault::refused("HTTP 503 Service Unavailable"));
-        assert_eq!(status(StatusCode::NOT_FOUND), Fault::failed("HTTP 404 Not Found"));
-        assert_eq!(status(StatusCode::from_u16(599).unwrap()), Fault::failed("HTTP 599"));
+        assert_eq!(status(StatusCode::SERVICE_UNAVAILABLE), Failure::refused("HTTP 503 Service Unavailable"));
+        assert_eq!(status(StatusCode::NOT_FOUND), Failure::failed("HTTP 404 Not Found"));
+        assert_eq!(status(StatusCode::from_u16(599).unwrap()), Failure::failed("HTTP 599"));
         for code in [401, 403, 429, 507] {
             assert_eq!(status(StatusCode::from_u16(code).unwrap()).kind, Kind::Refused);
         }

@@ -1,6 +1,6 @@
 //! Whether the parts of an answer are the pieces that were asked for, and what they should be.
 
-use pileup_engine::client::{Call, Fault};
+use pileup_engine::client::{Call, Failure};
 use pileup_engine::content::Maker;
 use pileup_engine::program::Range;
 
@@ -44,7 +44,7 @@ impl Pieces {
     ///
     /// # Errors
     /// When nobody has asked for it.
-    pub(crate) fn begin(&mut self, span: Span) -> Result<(), Fault> {
+    pub(crate) fn begin(&mut self, span: Span) -> Result<(), Failure> {
         if let Some(total) = span.total {
             check::size(total, self.size)?;
         }
@@ -59,7 +59,7 @@ impl Pieces {
         }
         // what it begins and ends with must have been asked for: else a part could be as long as it likes
         if !new || last != end || !self.pieces.iter().any(|piece| piece.begin == begin) {
-            return Err(Fault::failed("another range than those asked for"));
+            return Err(Failure::failed("another range than those asked for"));
         }
         self.at = begin;
         Ok(())
@@ -69,9 +69,9 @@ impl Pieces {
     ///
     /// # Errors
     /// When they are others than they should be.
-    pub(crate) fn take(&mut self, data: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         if let Some(offset) = self.content.as_ref().and_then(|maker| maker.first_wrong(self.at, data)) {
-            return Err(Fault::failed(format!("wrong content at offset {offset}")));
+            return Err(Failure::failed(format!("wrong content at offset {offset}")));
         }
         self.at += data.len() as u64;
         self.got += data.len() as u64;
@@ -82,10 +82,10 @@ impl Pieces {
     ///
     /// # Errors
     /// When a piece has not.
-    pub(crate) fn finish(&self) -> Result<(), Fault> {
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
         match self.pieces.iter().filter(|piece| !piece.come).count() {
             0 => Ok(()),
-            missing => Err(Fault::failed(format!("{missing} of {} ranges have not come", self.pieces.len()))),
+            missing => Err(Failure::failed(format!("{missing} of {} ranges have not come", self.pieces.len()))),
         }
     }
 }

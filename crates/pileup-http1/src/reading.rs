@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
-use pileup_engine::client::{Act, Call, Fault, no_sum};
+use pileup_engine::client::{Act, Call, Failure, no_sum};
 use pileup_engine::content::Adler32;
 use pileup_engine::program::{Checksum, Range};
 
@@ -78,7 +78,7 @@ impl Reading {
     ///
     /// # Errors
     /// When it is not what was asked for, or not what it should be.
-    pub async fn take(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    pub async fn take(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         match answer.status() {
             StatusCode::RANGE_NOT_SATISFIABLE => Ok(()),
             StatusCode::PARTIAL_CONTENT if self.parts.len() > 1 => pieces(answer, &self.parts, call, act).await,
@@ -87,12 +87,12 @@ impl Reading {
         }
     }
 
-    async fn one(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn one(&mut self, answer: &mut Answer, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let partial = answer.status() == StatusCode::PARTIAL_CONTENT;
         let part = self.part().filter(|_| partial);
         if let Some(part) = part {
             let span = answer.span().filter(|span| span.first == part.offset);
-            let span = span.ok_or_else(|| Fault::failed("another range than the one asked for"))?;
+            let span = span.ok_or_else(|| Failure::failed("another range than the one asked for"))?;
             if let Some(total) = span.total {
                 check::size(total, call.content.map(|object| object.size))?;
                 self.total = Some(total);
@@ -118,12 +118,12 @@ pub async fn read(
     client: u32,
     turn: u64,
     act: &mut Act,
-    mut ask: impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Fault>,
-) -> Result<(), Fault> {
+    mut ask: impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Failure>,
+) -> Result<(), Failure> {
     let mut ranges = call.step.ranges(client, turn, call.content.map(|object| object.size));
     let together = call.step.pieces.max(1);
     if together > RANGES {
-        return Err(Fault::failed(format!("{together} pieces in a request; expected at most {RANGES} over HTTP")));
+        return Err(Failure::failed(format!("{together} pieces in a request; expected at most {RANGES} over HTTP")));
     }
     while let Some(first) = ranges.next() {
         if together > 1 {
@@ -150,8 +150,8 @@ async fn by_buffer(
     buffer: u64,
     call: &Call<'_>,
     act: &mut Act,
-    ask: &mut impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Fault>,
-) -> Result<(), Fault> {
+    ask: &mut impl AsyncFnMut(&[Range], &mut Act) -> Result<Option<u64>, Failure>,
+) -> Result<(), Failure> {
     let size = call.content.map(|object| object.size);
     let asked = range.length.map(|length| range.offset.saturating_add(length));
     let mut end = [size, asked].into_iter().flatten().min();
@@ -178,7 +178,7 @@ fn wants_nothing(part: Range, call: &Call<'_>) -> bool {
 ///
 /// # Errors
 /// When it ends early, or `check` finds it wrong.
-pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<Option<Adler32>, Fault> {
+pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -> Result<Option<Adler32>, Failure> {
     if let Some(stated) = answer.stated() {
         check::size(stated, check.expected())?;
     }
@@ -192,13 +192,13 @@ pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -
 }
 
 /// Take several parts in: a server may give them as one when they lie close together.
-async fn pieces(answer: &mut Answer, asked: &[Range], call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
-    let no_parts = |why: &str| Fault::failed(format!("the answer is no multipart: {why}"));
+async fn pieces(answer: &mut Answer, asked: &[Range], call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
+    let no_parts = |why: &str| Failure::failed(format!("the answer is no multipart: {why}"));
     let (mut pieces, before) = (Pieces::new(asked, call), act.bytes);
     let boundary = answer.headers().get(CONTENT_TYPE).and_then(|value| multipart::boundary(value.as_bytes()));
     let mut parts = boundary.map(|boundary| Multipart::new(&boundary));
     if parts.is_none() {
-        let span = answer.span().ok_or_else(|| Fault::failed("another range than those asked for"))?;
+        let span = answer.span().ok_or_else(|| Failure::failed("another range than those asked for"))?;
         if let Some(stated) = answer.stated() {
             check::size(stated, Some((span.last - span.first).saturating_add(1)))?;
         }

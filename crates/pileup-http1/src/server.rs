@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::header::{AUTHORIZATION, CONNECTION, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
-use pileup_engine::client::Fault;
+use pileup_engine::client::Failure;
 use pileup_net::Unusable;
 use pileup_net::route::Host;
 use pileup_net::stream::Stream;
@@ -46,7 +46,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Connect. Clients with different numbers begin with different addresses of the host and try the others in turn.
-    pub(crate) async fn connect(&self, client: u32) -> Result<Link, Fault> {
+    pub(crate) async fn connect(&self, client: u32) -> Result<Link, Failure> {
         let tcp = self.host.connect(client).await.map_err(error::no_connection)?;
         Ok(Link::new(match &self.trust {
             None => Stream::Plain(tcp),
@@ -58,8 +58,8 @@ impl Server {
     ///
     /// # Errors
     /// When its file has changed and holds none.
-    pub(crate) fn token(&self) -> Result<Option<Arc<str>>, Fault> {
-        self.token.as_ref().map(|token| token.now()).transpose().map_err(Fault::failed)
+    pub(crate) fn token(&self) -> Result<Option<Arc<str>>, Failure> {
+        self.token.as_ref().map(|token| token.now()).transpose().map_err(Failure::failed)
     }
 
     /// Whether it speaks TLS.

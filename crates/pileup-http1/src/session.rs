@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, LOCATION};
 use http::{HeaderMap, Method, StatusCode};
-use pileup_engine::client::{Act, EXPECT_WAIT, Fault, Incomplete, Kind, OwnWait};
+use pileup_engine::client::{Act, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
 use pileup_net::stream::Rest;
 use pileup_pacer::clock::now;
 
@@ -57,7 +57,7 @@ impl Session {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub async fn open(&mut self) -> Result<(), Fault> {
+    pub async fn open(&mut self) -> Result<(), Failure> {
         if self.site.keep_alive && self.links.is_empty() {
             self.links.push((Rc::clone(&self.home), self.home.connect(self.number).await?));
         }
@@ -68,7 +68,7 @@ impl Session {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub async fn connect(&mut self) -> Result<(), Fault> {
+    pub async fn connect(&mut self) -> Result<(), Failure> {
         self.home.connect(self.number).await?.end().await;
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Session {
     ///
     /// # Errors
     /// When one has: the operation at hand has had a connection that is not in order.
-    pub fn settle(&mut self) -> Result<(), Fault> {
+    pub fn settle(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.unasked) { Err(error::surplus_before()) } else { Ok(()) }
     }
 
@@ -98,7 +98,7 @@ impl Session {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn ask(&mut self, request: &Request<'_>, act: &mut Act) -> Result<Answer, Fault> {
+    pub async fn ask(&mut self, request: &Request<'_>, act: &mut Act) -> Result<Answer, Failure> {
         let home = Rc::clone(&self.home);
         let mut elsewhere: Option<(Known, String)> = None;
         let (mut hops, mut asks, before) = (0, request.asks, act.bytes);
@@ -120,7 +120,7 @@ impl Session {
             self.keep(answer).await?;
             if hops == self.site.redirects {
                 let most = self.site.redirects;
-                return Err(Fault::failed(format!(
+                return Err(Failure::failed(format!(
                     "redirected more than {most} times, the last time by HTTP {}",
                     status.as_u16()
                 )));
@@ -137,7 +137,7 @@ impl Session {
         answer: &Answer,
         place: Place<'_>,
         request: &Request<'_>,
-    ) -> Result<Option<(Known, String)>, Fault> {
+    ) -> Result<Option<(Known, String)>, Failure> {
         let status = answer.status();
         let expected = request.answers.contains(&status.as_u16());
         let followed = self.site.redirects > 0 && redirect::leads_on(status, &request.method) && !expected;
@@ -152,17 +152,17 @@ impl Session {
             && let Some(to) = &to
             && !redirect::stays(to, &self.site.address.host, &request.path)
         {
-            return Err(Fault::failed(format!(
+            return Err(Failure::failed(format!(
                 "HTTP {} sends {} to another host or path, which is not followed; expected an answer (the target's redirect_writes: anywhere allows it)",
                 status.as_u16(),
                 request.method
             )));
         }
         match to {
-            None => Err(Fault::failed(format!("HTTP {} to what is no url of an HTTP server", status.as_u16()))),
+            None => Err(Failure::failed(format!("HTTP {} to what is no url of an HTTP server", status.as_u16()))),
             Some(Destination::Path(path)) => Ok(Some((Rc::clone(place.server), path))),
             Some(Destination::Elsewhere(address, path)) => {
-                Ok(Some((Rc::new(self.site.servers.find(&address).map_err(Fault::failed)?), path)))
+                Ok(Some((Rc::new(self.site.servers.find(&address).map_err(Failure::failed)?), path)))
             }
         }
     }
@@ -179,21 +179,21 @@ impl Session {
         asks: bool,
         before: u64,
         act: &mut Act,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<Answer, Failure> {
         let kept = self.kept(place.server).await;
         let fresh = kept.is_none();
         match self.attempt(kept, place, request, asks, before, act).await {
             Ok(answer) => Ok(answer),
             Err(NoAnswer::Stale { left: false, .. }) if !fresh => {
                 (act.sent, act.calls) = (false, act.calls - 1);
-                self.attempt(None, place, request, asks, before, act).await.map_err(fault_of)
+                self.attempt(None, place, request, asks, before, act).await.map_err(failure_of)
             }
-            Err(NoAnswer::Stale { unread: true, fault, .. }) if !fresh && request.repeatable => {
-                let link = place.server.connect(self.number).await.map_err(|_| fault)?;
+            Err(NoAnswer::Stale { unread: true, failure, .. }) if !fresh && request.repeatable => {
+                let link = place.server.connect(self.number).await.map_err(|_| failure)?;
                 act.repeats += 1;
-                self.attempt(Some(link), place, request, asks, before, act).await.map_err(fault_of)
+                self.attempt(Some(link), place, request, asks, before, act).await.map_err(failure_of)
             }
-            Err(trouble) => Err(fault_of(trouble)),
+            Err(trouble) => Err(failure_of(trouble)),
         }
     }
 
@@ -216,7 +216,7 @@ impl Session {
         act: &mut Act,
     ) -> Result<Answer, NoAnswer> {
         if path.len() > PATH {
-            return Err(NoAnswer::Final(Fault::failed("path of the request: longer than 64 KiB")));
+            return Err(NoAnswer::Final(Failure::failed("path of the request: longer than 64 KiB")));
         }
         let headers = headers(request, path, server).map_err(NoAnswer::Final)?;
         let token = server.token().map_err(NoAnswer::Final)?;
@@ -252,7 +252,7 @@ impl Session {
     ///
     /// # Errors
     /// When more has come than the answer.
-    pub async fn keep(&mut self, mut answer: Answer) -> Result<(), Fault> {
+    pub async fn keep(&mut self, mut answer: Answer) -> Result<(), Failure> {
         let whole = self.site.keep_alive && answer.drain(None).await.is_ok_and(|whole| whole);
         let surplus = answer.link.has_surplus();
         if !self.site.keep_alive || surplus {
@@ -269,7 +269,7 @@ impl Session {
 }
 
 /// All headers of a request to a server, but for those of `Out`; signed where the server may see that.
-fn headers<'a>(request: &Request<'_>, path: &str, server: &'a Server) -> Result<Headers<'a>, Fault> {
+fn headers<'a>(request: &Request<'_>, path: &str, server: &'a Server) -> Result<Headers<'a>, Failure> {
     if request.headers.is_empty() && server.signer.is_none() {
         return Ok(Headers::Written(&server.written));
     }
@@ -288,9 +288,9 @@ fn headers<'a>(request: &Request<'_>, path: &str, server: &'a Server) -> Result<
     Ok(Headers::Own(headers))
 }
 
-fn fault_of(trouble: NoAnswer) -> Fault {
+fn failure_of(trouble: NoAnswer) -> Failure {
     match trouble {
-        NoAnswer::Stale { left: false, .. } => Fault::failed("connection closed before the request was sent"),
-        NoAnswer::Stale { fault, .. } | NoAnswer::Final(fault) => fault,
+        NoAnswer::Stale { left: false, .. } => Failure::failed("connection closed before the request was sent"),
+        NoAnswer::Stale { failure, .. } | NoAnswer::Final(failure) => failure,
     }
 }

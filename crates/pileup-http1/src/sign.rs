@@ -1,7 +1,7 @@
 //! Requests signed by a protocol above: Signature Version 4 of S3, say.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use pileup_engine::client::Fault;
+use pileup_engine::client::Failure;
 use pileup_engine::content::Maker;
 use ring::digest::{Context, SHA256};
 
@@ -16,7 +16,7 @@ pub trait Sign: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be signed: then it is not sent.
-    fn sign(&self, request: &Unsigned<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Fault>;
+    fn sign(&self, request: &Unsigned<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Failure>;
 }
 
 /// A request that is complete but for its signature.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use pileup_engine::client::{Act, Call, Client, Factory, Fault, NOT_OURS};
+use pileup_engine::client::{Act, Call, Client, Factory, Failure, NOT_OURS};
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::{Checksum, Range, Step, Verb};
 use pileup_pacer::clock;
@@ -86,11 +86,11 @@ struct Kept {
 }
 
 impl Client for PosixClient {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let path = path(call.key)?;
         match call.step.verb {
             Verb::Noop => Ok(()),
@@ -103,9 +103,9 @@ impl Client for PosixClient {
             Verb::Rename => self.rename(&path, call, act),
             Verb::Delete => made(act, || self.beneath.remove(&path), call.step, io::ErrorKind::NotFound),
             Verb::Mkdir => made(act, || self.beneath.make_folder(&path), call.step, io::ErrorKind::AlreadyExists),
-            Verb::Request => Err(Fault::failed("a folder takes no requests; expected a storage test")),
+            Verb::Request => Err(Failure::failed("a folder takes no requests; expected a storage test")),
             Verb::Connect => {
-                Err(Fault::failed("a folder has no sessions; expected a target that is reached over a network"))
+                Err(Failure::failed("a folder has no sessions; expected a target that is reached over a network"))
             }
         }
     }
@@ -116,7 +116,7 @@ impl Client for PosixClient {
 }
 
 impl PosixClient {
-    fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn write(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let size = call.content.map_or(0, |object| object.size);
         self.whole_blocks(&[("size", Some(size)), ("buffer", call.step.buffer)])?;
         self.resize(call.step.buffer);
@@ -131,7 +131,7 @@ impl PosixClient {
     }
 
     /// Write the known content from the begin on.
-    fn give(&mut self, file: &mut File, call: &Call<'_>, size: u64, act: &mut Act) -> Result<(), Fault> {
+    fn give(&mut self, file: &mut File, call: &Call<'_>, size: u64, act: &mut Act) -> Result<(), Failure> {
         let maker = call.content.map(|object| Maker::new(&object));
         let mut sum = call.sums.then(Adler32::new);
         let mut at = 0;
@@ -139,7 +139,7 @@ impl PosixClient {
             let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, size - at)];
             maker.fill(at, piece);
             act.calls += 1;
-            let written = file.write_at(piece, at).map_err(|error| fault("write", &error))?;
+            let written = file.write_at(piece, at).map_err(|error| failure("write", &error))?;
             if let Some(sum) = &mut sum {
                 sum.write(&piece[..written]);
             }
@@ -151,14 +151,14 @@ impl PosixClient {
     }
 
     /// The checksum of a file, by reading it: a file system keeps none. What is read does not count as bytes moved.
-    fn compare_sum(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn compare_sum(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         self.resize(call.step.buffer);
-        let mut file = self.beneath.open(path, libc::O_RDONLY).map_err(|error| fault("open", &error))?;
+        let mut file = self.beneath.open(path, libc::O_RDONLY).map_err(|error| failure("open", &error))?;
         let mut sum = Adler32::new();
         loop {
             let piece = &mut self.buffer[self.begin..][..length(call.step.buffer, u64::MAX)];
             act.calls += 1;
-            let read = file.read(piece).map_err(|error| fault("read", &error))?;
+            let read = file.read(piece).map_err(|error| failure("read", &error))?;
             if read == 0 {
                 break;
             }
@@ -167,7 +167,7 @@ impl PosixClient {
         call.judge_sum(sum.finish())
     }
 
-    fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn read(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let step = call.step;
         let ranges = step.ranges(self.number, self.turn, call.content.map(|object| object.size));
         self.whole_blocks(&[("offset", Some(step.offset)), ("length", step.length), ("buffer", step.buffer)])?;
@@ -193,7 +193,7 @@ impl PosixClient {
         call: &Call<'_>,
         sum: &mut Option<Adler32>,
         act: &mut Act,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Failure> {
         let maker = call.verified().map(|object| Maker::new(&object));
         let (before, most) = (act.bytes, range.length.unwrap_or(u64::MAX));
         let mut got = 0;
@@ -202,7 +202,7 @@ impl PosixClient {
             let at = range.offset + got;
             ask_ahead(file, call.step, at, piece.len() as u64);
             act.calls += 1;
-            let read = file.read_at(piece, at).map_err(|error| fault("read", &error))?;
+            let read = file.read_at(piece, at).map_err(|error| failure("read", &error))?;
             if act.first_byte == 0 {
                 act.first_byte = clock::now();
             }
@@ -210,7 +210,7 @@ impl PosixClient {
                 break;
             }
             if let Some(wrong) = maker.as_ref().and_then(|maker| maker.first_wrong(at, &piece[..read])) {
-                return Err(Fault::failed(format!("wrong content at offset {wrong}")));
+                return Err(Failure::failed(format!("wrong content at offset {wrong}")));
             }
             if let Some(sum) = sum {
                 sum.write(&piece[..read]);
@@ -222,13 +222,13 @@ impl PosixClient {
             }
         }
         match expected_length(call, range) {
-            Some(expected) if expected != got => Err(Fault::failed(format!("{got} bytes read; expected {expected}"))),
+            Some(expected) if expected != got => Err(Failure::failed(format!("{got} bytes read; expected {expected}"))),
             _ => Ok(()),
         }
     }
 
     /// The file of the operation before where it is kept, else opened now.
-    fn opened(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<File, Fault> {
+    fn opened(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<File, Failure> {
         let write = step.verb == Verb::Write;
         if let Some(kept) = self.kept.take().filter(|kept| kept.path == path && kept.write == write) {
             return Ok(kept.file);
@@ -240,7 +240,7 @@ impl PosixClient {
             (true, false) => (libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_NOFOLLOW, "create"),
             (true, true) => (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, "create"),
         };
-        self.beneath.open(path, how | direct).map_err(|error| fault_of(step, what, &error))
+        self.beneath.open(path, how | direct).map_err(|error| failure_of(step, what, &error))
     }
 
     /// Keep the file for the next operation, or close it.
@@ -249,45 +249,45 @@ impl PosixClient {
     }
 
     /// Open a file and close it again.
-    fn look_into(&mut self, path: &Path, act: &mut Act) -> Result<(), Fault> {
+    fn look_into(&mut self, path: &Path, act: &mut Act) -> Result<(), Failure> {
         act.calls = 2;
-        self.beneath.open(path, libc::O_RDONLY).map(drop).map_err(|error| fault("open", &error))
+        self.beneath.open(path, libc::O_RDONLY).map(drop).map_err(|error| failure("open", &error))
     }
 
-    fn rename(&mut self, from: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn rename(&mut self, from: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         act.calls = 1;
         let to = path(&call.renamed())?;
         let moved = self.beneath.rename(from, &to, call.step.new);
-        moved.map_err(|error| fault_of(call.step, "rename", &error))
+        moved.map_err(|error| failure_of(call.step, "rename", &error))
     }
 
-    fn stat(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    fn stat(&mut self, path: &Path, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         act.calls = 1;
-        let found = self.beneath.size(path).map_err(|error| fault("stat", &error))?;
+        let found = self.beneath.size(path).map_err(|error| failure("stat", &error))?;
         match call.verified() {
             Some(content) if found != content.size => {
-                Err(Fault::failed(format!("size is {found} bytes; expected {}", content.size)))
+                Err(Failure::failed(format!("size is {found} bytes; expected {}", content.size)))
             }
             _ => Ok(()),
         }
     }
 
-    fn list(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<(), Fault> {
+    fn list(&mut self, path: &Path, step: &Step, act: &mut Act) -> Result<(), Failure> {
         act.calls = 1;
-        let entries = self.beneath.count(path).map_err(|error| fault("list", &error))?;
+        let entries = self.beneath.count(path).map_err(|error| failure("list", &error))?;
         match step.expect.entries {
             Some(expected) if expected != entries => {
-                Err(Fault::failed(format!("{entries} entries; expected {expected}")))
+                Err(Failure::failed(format!("{entries} entries; expected {expected}")))
             }
             _ => Ok(()),
         }
     }
 
     /// Around the cache only whole blocks can be moved.
-    fn whole_blocks(&self, sizes: &[(&str, Option<u64>)]) -> Result<(), Fault> {
+    fn whole_blocks(&self, sizes: &[(&str, Option<u64>)]) -> Result<(), Failure> {
         let wrong = |(_, size): &&(&str, Option<u64>)| size.is_some_and(|size| !size.is_multiple_of(BLOCK));
         match sizes.iter().find(wrong).filter(|_| self.direct) {
-            Some((name, size)) => Err(Fault::failed(format!(
+            Some((name, size)) => Err(Failure::failed(format!(
                 "direct: {name} is {} bytes; expected a multiple of {BLOCK} (change it, or take direct out of the target)",
                 size.unwrap_or_default()
             ))),
@@ -310,12 +310,12 @@ impl PosixClient {
 }
 
 /// The path of an object below the root.
-fn path(key: &str) -> Result<PathBuf, Fault> {
+fn path(key: &str) -> Result<PathBuf, Failure> {
     let relative = Path::new(key.trim_start_matches('/'));
     if relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Ok(relative.to_owned());
     }
-    Err(Fault::failed("the path leaves the target's folder; expected one without .."))
+    Err(Failure::failed("the path leaves the target's folder; expected one without .."))
 }
 
 /// A buffer on huge pages where the system has them, and where in it they begin: a disk that moves data into memory itself takes far
@@ -361,24 +361,24 @@ fn length(buffer: Option<u64>, left: u64) -> usize {
 }
 
 /// Do something that may find its work already done.
-fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done: io::ErrorKind) -> Result<(), Fault> {
+fn made(act: &mut Act, work: impl FnOnce() -> io::Result<()>, step: &Step, done: io::ErrorKind) -> Result<(), Failure> {
     act.calls = 1;
     match work() {
         Err(error) if step.missing_ok && error.kind() == done => Ok(()),
-        result => result.map_err(|error| fault(if step.verb == Verb::Mkdir { "mkdir" } else { "delete" }, &error)),
+        result => result.map_err(|error| failure(if step.verb == Verb::Mkdir { "mkdir" } else { "delete" }, &error)),
     }
 }
 
 /// The same for a name that must be new.
-fn fault_of(step: &Step, act: &str, error: &io::Error) -> Fault {
+fn failure_of(step: &Step, act: &str, error: &io::Error) -> Failure {
     if step.new && error.kind() == io::ErrorKind::AlreadyExists {
-        return Fault::failed(NOT_OURS);
+        return Failure::failed(NOT_OURS);
     }
-    fault(act, error)
+    failure(act, error)
 }
 
 /// Name what a system call has said, without the path: alike errors are counted together.
-fn fault(act: &str, error: &io::Error) -> Fault {
+fn failure(act: &str, error: &io::Error) -> Failure {
     let message = match error.raw_os_error() {
         Some(libc::EXDEV) if act != "rename" => {
             format!("{act}: a symbolic link leads out of the target's folder; expected none")
@@ -388,8 +388,8 @@ fn fault(act: &str, error: &io::Error) -> Fault {
     };
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::EDQUOT | libc::ENOSPC | libc::EBUSY) => {
-            Fault::refused(message)
+            Failure::refused(message)
         }
-        _ => Fault::failed(message),
+        _ => Failure::failed(message),
     }
 }

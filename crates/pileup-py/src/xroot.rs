@@ -22,8 +22,8 @@ const EXISTS: u32 = 3018;
 pub struct XrootSession(Mutex<Plane>);
 
 fn raised(trouble: Trouble) -> PyErr {
-    let text = trouble.fault.message;
-    match (trouble.fault.kind, trouble.code) {
+    let text = trouble.failure.message;
+    match (trouble.failure.kind, trouble.code) {
         (_, NOT_FOUND) => PyFileNotFoundError::new_err(text),
         (_, EXISTS) => PyFileExistsError::new_err(text),
         (Kind::Refused, _) => PyPermissionError::new_err(text),

@@ -7,7 +7,7 @@ pub mod peer;
 use std::future::Future;
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Call, Client, Fault};
+use pileup_engine::client::{Act, Call, Client, Failure};
 use pileup_engine::program::Step;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub fn merge(base: &mut Value, changes: &Value) {
 }
 
 /// Let a client do one operation and say what came of it.
-pub async fn acted(client: &mut impl Client, call: &Call<'_>) -> (Result<(), Fault>, Act) {
+pub async fn acted(client: &mut impl Client, call: &Call<'_>) -> (Result<(), Failure>, Act) {
     let mut act = Act::default();
     let result = client.act(call, &mut act).await;
     (result, act)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pileup_engine::client::{Act, Call, Client, Factory, Fault};
+use pileup_engine::client::{Act, Call, Client, Factory, Failure};
 use pileup_engine::program::Verb;
 use pileup_http1::{Session, Settings, Site, Unusable};
 
@@ -56,11 +56,11 @@ pub struct WebdavClient {
 }
 
 impl Client for WebdavClient {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         self.session.open().await
     }
 
-    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         match call.step.verb {
             Verb::Noop => return Ok(()),
             Verb::Connect => {
@@ -90,7 +90,7 @@ impl Client for WebdavClient {
 
 impl WebdavClient {
     /// One request with its answer.
-    async fn ask(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn ask(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let mut answer = self.session.ask(&plan.request(call)?, act).await?;
         let result = judge(&mut answer, plan, call, act).await;
         let kept = self.session.keep(answer).await;
@@ -98,7 +98,7 @@ impl WebdavClient {
     }
 
     /// Read what the step says, in one request or several.
-    async fn read(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn read(&mut self, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         let (number, turn) = (self.number, self.turn);
         pileup_http1::read(call, number, turn, act, async |parts, act| {
             plan.reading.set(parts);

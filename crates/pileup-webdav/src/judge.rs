@@ -1,7 +1,7 @@
 //! When an answer passes.
 
 use http::StatusCode;
-use pileup_engine::client::{Act, Call, Fault, Incomplete, NOT_OURS};
+use pileup_engine::client::{Act, Call, Failure, Incomplete, NOT_OURS};
 use pileup_engine::program::{Checksum, Step, Verb};
 use pileup_http1::{Answer, Check, digest, receive, size};
 
@@ -12,22 +12,22 @@ use crate::plan::Plan;
 const LISTED: u64 = 64 << 20;
 
 /// Whether the answer passes; takes its body in.
-pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+pub(crate) async fn judge(answer: &mut Answer, plan: &mut Plan, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
     let step = call.step;
     let status = answer.status();
     if !passes(status, call, plan) {
-        let fault = match status {
+        let failure = match status {
             StatusCode::OK if plan.reading.part().is_some() => {
-                Fault::failed("HTTP 200 OK, though only a part was asked for")
+                Failure::failed("HTTP 200 OK, though only a part was asked for")
             }
             // RFC 9110, 13.1.2; RFC 4918, 10.6
-            StatusCode::PRECONDITION_FAILED if step.new => Fault::failed(NOT_OURS),
+            StatusCode::PRECONDITION_FAILED if step.new => Failure::failed(NOT_OURS),
             other => pileup_http1::status(other),
         };
         // what comes with a no has come all the same, whether it ends or not
-        act.incomplete = act.incomplete.map(|incomplete| Incomplete { kind: fault.kind, ..incomplete });
+        act.incomplete = act.incomplete.map(|incomplete| Incomplete { kind: failure.kind, ..incomplete });
         let _ = answer.drain(Some(act)).await;
-        return Err(fault);
+        return Err(failure);
     }
     match step.verb {
         Verb::Read => plan.reading.take(answer, call, act).await,
@@ -66,31 +66,33 @@ fn passes(status: StatusCode, call: &Call<'_>, plan: &Plan) -> bool {
     }
 }
 
-async fn list(answer: &mut Answer, plan: &Plan, step: &Step, act: &mut Act) -> Result<(), Fault> {
-    let no_listing = |why: &str| Fault::failed(format!("the answer is no WebDAV listing: {why}"));
+async fn list(answer: &mut Answer, plan: &Plan, step: &Step, act: &mut Act) -> Result<(), Failure> {
+    let no_listing = |why: &str| Failure::failed(format!("the answer is no WebDAV listing: {why}"));
     let mut listing = Listing::new(answer.path().unwrap_or(&plan.path));
     let mut got = 0;
     while let Some(piece) = answer.piece().await? {
         got += piece.len() as u64;
         act.came(got);
         if got > LISTED {
-            return Err(Fault::failed("the listing is larger than 64 MiB"));
+            return Err(Failure::failed("the listing is larger than 64 MiB"));
         }
         listing.feed(piece).map_err(no_listing)?;
     }
     let entries = listing.finish().map_err(no_listing)?;
     match step.expect.entries {
-        Some(expected) if entries != expected => Err(Fault::failed(format!("{entries} entries, expected {expected}"))),
+        Some(expected) if entries != expected => {
+            Err(Failure::failed(format!("{entries} entries, expected {expected}")))
+        }
         _ => Ok(()),
     }
 }
 
-fn stat(answer: &Answer, call: &Call<'_>) -> Result<(), Fault> {
+fn stat(answer: &Answer, call: &Call<'_>) -> Result<(), Failure> {
     match (call.content, answer.stated()) {
         (Some(object), Some(stated)) if answer.status().is_success() => size(stated, Some(object.size)),
         // RFC 9110, 8.6: it may be left out, and Apache does so for an empty file
         (Some(object), None) if object.size == 0 => Ok(()),
-        (Some(_), None) if answer.status().is_success() => Err(Fault::failed("the answer states no size")),
+        (Some(_), None) if answer.status().is_success() => Err(Failure::failed("the answer states no size")),
         _ => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, IF_NONE_MATCH, RANGE};
 use http::{HeaderName, HeaderValue, Method};
-use pileup_engine::client::{Call, Fault};
+use pileup_engine::client::{Call, Failure};
 use pileup_engine::content;
 use pileup_engine::program::{Checksum, Step, Verb};
 use pileup_http1::{Body, Follows, Reading, Request, Site};
@@ -35,7 +35,7 @@ impl Plan {
     ///
     /// # Errors
     /// When it can be none.
-    pub(crate) fn new(call: &Call<'_>, site: &Site) -> Result<Self, Fault> {
+    pub(crate) fn new(call: &Call<'_>, site: &Site) -> Result<Self, Failure> {
         let step = call.step;
         let method = method(step)?;
         inside(call.key, step)?;
@@ -52,10 +52,10 @@ impl Plan {
             verb => site.address.object(call.key, matches!(verb, Verb::List | Verb::Mkdir)),
         };
         if step.verb == Verb::Read && step.length == Some(0) {
-            return Err(Fault::failed("a part of 0 bytes cannot be asked for over HTTP"));
+            return Err(Failure::failed("a part of 0 bytes cannot be asked for over HTTP"));
         }
         if step.read_ahead.is_some_and(|ahead| ahead > 0) {
-            return Err(Fault::failed("nothing can be asked for ahead over HTTP; expected no read_ahead"));
+            return Err(Failure::failed("nothing can be asked for ahead over HTTP; expected no read_ahead"));
         }
         let reading = Reading::new(call.sums && step.verb == Verb::Read);
         let asks = site.asks(body(call).size());
@@ -66,7 +66,7 @@ impl Plan {
     ///
     /// # Errors
     /// When one of the user's headers is none.
-    pub(crate) fn request<'a>(&self, call: &Call<'a>) -> Result<Request<'a>, Fault> {
+    pub(crate) fn request<'a>(&self, call: &Call<'a>) -> Result<Request<'a>, Failure> {
         let step = call.step;
         let safe = matches!(self.method.as_str(), "GET" | "HEAD" | "PROPFIND" | "OPTIONS");
         Ok(Request {
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// The headers that this request has and others have not.
-    fn headers(&self, call: &Call<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Fault> {
+    fn headers(&self, call: &Call<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Failure> {
         let step = call.step;
         let mut headers = Vec::new();
         match step.verb {
@@ -115,7 +115,7 @@ impl Plan {
             _ => {}
         }
         for (name, value) in &step.headers {
-            headers.push(pileup_http1::header(name, value).map_err(Fault::failed)?);
+            headers.push(pileup_http1::header(name, value).map_err(Failure::failed)?);
         }
         Ok(headers)
     }
@@ -141,14 +141,14 @@ fn body(call: &Call<'_>) -> Body {
     }
 }
 
-fn method(step: &Step) -> Result<Method, Fault> {
+fn method(step: &Step) -> Result<Method, Failure> {
     Ok(match step.verb {
-        Verb::Noop | Verb::Connect => return Err(Fault::failed("there is nothing to ask for (a fault of pileup)")),
+        Verb::Noop | Verb::Connect => return Err(Failure::failed("there is nothing to ask for (a fault of pileup)")),
         Verb::Request if step.method.is_empty() => Method::GET,
         Verb::Request => Method::from_bytes(step.method.as_bytes())
             .ok()
             .filter(|method| method != Method::CONNECT)
-            .ok_or_else(|| Fault::failed(format!("{:?} is no method of a request", step.method)))?,
+            .ok_or_else(|| Failure::failed(format!("{:?} is no method of a request", step.method)))?,
         Verb::Write => Method::PUT,
         Verb::Read => Method::GET,
         Verb::Stat | Verb::Open | Verb::Checksum => Method::HEAD,
@@ -159,9 +159,9 @@ fn method(step: &Step) -> Result<Method, Fault> {
     })
 }
 
-fn inside(key: &str, step: &Step) -> Result<(), Fault> {
+fn inside(key: &str, step: &Step) -> Result<(), Failure> {
     if step.verb != Verb::Request && key.split('/').any(|name| name == "..") {
-        return Err(Fault::failed("the path leaves the target's folder; expected one without .."));
+        return Err(Failure::failed("the path leaves the target's folder; expected one without .."));
     }
     Ok(())
 }
@@ -171,10 +171,10 @@ fn uploads(step: &Step) -> bool {
     step.content.is_some() || step.verb == Verb::Write || matches!(step.method.as_str(), "PUT" | "POST" | "PATCH")
 }
 
-fn extension(name: &[u8]) -> Result<Method, Fault> {
-    Method::from_bytes(name).map_err(|error| Fault::failed(error.to_string()))
+fn extension(name: &[u8]) -> Result<Method, Failure> {
+    Method::from_bytes(name).map_err(|error| Failure::failed(error.to_string()))
 }
 
-fn value(text: &str) -> Result<HeaderValue, Fault> {
-    HeaderValue::from_str(text).map_err(|error| Fault::failed(error.to_string()))
+fn value(text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text).map_err(|error| Failure::failed(error.to_string()))
 }

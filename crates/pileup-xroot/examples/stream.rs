@@ -40,7 +40,7 @@ fn main() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"));
     runtime.block_on(async {
-        client.open().await.unwrap_or_else(|fault| panic!("{fault:?}"));
+        client.open().await.unwrap_or_else(|failure| panic!("{failure:?}"));
         for _ in 0..times {
             let (before, begin, mut act) = (used(), Instant::now(), Act::default());
             let result = client.act(&Call::new(1, &step, 0, word(1)), &mut act).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pileup_engine::client::{Act, Fault};
+use pileup_engine::client::{Act, Failure};
 use pileup_net::stream::Rest;
 
 use crate::error::Trouble;
@@ -286,9 +286,9 @@ impl XrootClient {
     }
 
     /// Make the path of an object.
-    pub(crate) fn path(&self, key: &str) -> Result<String, Fault> {
+    pub(crate) fn path(&self, key: &str) -> Result<String, Failure> {
         let mut path = String::new();
-        self.target.address.path(key, &mut path).map_err(Fault::failed)?;
+        self.target.address.path(key, &mut path).map_err(Failure::failed)?;
         Ok(path)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pileup_engine::client::{Fault, Kind};
+use pileup_engine::client::{Failure, Kind};
 use pileup_net::route::NoConnection;
 use pileup_net::words;
 
@@ -12,27 +12,27 @@ use crate::wire::Broken;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// Class and words.
-    pub fault: Fault,
+    pub failure: Failure,
     /// The number that the server gave (kXR_...); 0: it gave none.
     pub code: u32,
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
-        Self { fault, code: 0 }
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self { failure, code: 0 }
     }
 }
 
 impl From<NoConnection> for Trouble {
     fn from(why: NoConnection) -> Self {
-        if why.unreachable { Fault::unreachable(why.words).into() } else { Self::failed(why.words) }
+        if why.unreachable { Failure::unreachable(why.words).into() } else { Self::failed(why.words) }
     }
 }
 
 impl Trouble {
     /// The system did the wrong thing.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Fault::failed(message).into()
+        Failure::failed(message).into()
     }
 
     /// What came is not of the protocol.
@@ -98,7 +98,7 @@ pub(crate) fn said(code: u32, text: &str) -> Trouble {
     let shut = code == 3005 && (cause.ends_with("read/only") || cause.eq_ignore_ascii_case("read-only file system"));
     let kind = if refused || shut { Kind::Refused } else { Kind::Failed };
     let message = if plain { format!("xroot {code} {name}: {cause}") } else { format!("xroot {code} {name}") };
-    Trouble { fault: Fault::new(kind, message), code }
+    Trouble { failure: Failure::new(kind, message), code }
 }
 
 /// The trouble of a request without an answer: `begun` says whether some bytes of the answer had come.
@@ -113,7 +113,7 @@ pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Trouble {
     let place = if begun { "in the answer" } else { "before the answer" };
     let end = cause.kind() == io::ErrorKind::UnexpectedEof;
     let what = if end { "connection closed".to_owned() } else { words::io(cause) };
-    Fault::ambiguous(format!("{what} {place}")).into()
+    Failure::ambiguous(format!("{what} {place}")).into()
 }
 
 #[cfg(test)]
@@ -122,30 +122,30 @@ mod tests {
 
     #[test]
     fn a_no_is_refused_and_the_rest_has_failed() {
-        let of = |code, text| said(code, text).fault;
+        let of = |code, text| said(code, text).failure;
         assert_eq!(
             of(3011, "Unable to open /data/f7; no such file or directory"),
-            Fault::failed("xroot 3011 NotFound: no such file or directory")
+            Failure::failed("xroot 3011 NotFound: no such file or directory")
         );
         assert_eq!(of(3010, "Unable to open /a; permission denied").kind, Kind::Refused);
         assert_eq!(of(3010, "opening /data/secret?authz=abc disallowed").message, "xroot 3010 NotAuthorized");
         assert_eq!(of(3007, "x; read of /data/f1").message, "xroot 3007 IOError");
         let shut = of(3005, "Unable to create /data/x; file path marked read/only");
-        assert_eq!(shut, Fault::refused("xroot 3005 FSError: file path marked read/only"));
+        assert_eq!(shut, Failure::refused("xroot 3005 FSError: file path marked read/only"));
         for code in [3003, 3009, 3021, 3024, 3025, 3028, 3030] {
             assert_eq!(of(code, "").kind, Kind::Refused, "{code}");
         }
         for code in [0, 2999, 3035, u32::MAX] {
-            assert_eq!(of(code, ""), Fault::failed(format!("xroot {code} an error that there is not")));
+            assert_eq!(of(code, ""), Failure::failed(format!("xroot {code} an error that there is not")));
         }
     }
 
     #[test]
     fn ends_say_where_they_came() {
-        let of = |broken, begun| no_answer(&broken, begun).fault;
+        let of = |broken, begun| no_answer(&broken, begun).failure;
         let end = || Broken::Io(io::ErrorKind::UnexpectedEof.into());
-        assert_eq!(of(end(), false), Fault::ambiguous("connection closed before the answer"));
-        assert_eq!(of(end(), true), Fault::ambiguous("connection closed in the answer"));
-        assert_eq!(of(Broken::Garbage("x"), true), Fault::failed("the answer is not xroot: x"));
+        assert_eq!(of(end(), false), Failure::ambiguous("connection closed before the answer"));
+        assert_eq!(of(end(), true), Failure::ambiguous("connection closed in the answer"));
+        assert_eq!(of(Broken::Garbage("x"), true), Failure::failed("the answer is not xroot: x"));
     }
 }

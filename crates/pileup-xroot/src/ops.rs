@@ -1,6 +1,6 @@
 //! The verbs: what is asked for each, and when its answer passes.
 
-use pileup_engine::client::{Act, Call, Client, Fault, NOT_OURS};
+use pileup_engine::client::{Act, Call, Client, Failure, NOT_OURS};
 use pileup_engine::content::{Maker, Object};
 use pileup_engine::program::{Checksum, Range, Step, Verb};
 
@@ -20,14 +20,14 @@ const AHEAD: u64 = 3 * CHUNK;
 const LONGEST: u64 = (2 << 20) - 16;
 
 impl Client for XrootClient {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         if self.target.keep_alive {
-            self.connect().await.map_err(|trouble| trouble.fault)?;
+            self.connect().await.map_err(|trouble| trouble.failure)?;
         }
         Ok(())
     }
 
-    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         if call.step.verb == Verb::Noop {
             return Ok(());
         }
@@ -49,9 +49,9 @@ impl Client for XrootClient {
         };
         self.rest().await;
         let unasked = std::mem::take(&mut self.unasked);
-        result.map_err(|trouble| trouble.fault)?;
+        result.map_err(|trouble| trouble.failure)?;
         if unasked {
-            return Err(Fault::failed("the server sent more than its answer to the request before"));
+            return Err(Failure::failed("the server sent more than its answer to the request before"));
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl XrootClient {
 
     /// Remove a file or a folder.
     pub(crate) async fn remove(&mut self, path: &str, missing_ok: bool, act: &mut Act) -> Result<(), Trouble> {
-        let mut result = Err(Trouble { fault: Fault::failed(""), code: error::IS_FOLDER });
+        let mut result = Err(Trouble { failure: Failure::failed(""), code: error::IS_FOLDER });
         if !path.ends_with('/') {
             result = self.ask_for(&about(Code::Rm, path), act).await;
         }
@@ -259,7 +259,7 @@ fn size(found: u64, object: Option<Object>) -> Result<(), Trouble> {
 /// The same, in plain words where something is under a name that must be new.
 fn not_ours(trouble: Trouble, step: &Step) -> Trouble {
     if step.new && trouble.code == error::EXISTS {
-        return Trouble { fault: Fault::failed(NOT_OURS), ..trouble };
+        return Trouble { failure: Failure::failed(NOT_OURS), ..trouble };
     }
     trouble
 }

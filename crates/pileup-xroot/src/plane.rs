@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Factory, Fault};
+use pileup_engine::client::{Act, Factory, Failure};
 use pileup_engine::program::Range;
 use pileup_net::Unusable;
 use tokio::runtime::Runtime;
@@ -53,9 +53,9 @@ impl Plane {
         result.unwrap_or_else(|_| {
             let limit = format!("within {} s", timeout.as_secs_f64());
             Err(if act.waits {
-                Fault::refused(format!("the server asks to wait, and that could not end {limit}")).into()
+                Failure::refused(format!("the server asks to wait, and that could not end {limit}")).into()
             } else if act.sent {
-                Fault::ambiguous(format!("no answer {limit}")).into()
+                Failure::ambiguous(format!("no answer {limit}")).into()
             } else {
                 Trouble::failed(format!("could not be done {limit}"))
             })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Fault};
+use pileup_engine::client::{Act, Failure};
 use pileup_net::stream::{Rest, Stream};
 use pileup_pacer::clock::now;
 
@@ -145,7 +145,8 @@ impl Session {
             }
         }
         let what = "expected one that takes a token over TLS (ztn) or a name (unix)";
-        Err(Fault::refused(format!("login: the server asks for authentication ({}); {what}", asked.join(", "))).into())
+        Err(Failure::refused(format!("login: the server asks for authentication ({}); {what}", asked.join(", ")))
+            .into())
     }
 
     /// The answer to a part of the login.
@@ -153,12 +154,12 @@ impl Session {
         let mut text = Vec::new();
         let reply = self.answer(number, &mut keep(&mut text), u64::from(TEXT), &mut Act::default()).await;
         let reply = reply.map_err(|trouble| match trouble.code {
-            0 => Trouble::failed(format!("login: {}", trouble.fault.message)),
+            0 => Trouble::failed(format!("login: {}", trouble.failure.message)),
             _ => trouble,
         })?;
         match reply {
             Reply::Done => Ok(text),
-            Reply::Wait(_) => Err(Fault::refused("login: the server asks to come again later").into()),
+            Reply::Wait(_) => Err(Failure::refused("login: the server asks to come again later").into()),
             Reply::Redirect(_) => Err(Trouble::failed("login: the server sends elsewhere")),
         }
     }
@@ -399,8 +400,8 @@ pub(crate) async fn pause(seconds: u32, act: &mut Act) {
 /// The first bytes of a server did not come.
 fn unfriendly(broken: Broken) -> Trouble {
     let trouble = error::no_answer(&broken, false);
-    Trouble::failed(match trouble.fault.message.strip_suffix(" before the answer") {
+    Trouble::failed(match trouble.failure.message.strip_suffix(" before the answer") {
         Some(what) => format!("{what} in the handshake"),
-        None => trouble.fault.message,
+        None => trouble.failure.message,
     })
 }

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(opaque(json, "", true).unwrap(), "?a=b&authz=Bearer%20x.y-z=%26q");
         let trouble = opaque(json, "", false).unwrap_err();
         assert!(
-            trouble.fault.message.contains("must not travel unencrypted") && !trouble.fault.message.contains("x.y")
+            trouble.failure.message.contains("must not travel unencrypted") && !trouble.failure.message.contains("x.y")
         );
     }
 

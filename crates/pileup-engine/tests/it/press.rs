@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use pileup_engine::client::{Act, Call, Client, Factory, Fault};
+use pileup_engine::client::{Act, Call, Client, Factory, Failure};
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::{Ended, Next};
 use pileup_record::{Histogram, Outcome, Phase};
@@ -62,7 +62,7 @@ fn steps_inside_an_iteration_are_operations_with_a_parent() {
     assert_eq!(
         (count(&frames, Outcome::Passed, false), count(&frames, Outcome::Failed, false)),
         (2, 1),
-        "the first fault ends it"
+        "the first failure ends it"
     );
 }
 
@@ -76,10 +76,10 @@ impl Factory for Silent {
     }
 }
 impl Client for Silent {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         (act.sent, act.waits) = (self.0, self.1);
         std::future::pending().await
     }
@@ -244,12 +244,12 @@ impl Factory for Odd {
     }
 }
 impl Client for OddClient {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         self.1.act(call, act).await?;
-        if self.0 { Err(Fault::failed("odd")) } else { Ok(()) }
+        if self.0 { Err(Failure::failed("odd")) } else { Ok(()) }
     }
     async fn close(&mut self) {}
 }
@@ -313,10 +313,10 @@ impl Factory for Slow {
     }
 }
 impl Client for Slow {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Failure> {
         self.0.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(5));
         Ok(())
@@ -349,11 +349,11 @@ impl Factory for Unreachable {
     }
 }
 impl Client for Unreachable {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         std::future::pending().await
     }
-    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
-        Err(Fault::failed("unreachable"))
+    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Failure> {
+        Err(Failure::failed("unreachable"))
     }
     async fn close(&mut self) {}
 }

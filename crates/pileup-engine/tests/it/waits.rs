@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pileup_engine::client::{
-    Act, Call, Client, EXPECT_WAIT, Factory, Fault, Incomplete, Kind, OwnWait, RECONNECT_PAUSE,
+    Act, Call, Client, EXPECT_WAIT, Factory, Failure, Incomplete, Kind, OwnWait, RECONNECT_PAUSE,
 };
 use pileup_pacer::clock::now;
 use pileup_record::Outcome;
@@ -33,13 +33,13 @@ impl Factory for Nobody {
 struct Attempting(Arc<AtomicU64>);
 
 impl Client for Attempting {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, _call: &Call<'_>, _act: &mut Act) -> Result<(), Failure> {
         self.0.fetch_add(1, Ordering::Relaxed);
         tokio::task::yield_now().await;
-        Err(Fault::unreachable("connection refused"))
+        Err(Failure::unreachable("connection refused"))
     }
     async fn close(&mut self) {}
 }
@@ -110,10 +110,10 @@ impl Factory for Holding {
 }
 
 impl Client for Holding {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, _call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
         (act.calls, act.sent) = (1, true);
         let begun = now();
         match self {
@@ -193,10 +193,10 @@ impl Factory for Folder {
 }
 
 impl Client for Folder {
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    async fn act(&mut self, call: &Call<'_>, _act: &mut Act) -> Result<(), Fault> {
+    async fn act(&mut self, call: &Call<'_>, _act: &mut Act) -> Result<(), Failure> {
         if call.step.operation == "create" {
             self.clashes.fetch_add(u32::from(!self.used.lock().unwrap().insert(call.number)), Ordering::Relaxed);
             tokio::task::yield_now().await;

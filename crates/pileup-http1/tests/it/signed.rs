@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method};
-use pileup_engine::client::{Act, Fault, Kind};
+use pileup_engine::client::{Act, Failure, Kind};
 use pileup_engine::content::{Maker, Object};
 use pileup_http1::{Answer, Body, Follows, Request, Session, Settings, Sign, Site, Unsigned, status};
 use pileup_testing::peer::Listener;
@@ -44,7 +44,7 @@ impl Toy {
 }
 
 impl Sign for Toy {
-    fn sign(&self, request: &Unsigned<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Fault> {
+    fn sign(&self, request: &Unsigned<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Failure> {
         let date = self.signed.fetch_add(1, Ordering::SeqCst).to_string();
         let hash = if self.hashes { hex(&request.sha256()) } else { "unsigned".to_owned() };
         let host = request.headers[http::header::HOST].to_str().unwrap();

@@ -1,6 +1,6 @@
 //! The client of folders: what each system call's answer becomes.
 
-use pileup_engine::client::{Act, Call, Client, Factory, Fault, Kind};
+use pileup_engine::client::{Act, Call, Client, Factory, Failure, Kind};
 use pileup_posix::{PosixClient, PosixFactory};
 use pileup_testing::bench::{Bench, step};
 
@@ -10,7 +10,7 @@ fn client(root: &std::path::Path) -> PosixClient {
     PosixFactory::new(&format!(r#"{{"root": {root:?}}}"#)).unwrap().make(0)
 }
 
-fn act(client: &mut PosixClient, changes: &str, key: &str) -> (Result<(), Fault>, Act) {
+fn act(client: &mut PosixClient, changes: &str, key: &str) -> (Result<(), Failure>, Act) {
     let (step, mut noted) = (step(changes), Act::default());
     let call = Call::new(1, &step, 7, key);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -36,13 +36,13 @@ fn what_was_written_can_be_read_and_every_difference_shows() {
     let mut wrong = whole.clone();
     wrong[5017] ^= 1;
     std::fs::write(root.join("a"), &wrong).unwrap();
-    assert_eq!(act(&mut client, &read, "a").0, Err(Fault::failed("wrong content at offset 5017")));
+    assert_eq!(act(&mut client, &read, "a").0, Err(Failure::failed("wrong content at offset 5017")));
     let blind = format!(r#"{{"verb": "read", "verify": false, {CONTENT}}}"#);
     assert_eq!(act(&mut client, &blind, "a").0, Ok(()));
     std::fs::write(root.join("a"), &whole[..9000]).unwrap();
-    assert_eq!(act(&mut client, &read, "a").0, Err(Fault::failed("9000 bytes read; expected 10000")));
+    assert_eq!(act(&mut client, &read, "a").0, Err(Failure::failed("9000 bytes read; expected 10000")));
     let stat = format!(r#"{{"verb": "stat", {CONTENT}}}"#);
-    assert_eq!(act(&mut client, &stat, "a").0, Err(Fault::failed("size is 9000 bytes; expected 10000")));
+    assert_eq!(act(&mut client, &stat, "a").0, Err(Failure::failed("size is 9000 bytes; expected 10000")));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn folders_are_made_listed_and_removed() {
         (r#"{"verb": "request"}"#, "d", missing),
     ] {
         let found = act(&mut client, changes, key).0;
-        assert_eq!(found.as_ref().err().map(|fault| fault.kind), kind, "{changes} {key}: {found:?}");
+        assert_eq!(found.as_ref().err().map(|failure| failure.kind), kind, "{changes} {key}: {found:?}");
     }
 }
 
@@ -134,8 +134,8 @@ fn no_key_leaves_the_folder() {
     let bench = Bench::new("posix-outside");
     let mut client = client(&bench.folder.join("data"));
     for key in ["../operations.table", "a/../../operations.table", "/../operations.table"] {
-        let fault = act(&mut client, r#"{"verb": "delete"}"#, key).0.unwrap_err();
-        assert!(fault.message.contains("leaves"), "{fault:?}");
+        let failure = act(&mut client, r#"{"verb": "delete"}"#, key).0.unwrap_err();
+        assert!(failure.message.contains("leaves"), "{failure:?}");
     }
     assert!(bench.folder.join("operations.table").exists());
     std::fs::write(bench.folder.join("data/inside"), "").unwrap();
@@ -147,9 +147,9 @@ fn a_full_disk_says_no() {
     // every write to this device is answered with "no space left"
     let mut client = client(std::path::Path::new("/dev"));
     let (result, noted) = act(&mut client, &format!(r#"{{"verb": "write", {CONTENT}}}"#), "full");
-    let fault = result.unwrap_err();
-    assert_eq!((fault.kind, noted.bytes), (Kind::Refused, 0));
-    assert_eq!(fault.message, "write: No space left on device (os error 28)");
+    let failure = result.unwrap_err();
+    assert_eq!((failure.kind, noted.bytes), (Kind::Refused, 0));
+    assert_eq!(failure.message, "write: No space left on device (os error 28)");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn pieces_are_read_and_verified_wherever_they_lie() {
     let mut wrong = std::fs::read(root.join("a")).unwrap();
     wrong[7777] ^= 1;
     std::fs::write(root.join("a"), wrong).unwrap();
-    assert_eq!(act(&mut client, &all, "a").0, Err(Fault::failed("wrong content at offset 7777")));
+    assert_eq!(act(&mut client, &all, "a").0, Err(Failure::failed("wrong content at offset 7777")));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use pileup_engine::client::{Client, EXPECT_WAIT, Fault, Kind};
+use pileup_engine::client::{Client, EXPECT_WAIT, Failure, Kind};
 use serde_json::json;
 
 use crate::kit::{Peer, Script, act, client, run, step};
@@ -43,7 +43,7 @@ fn t8_what_crosses_the_end_of_its_connection_is_asked_again_and_counted() {
         assert_eq!(act(&mut other, &step(json!({})), "x").await.0, Ok(()));
         tokio::time::sleep(Duration::from_millis(20)).await;
         let (result, done) = act(&mut other, &step(json!({"verb": "delete"})), "x").await;
-        assert_eq!(result, Err(Fault::ambiguous("connection closed before the answer")));
+        assert_eq!(result, Err(Failure::ambiguous("connection closed before the answer")));
         assert_eq!((done.calls, done.repeats, script.connections()), (1, 0, 1));
     });
 }
@@ -65,7 +65,7 @@ fn t8_a_repeat_that_cannot_connect_leaves_the_first_act_as_it_is() {
         assert_eq!(act(&mut client, &step(json!({})), "x").await.0, Ok(()));
         tokio::time::sleep(Duration::from_millis(20)).await;
         let (result, done) = act(&mut client, &step(json!({})), "x").await;
-        assert_eq!(result, Err(Fault::ambiguous("connection closed before the answer")));
+        assert_eq!(result, Err(Failure::ambiguous("connection closed before the answer")));
         assert_eq!((done.calls, done.repeats), (1, 0));
     });
     server.join().unwrap();
@@ -92,7 +92,7 @@ fn t8_what_was_in_the_hands_of_the_server_is_ambiguous_for_every_method() {
             let mut client = client(json!({"url": script.url}));
             assert_eq!(act(&mut client, &step(json!({})), "x").await.0, Ok(()));
             let (result, done) = act(&mut client, &step(changes.clone()), "x").await;
-            assert_eq!(result, Err(Fault::ambiguous("connection closed before the answer")), "{changes}");
+            assert_eq!(result, Err(Failure::ambiguous("connection closed before the answer")), "{changes}");
             assert_eq!((done.calls, done.repeats, script.connections()), (1, 0, 1), "{changes}");
         });
     }
@@ -103,7 +103,7 @@ fn t8_a_reset_is_for_what_nobody_has_read_and_a_repeat_of_it_is_counted() {
     for (changes, expected) in [
         (json!({}), (Ok(()), 2, 1, 2)),
         (json!({"verb": "delete", "missing_ok": true}), (Ok(()), 2, 1, 2)),
-        (json!({"method": "POST"}), (Err(Fault::ambiguous("connection reset before the answer")), 1, 0, 1)),
+        (json!({"method": "POST"}), (Err(Failure::ambiguous("connection reset before the answer")), 1, 0, 1)),
     ] {
         // it closes with the second request unread, and on a kept connection only
         let script = Script::new(|number, peer| {
@@ -212,7 +212,7 @@ fn t22_more_than_the_answer_does_not_pass_without_a_word() {
             run(async {
                 let mut client = client(json!({"url": script.url, "keep_alive": keep_alive}));
                 let (result, _) = act(&mut client, &step(json!({})), "x").await;
-                assert_eq!(result, Err(Fault::failed("the server sent more than its answer")));
+                assert_eq!(result, Err(Failure::failed("the server sent more than its answer")));
             });
         }
     }
@@ -234,7 +234,7 @@ fn unasked(more: &'static [u8]) -> Script {
 #[test]
 fn t22_what_comes_at_rest_is_told_by_the_next_operation() {
     for (more, expected) in [
-        (OK, Err(Fault::failed("the server sent more than its answer to the request before"))),
+        (OK, Err(Failure::failed("the server sent more than its answer to the request before"))),
         (b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", Ok(())),
     ] {
         let script = unasked(more);
@@ -257,7 +257,7 @@ fn t22_chunks_that_contradict_the_length_have_failed() {
         run(async { act(&mut client(json!({"url": script.url})), &step(json!({})), "x").await.0 })
     };
     let wrong = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 7\r\n\r\n2\r\nok\r\n0\r\n\r\n";
-    assert_eq!(of(wrong), Err(Fault::failed("the answer states another length than its chunks have")));
+    assert_eq!(of(wrong), Err(Failure::failed("the answer states another length than its chunks have")));
     let right = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
     assert_eq!(of(right), Ok(()));
 }

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use pileup_engine::client::{Client, Fault};
+use pileup_engine::client::{Client, Failure};
 use serde_json::json;
 
 use crate::kit::{Peer, Script, act, client, run, step};
@@ -15,7 +15,7 @@ fn twice(
     answer: &'static [u8],
     changes: serde_json::Value,
     pieces: usize,
-) -> (Result<(), Fault>, Result<(), Fault>, usize) {
+) -> (Result<(), Failure>, Result<(), Failure>, usize) {
     let script = Script::new(move |number, peer| {
         peer.head();
         if number == 0 {
@@ -82,7 +82,7 @@ fn answers_that_end_with_their_connection_do_not() {
 fn what_comes_unasked_is_not_taken_for_the_next_answer() {
     let two = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 x\r\nContent-Length: 0\r\n\r\n";
     for answer in [&two[..], b"HTTP/1.1 204 x\r\nContent-Length: 2\r\n\r\nok"] {
-        let surplus = Err(Fault::failed("the server sent more than its answer"));
+        let surplus = Err(Failure::failed("the server sent more than its answer"));
         assert_eq!(twice(answer, json!({}), 1 << 20), (surplus, Ok(()), 2));
     }
 }
@@ -118,7 +118,7 @@ fn lengths_that_contradict_are_no_http() {
         b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ] {
         let (first, second, connections) = twice(answer, json!({}), 1 << 20);
-        assert_eq!(first, Err(Fault::failed("the answer is not HTTP/1")), "{}", String::from_utf8_lossy(answer));
+        assert_eq!(first, Err(Failure::failed("the answer is not HTTP/1")), "{}", String::from_utf8_lossy(answer));
         assert_eq!((second, connections), (Ok(()), 2));
     }
 }
@@ -127,7 +127,7 @@ fn lengths_that_contradict_are_no_http() {
 fn a_switch_of_protocols_is_no_answer_to_go_on_with() {
     let answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n";
     let (first, second, connections) = twice(answer, json!({}), 1 << 20);
-    assert_eq!(first, Err(Fault::failed("HTTP 101 Switching Protocols")));
+    assert_eq!(first, Err(Failure::failed("HTTP 101 Switching Protocols")));
     assert_eq!((second, connections), (Ok(()), 2));
 }
 
@@ -151,7 +151,7 @@ fn heads_without_an_end_are_cut_off() {
         run(async {
             let mut client = client(json!({"url": script.url}));
             let result = act(&mut client, &step(json!({})), "x").await.0;
-            assert_eq!(result, Err(Fault::failed("the head of the answer is larger than 64 KiB")));
+            assert_eq!(result, Err(Failure::failed("the head of the answer is larger than 64 KiB")));
         });
     }
 }

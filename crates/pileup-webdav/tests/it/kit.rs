@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Call, Factory, Fault};
+use pileup_engine::client::{Act, Call, Factory, Failure};
 use pileup_engine::program::Step;
 use pileup_testing::peer::{self, Listener};
 use pileup_testing::{acted, within};
@@ -29,12 +29,12 @@ pub fn client(settings: Value) -> WebdavClient {
 }
 
 /// Do one operation and say what came of it.
-pub async fn act(client: &mut WebdavClient, step: &Step, key: &str) -> (Result<(), Fault>, Act) {
+pub async fn act(client: &mut WebdavClient, step: &Step, key: &str) -> (Result<(), Failure>, Act) {
     numbered(client, step, key, 0).await
 }
 
 /// The same on an object of this number.
-pub async fn numbered(client: &mut WebdavClient, step: &Step, key: &str, number: u64) -> (Result<(), Fault>, Act) {
+pub async fn numbered(client: &mut WebdavClient, step: &Step, key: &str, number: u64) -> (Result<(), Failure>, Act) {
     acted(client, &Call::new(77, step, number, key)).await
 }
 

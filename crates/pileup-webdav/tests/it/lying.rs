@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pileup_engine::client::{Client, Fault, Kind};
+use pileup_engine::client::{Client, Failure, Kind};
 use serde_json::json;
 
 use crate::kit::{Peer, Script, act, client, run, step};
@@ -10,7 +10,7 @@ use crate::kit::{Peer, Script, act, client, run, step};
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// Do a GET (or what the changes make of it) against a server that answers with these bytes.
-fn outcome(answer: &'static [u8], changes: serde_json::Value) -> Result<(), Fault> {
+fn outcome(answer: &'static [u8], changes: serde_json::Value) -> Result<(), Failure> {
     let script = Script::answering(answer);
     run(async {
         let mut client = client(json!({"url": script.url}));
@@ -18,8 +18,8 @@ fn outcome(answer: &'static [u8], changes: serde_json::Value) -> Result<(), Faul
     })
 }
 
-fn failed(text: &str) -> Result<(), Fault> {
-    Err(Fault::failed(text))
+fn failed(text: &str) -> Result<(), Failure> {
+    Err(Failure::failed(text))
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn refused_connection() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     run(async {
         let mut client = client(json!({"url": format!("http://127.0.0.1:{free}/")}));
-        let refused = || Err(Fault::unreachable("connection refused"));
+        let refused = || Err(Failure::unreachable("connection refused"));
         assert_eq!(client.open().await, refused());
         let (result, done) = act(&mut client, &step(json!({})), "x").await;
         assert_eq!(result, refused());
@@ -39,7 +39,7 @@ fn refused_connection() {
 fn unknown_name() {
     run(async {
         let mut client = client(json!({"url": "http://no-such-host.invalid/"}));
-        assert_eq!(client.open().await, Err(Fault::unreachable("name not found")));
+        assert_eq!(client.open().await, Err(Failure::unreachable("name not found")));
     });
 }
 
@@ -57,7 +57,7 @@ fn statuses() {
         (b"HTTP/1.1 429 x\r\nContent-Length: 0\r\n\r\n", "HTTP 429 Too Many Requests"),
         (b"HTTP/1.1 507 x\r\nContent-Length: 0\r\n\r\n", "HTTP 507 Insufficient Storage"),
     ] {
-        assert_eq!(of(answer), Err(Fault::refused(text)));
+        assert_eq!(of(answer), Err(Failure::refused(text)));
     }
     let teapot = json!({"expect": {"statuses": [418, 503]}});
     assert_eq!(outcome(b"HTTP/1.1 418 x\r\nContent-Length: 0\r\n\r\n", teapot.clone()), Ok(()));
@@ -76,10 +76,10 @@ fn text_in_the_answer() {
 #[test]
 fn early_ends_are_ambiguous() {
     let get = json!({});
-    let kind = |result: Result<(), Fault>| result.unwrap_err();
-    assert_eq!(kind(outcome(b"", get.clone())), Fault::ambiguous("connection closed before the answer"));
+    let kind = |result: Result<(), Failure>| result.unwrap_err();
+    assert_eq!(kind(outcome(b"", get.clone())), Failure::ambiguous("connection closed before the answer"));
     let part = outcome(b"HTTP/1.1 200 OK\r\nContent-", get);
-    assert_eq!(kind(part), Fault::ambiguous("connection closed in the head of the answer"));
+    assert_eq!(kind(part), Failure::ambiguous("connection closed in the head of the answer"));
     let script = Script::new(|_, peer| {
         peer.head();
         peer.reset();
@@ -87,7 +87,7 @@ fn early_ends_are_ambiguous() {
     run(async {
         let mut client = client(json!({"url": script.url}));
         let (result, done) = act(&mut client, &step(json!({"method": "POST"})), "x").await;
-        assert_eq!(result, Err(Fault::ambiguous("connection reset before the answer")));
+        assert_eq!(result, Err(Failure::ambiguous("connection reset before the answer")));
         assert!(done.sent && done.first_byte == 0 && done.calls == 1);
     });
 }
@@ -193,7 +193,7 @@ fn an_early_no_to_an_upload_is_heard() {
         let mut client = client(json!({"url": script.url}));
         let upload = step(json!({"verb": "write", "content": {"seed": 1, "size": 64 << 20}}));
         let (result, done) = act(&mut client, &upload, "x").await;
-        assert_eq!(result, Err(Fault::refused("HTTP 507 Insufficient Storage")));
+        assert_eq!(result, Err(Failure::refused("HTTP 507 Insufficient Storage")));
         assert!(done.bytes < 64 << 20 && done.first_byte > 0);
     });
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use pileup_engine::client::{Client, Fault, Kind};
+use pileup_engine::client::{Client, Failure, Kind};
 use pileup_practice::Server;
 use serde_json::{Value, json};
 
@@ -105,9 +105,9 @@ fn every_verb() {
         client.open().await.unwrap();
         let write = step(json!({"verb": "write", "content": content(SIZE), "checksum": "adler32"}));
         let mkdir = step(json!({"verb": "mkdir"}));
-        assert_eq!(act(&mut client, &write, "f/a").await.0, Err(Fault::failed("HTTP 409 Conflict")));
+        assert_eq!(act(&mut client, &write, "f/a").await.0, Err(Failure::failed("HTTP 409 Conflict")));
         assert_eq!(act(&mut client, &mkdir, "f").await.0, Ok(()));
-        assert_eq!(act(&mut client, &mkdir, "f").await.0, Err(Fault::failed("HTTP 405 Method Not Allowed")));
+        assert_eq!(act(&mut client, &mkdir, "f").await.0, Err(Failure::failed("HTTP 405 Method Not Allowed")));
         assert_eq!(act(&mut client, &step(json!({"verb": "mkdir", "missing_ok": true})), "f").await.0, Ok(()));
         for (number, key) in [(5, "f/a"), (6, "f/b c&<ü"), (6, "f/b c&<ü")] {
             let (result, done) = numbered(&mut client, &write, key, number).await;
@@ -123,7 +123,7 @@ fn every_verb() {
         let (result, done) = numbered(&mut client, &read, "f/b c&<ü", 6).await;
         assert_eq!((result, done.bytes), (Ok(()), SIZE));
         assert!(done.first_byte > 0 && done.sent);
-        let differs = Err(Fault::failed("wrong content at offset 0"));
+        let differs = Err(Failure::failed("wrong content at offset 0"));
         assert_eq!(numbered(&mut client, &read, "f/a", 6).await.0, differs, "that is object 5");
         assert_eq!(act(&mut client, &step(json!({"verb": "read", "content": content(0)})), "f/empty").await.0, Ok(()));
         for (offset, length, bytes) in
@@ -138,11 +138,11 @@ fn every_verb() {
         assert_eq!(act(&mut client, &step(json!({"verb": "stat", "content": content(SIZE)})), "f/a").await.0, Ok(()));
         let delete = step(json!({"verb": "delete"}));
         assert_eq!(act(&mut client, &delete, "f/a").await.0, Ok(()));
-        assert_eq!(act(&mut client, &delete, "f/a").await.0, Err(Fault::failed("HTTP 404 Not Found")));
+        assert_eq!(act(&mut client, &delete, "f/a").await.0, Err(Failure::failed("HTTP 404 Not Found")));
         assert_eq!(act(&mut client, &delete, "f/").await.0, Ok(()));
         assert_eq!(
             act(&mut client, &step(json!({"verb": "stat"})), "f/empty").await.0,
-            Err(Fault::failed("HTTP 404 Not Found"))
+            Err(Failure::failed("HTTP 404 Not Found"))
         );
         let hello = step(json!({"method": "GET", "expect": {"contains": "practice storage"}}));
         assert_eq!(act(&mut client, &hello, "").await.0, Ok(()));
@@ -192,11 +192,11 @@ fn what_is_measured_is_what_was_done() {
 fn faults_have_their_outcomes() {
     let fault = |fault: Value| json!({"faults": [fault]});
     let cases = [
-        (fault(json!({"kind": "error"})), Err(Fault::failed("HTTP 500 Internal Server Error")), "500"),
-        (fault(json!({"kind": "error", "status": 507})), Err(Fault::refused("HTTP 507 Insufficient Storage")), "507"),
-        (fault(json!({"kind": "refuse"})), Err(Fault::refused("HTTP 503 Service Unavailable")), "503"),
-        (fault(json!({"kind": "truncate"})), Err(Fault::failed("truncated: 50000 of 100000 bytes")), "200"),
-        (fault(json!({"kind": "wrong_byte"})), Err(Fault::failed("wrong content at offset ")), "200"),
+        (fault(json!({"kind": "error"})), Err(Failure::failed("HTTP 500 Internal Server Error")), "500"),
+        (fault(json!({"kind": "error", "status": 507})), Err(Failure::refused("HTTP 507 Insufficient Storage")), "507"),
+        (fault(json!({"kind": "refuse"})), Err(Failure::refused("HTTP 503 Service Unavailable")), "503"),
+        (fault(json!({"kind": "truncate"})), Err(Failure::failed("truncated: 50000 of 100000 bytes")), "200"),
+        (fault(json!({"kind": "wrong_byte"})), Err(Failure::failed("wrong content at offset ")), "200"),
         (fault(json!({"kind": "stall", "for": 30_000_000})), Ok(()), "200"),
     ];
     for (place, (mut settings, expected, status)) in cases.into_iter().enumerate() {
@@ -211,7 +211,7 @@ fn faults_have_their_outcomes() {
             let result = act(&mut client, &read, "a").await.0;
             let begin = "wrong content at offset ";
             let without_place =
-                |fault: Fault| if fault.message.starts_with(begin) { Fault::failed(begin) } else { fault };
+                |failure: Failure| if failure.message.starts_with(begin) { Failure::failed(begin) } else { failure };
             assert_eq!(result.map_err(without_place), expected);
         });
         let lines = storage.lines();
@@ -247,7 +247,7 @@ fn tokens_and_full_disks_are_refused() {
     run(async {
         let get = step(json!({}));
         let mut nobody = client(json!({"url": storage.url("http")}));
-        assert_eq!(act(&mut nobody, &get, "").await.0, Err(Fault::refused("HTTP 401 Unauthorized")));
+        assert_eq!(act(&mut nobody, &get, "").await.0, Err(Failure::refused("HTTP 401 Unauthorized")));
         let mut known = client(json!({"url": storage.url("http"), "token": "let-me-in"}));
         assert_eq!(act(&mut known, &get, "").await.0, Ok(()));
         for size in [1001, 5_000_000] {

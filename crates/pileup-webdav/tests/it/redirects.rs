@@ -1,6 +1,6 @@
 //! Redirects as storage elements send them: to a data server, with an end, and without telling strangers who we are.
 
-use pileup_engine::client::{Client, Fault, Kind};
+use pileup_engine::client::{Client, Failure, Kind};
 use serde_json::{Value, json};
 
 use crate::kit::{Script, act, client, numbered, run, step};
@@ -85,7 +85,7 @@ fn s11_what_changes_something_is_not_sent_to_another_host_or_path() {
                 let (result, done) =
                     act(&mut client(json!({"url": head.url})), &step(json!({"verb": verb})), "a").await;
                 assert_eq!((result.is_ok(), done.calls), (followed, if followed { 2 } else { 1 }), "{verb} {location}");
-                let words = result.err().map(|fault| fault.message).unwrap_or_default();
+                let words = result.err().map(|failure| failure.message).unwrap_or_default();
                 assert!(followed || words.contains("another host or path, which is not followed"), "{words}");
                 let settings = json!({"url": head.url, "redirect_writes": true});
                 let (result, _) = act(&mut client(settings), &step(json!({"verb": verb})), "a").await;
@@ -101,10 +101,10 @@ fn s1_what_must_be_new_says_so_and_a_no_is_told_in_plain_words() {
     run(async {
         for told in [json!({"verb": "write", "new": true}), json!({"verb": "rename", "to": ".x", "new": true})] {
             let (result, _) = act(&mut client(json!({"url": there.url})), &step(told), "a").await;
-            assert_eq!(result, Err(Fault::failed("exists already; not ours")));
+            assert_eq!(result, Err(Failure::failed("exists already; not ours")));
         }
         let (result, _) = act(&mut client(json!({"url": there.url})), &step(json!({"verb": "write"})), "a").await;
-        assert_eq!(result, Err(Fault::failed("HTTP 412 Precondition Failed")));
+        assert_eq!(result, Err(Failure::failed("HTTP 412 Precondition Failed")));
     });
     let heads: Vec<String> = heads(&there).iter().map(|head| head.to_lowercase()).collect();
     assert!(heads[0].contains("\r\nif-none-match: *\r\n") && heads[1].contains("\r\noverwrite: f\r\n"), "{heads:?}");
@@ -144,11 +144,11 @@ fn there_is_an_end_to_it() {
             let mut client = client(json!({"url": endless.url, "redirects": redirects}));
             let (result, done) = act(&mut client, &step(json!({"verb": "read"})), "a").await;
             let text = format!("redirected more than {redirects} times, the last time by HTTP 307");
-            assert_eq!((result, done.calls), (Err(Fault::failed(text)), calls));
+            assert_eq!((result, done.calls), (Err(Failure::failed(text)), calls));
         }
         let mut client = client(json!({"url": endless.url, "redirects": 0}));
         let (result, done) = act(&mut client, &step(json!({"verb": "read"})), "a").await;
-        assert_eq!((result, done.calls), (Err(Fault::failed("HTTP 307 Temporary Redirect")), 1));
+        assert_eq!((result, done.calls), (Err(Failure::failed("HTTP 307 Temporary Redirect")), 1));
     });
 }
 
@@ -160,15 +160,15 @@ fn what_is_not_to_be_followed_is_the_answer() {
     run(async {
         let mut one = client(json!({"url": head.url}));
         let request = step(json!({"method": "GET"}));
-        assert_eq!(act(&mut one, &request, "a").await.0, Err(Fault::failed("HTTP 302 Found")), "one request is one");
+        assert_eq!(act(&mut one, &request, "a").await.0, Err(Failure::failed("HTTP 302 Found")), "one request is one");
         let expected = step(json!({"verb": "read", "expect": {"statuses": [302]}}));
         assert_eq!(act(&mut one, &expected, "a").await.0, Ok(()));
         let rename = step(json!({"verb": "rename", "to": ".new"}));
-        assert_eq!(act(&mut one, &rename, "a").await.0, Err(Fault::failed("HTTP 302 Found")));
+        assert_eq!(act(&mut one, &rename, "a").await.0, Err(Failure::failed("HTTP 302 Found")));
         let mut other = client(json!({"url": see_other.url}));
         assert_eq!(
             act(&mut other, &step(json!({"verb": "delete"})), "a").await.0,
-            Err(Fault::failed("HTTP 303 See Other"))
+            Err(Failure::failed("HTTP 303 See Other"))
         );
         assert_eq!(act(&mut other, &step(json!({"verb": "read"})), "a").await.0, Ok(()));
     });
@@ -187,7 +187,7 @@ fn a_way_to_nowhere_is_named() {
         run(async {
             let (result, _) = act(&mut client(json!({"url": head.url})), &step(json!({"verb": "read"})), "a").await;
             let unreachable = !words.starts_with("HTTP");
-            assert_eq!(result, Err(Fault { unreachable, ..Fault::failed(words) }));
+            assert_eq!(result, Err(Failure { unreachable, ..Failure::failed(words) }));
         });
     }
     let head = head_node(307, format!("/{}", "x".repeat(60_000)));

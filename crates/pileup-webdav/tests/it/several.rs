@@ -1,6 +1,6 @@
 //! Several ranges in one answer, as servers give them and as they should not.
 
-use pileup_engine::client::Fault;
+use pileup_engine::client::Failure;
 use pileup_engine::content::{Maker, Object};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn multipart(parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Do a vector read against a server that makes its answer of the ranges asked for; what came of it, and how many bytes.
-fn outcome(answer: impl Fn(&[(u64, u64)]) -> Vec<u8> + Send + 'static) -> (Result<(), Fault>, u64) {
+fn outcome(answer: impl Fn(&[(u64, u64)]) -> Vec<u8> + Send + 'static) -> (Result<(), Failure>, u64) {
     let script = Script::new(move |_, peer| {
         let head = peer.head();
         peer.say(&answer(&asked(&head)));
@@ -57,8 +57,8 @@ fn outcome(answer: impl Fn(&[(u64, u64)]) -> Vec<u8> + Send + 'static) -> (Resul
     })
 }
 
-fn failed(text: &str) -> Result<(), Fault> {
-    Err(Fault::failed(text))
+fn failed(text: &str) -> Result<(), Failure> {
+    Err(Failure::failed(text))
 }
 
 #[test]

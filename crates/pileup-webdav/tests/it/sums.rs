@@ -1,14 +1,14 @@
 //! Checksums asked for, new names, and what is done without a request.
 
-use pileup_engine::client::{Act, Call, Client, Fault};
+use pileup_engine::client::{Act, Call, Client, Failure};
 use pileup_engine::content::{self, Object};
 use serde_json::json;
 
 use crate::kit::{Script, act, client, run, step};
 use crate::practice::Storage;
 
-fn failed(text: &str) -> Result<(), Fault> {
-    Err(Fault::failed(text))
+fn failed(text: &str) -> Result<(), Failure> {
+    Err(Failure::failed(text))
 }
 
 #[test]

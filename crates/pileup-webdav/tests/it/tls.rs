@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pileup_engine::client::{Client, Fault};
+use pileup_engine::client::{Client, Failure};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use serde_json::json;
 
@@ -91,7 +91,7 @@ fn the_name_counts() {
 /// What opening a connection with these settings comes to.
 async fn opened(storage: &Storage, mut settings: serde_json::Value) -> Result<(), String> {
     settings["url"] = json!(storage.url("https"));
-    client(settings).open().await.map_err(|fault| fault.message)
+    client(settings).open().await.map_err(|failure| failure.message)
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_client_certificate_is_shown_when_asked_for() {
         }
         let mut nobody = client(json!({"url": storage.url("https"), "ca": ca}));
         let (result, _) = act(&mut nobody, &step(json!({})), "").await;
-        assert_eq!(result, Err(Fault::failed("TLS: the server says that a client certificate is required")));
+        assert_eq!(result, Err(Failure::failed("TLS: the server says that a client certificate is required")));
     });
 }
 
@@ -152,7 +152,7 @@ fn a_port_without_tls_is_said() {
     let files = Files::new("none");
     run(async {
         let mut client = client(json!({"url": storage.url("https"), "ca": files.path("ca.pem")}));
-        assert_eq!(client.open().await, Err(Fault::failed("TLS: the server does not speak TLS on this port")));
+        assert_eq!(client.open().await, Err(Failure::failed("TLS: the server does not speak TLS on this port")));
     });
 }
 

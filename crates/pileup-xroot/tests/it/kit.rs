@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pileup_engine::client::{Act, Call, Factory, Fault};
+use pileup_engine::client::{Act, Call, Factory, Failure};
 use pileup_engine::program::Step;
 pub use pileup_testing::acted;
 use pileup_testing::peer::{self, Listener};
@@ -30,13 +30,13 @@ pub fn client(settings: Value) -> XrootClient {
 }
 
 /// Do one operation and say what came of it.
-pub async fn act(client: &mut XrootClient, changes: Value, key: &str) -> (Result<(), Fault>, Act) {
+pub async fn act(client: &mut XrootClient, changes: Value, key: &str) -> (Result<(), Failure>, Act) {
     let step = step(changes);
     acted(client, &Call::new(77, &step, 0, key)).await
 }
 
-pub fn failed(text: &str) -> Result<(), Fault> {
-    Err(Fault::failed(text))
+pub fn failed(text: &str) -> Result<(), Failure> {
+    Err(Failure::failed(text))
 }
 
 /// All requests that came: what was asked, about what.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pileup_engine::client::{Client, Fault, Kind};
+use pileup_engine::client::{Client, Failure, Kind};
 use pileup_engine::content::{Maker, Object};
 use serde_json::{Value, json};
 
@@ -19,20 +19,20 @@ const CHECKED: u16 = 4007;
 const STAT: &[u8] = b"1 10 48 99\0";
 
 /// Do one operation against a server that answers with these frames.
-fn outcome(answers: &'static [(u16, &'static [u8])], changes: Value) -> Result<(), Fault> {
+fn outcome(answers: &'static [(u16, &'static [u8])], changes: Value) -> Result<(), Failure> {
     against(&Script::answering(answers), changes)
 }
 
 /// Do one operation against a server.
-fn against(script: &Script, changes: Value) -> Result<(), Fault> {
+fn against(script: &Script, changes: Value) -> Result<(), Failure> {
     run(async { act(&mut client(json!({"url": script.url()})), changes, "x").await.0 })
 }
 
-fn stat(answers: &'static [(u16, &'static [u8])]) -> Result<(), Fault> {
+fn stat(answers: &'static [(u16, &'static [u8])]) -> Result<(), Failure> {
     outcome(answers, json!({}))
 }
 
-fn garbage(what: &str) -> Result<(), Fault> {
+fn garbage(what: &str) -> Result<(), Failure> {
     failed(&format!("the answer is not xroot: {what}"))
 }
 
@@ -94,7 +94,7 @@ fn a_server_of_another_protocol_is_named() {
 fn logins_that_want_more_are_refused() {
     let script = Script::new(|_, peer| peer.greet(b"&P=gsi,v:10400&P=sss\0"));
     let text = "login: the server asks for authentication (gsi, sss); expected one that takes a token over TLS (ztn) or a name (unix)";
-    run(async { assert_eq!(client(json!({"url": script.url()})).open().await, Err(Fault::refused(text))) });
+    run(async { assert_eq!(client(json!({"url": script.url()})).open().await, Err(Failure::refused(text))) });
     let script = Script::new(|_, peer| peer.greet(&[b'x'; 100]));
     run(async {
         let said = client(json!({"url": script.url()})).open().await;
@@ -232,20 +232,20 @@ fn early_ends_are_ambiguous() {
     });
     assert_eq!(
         against(&closing, json!({"verb": "mkdir"})),
-        Err(Fault::ambiguous("connection closed before the answer"))
+        Err(Failure::ambiguous("connection closed before the answer"))
     );
     let halfway = Script::greeting(|_, peer| {
         let asked = peer.request();
         peer.head(asked.stream, OK, 11);
         peer.raw(&STAT[..5]);
     });
-    assert_eq!(against(&halfway, json!({})), Err(Fault::ambiguous("connection closed in the answer")));
+    assert_eq!(against(&halfway, json!({})), Err(Failure::ambiguous("connection closed in the answer")));
     let read = reading(|stream, peer| {
         peer.head(stream, OK, 10);
         peer.raw(&data()[..5]);
         let _ = peer.stream.shutdown(std::net::Shutdown::Both);
     });
-    assert_eq!(against(&read, ten()), Err(Fault::ambiguous("connection closed in the answer")));
+    assert_eq!(against(&read, ten()), Err(Failure::ambiguous("connection closed in the answer")));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn redirects_without_end_end() {
         peer.say(asked.stream, REDIRECT, &[&u32::from(free).to_be_bytes()[..], b"127.0.0.1"].concat());
         peer.linger();
     });
-    assert_eq!(against(&gone, json!({})), Err(Fault::unreachable("connection refused")));
+    assert_eq!(against(&gone, json!({})), Err(Failure::unreachable("connection refused")));
     let middle = reading(|stream, peer| peer.say(stream, REDIRECT, b"\0\0\x04\x46elsewhere"));
     assert_eq!(against(&middle, ten()), failed("the server sends elsewhere in the middle of a file"));
 }
@@ -387,7 +387,7 @@ fn announced_answers_come_within_messages() {
         peer.say(0, ATTENTION, &inner);
         peer.linger();
     });
-    assert_eq!(against(&refused, json!({})), Err(Fault::refused("xroot 3024 Overloaded")));
+    assert_eq!(against(&refused, json!({})), Err(Failure::refused("xroot 3024 Overloaded")));
 }
 
 /// A server whose first session answers once, and is deaf to the next question before it ends.
@@ -493,7 +493,7 @@ fn a_write_that_is_broken_off_says_why() {
     };
     let write = || json!({"verb": "write", "content": {"seed": 5, "size": 100_000}, "buffer": 20_000});
     let full = writing(|peer, stream| peer.say(stream, ERROR, b"\0\0\x0b\xc1x; no space left on device"));
-    assert_eq!(against(&full, write()), Err(Fault::refused("xroot 3009 NoSpace: no space left on device")));
+    assert_eq!(against(&full, write()), Err(Failure::refused("xroot 3009 NoSpace: no space left on device")));
     let busy = writing(|peer, stream| peer.say(stream, WAIT, &[0, 0, 0, 1]));
     assert_eq!(against(&busy, write()), failed("the server asks to wait in the middle of a write"));
     let gone = writing(|peer, _| drop(peer.stream.shutdown(std::net::Shutdown::Both)));
@@ -563,7 +563,7 @@ fn large_answers_may_come_slowly_or_break_off() {
     let read = json!({"verb": "read", "content": {"seed": 5, "size": SIZE}});
     assert_eq!(against(&served(true), read.clone()), Ok(()));
     let begun = Instant::now();
-    assert_eq!(against(&served(false), read), Err(Fault::ambiguous("connection closed in the answer")));
+    assert_eq!(against(&served(false), read), Err(Failure::ambiguous("connection closed in the answer")));
     assert!(begun.elapsed() < Duration::from_secs(5), "an end wakes, however little has come");
 }
 

@@ -1,6 +1,6 @@
 //! Every verb against XRootD itself.
 
-use pileup_engine::client::{Call, Client, Fault, Kind};
+use pileup_engine::client::{Call, Client, Failure, Kind};
 use serde_json::{Value, json};
 
 use crate::kit::{act, acted, client, failed, run, step};
@@ -250,7 +250,7 @@ fn a_server_that_was_started_again_is_found_again() {
         assert_eq!(act(&mut client, json!({"verb": "mkdir"}), "d").await.0, Ok(()));
         drop(server);
         let (result, done) = act(&mut client, json!({"verb": "stat"}), "d").await;
-        assert_eq!(result, Err(Fault::unreachable("connection refused")));
+        assert_eq!(result, Err(Failure::unreachable("connection refused")));
         assert!(done.calls == 0 && !done.sent, "the end of its session was seen before the question left");
     });
 }
