@@ -13,7 +13,7 @@ from pileup.suite.formats.reading import read_tree
 from pileup.suite.formats.tree import Mapping, Node, Scalar
 from pileup.suite.formats.xml_writer import write_xml
 from pileup.suite.formats.yaml_writer import write_yaml
-from pileup.suite.problems import START, Faults
+from pileup.suite.problems import START, Problems
 from pileup.suite.variables import Variables
 from tests.property.suites import suites
 from tests.property.trees import mapping_of, trees
@@ -25,7 +25,7 @@ many = settings(
 
 
 def reread(text: str, suffix: str) -> Node:
-    faults = Faults("f")
+    faults = Problems("f")
     tree = read_tree(text.encode(), suffix, faults)
     assert not faults, f"{faults.error()}\n{text}"
     assert tree is not None
@@ -35,7 +35,7 @@ def reread(text: str, suffix: str) -> Node:
 @many
 @given(tree=trees())
 def test_any_tree_is_the_same_from_xml(tree: Mapping) -> None:
-    faults = Faults("f")
+    faults = Problems("f")
     text = write_xml(tree, faults)
     assert not faults
     assert same(reread(text, ".xml"), tree), text
@@ -53,7 +53,7 @@ def test_any_tree_is_the_same_from_yaml(tree: Mapping) -> None:
 @given(tree=trees())
 def test_variables_keep_their_order(tree: Mapping) -> None:
     before = tree.entries.get("variables")
-    back = reread(write_xml(tree, Faults("f")), ".xml")
+    back = reread(write_xml(tree, Problems("f")), ".xml")
     assert isinstance(back, Mapping)
     after = back.entries.get("variables")
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -73,7 +73,7 @@ def test_trees_that_differ_are_not_the_same() -> None:
 
 
 def model(tree: Node) -> Suite:
-    faults = Faults("f")
+    faults = Problems("f")
     assert isinstance(tree, Mapping)
     Variables(tree, faults).fill(tree)
     suite = bind(tree, faults).suite

@@ -17,7 +17,7 @@ from pileup.suite.formats.tree import Mapping
 from pileup.suite.formats.xml_writer import write_xml
 from pileup.suite.formats.yaml_writer import write_yaml
 from pileup.suite.order import circles, order
-from pileup.suite.problems import Faults
+from pileup.suite.problems import Problems
 from tests.fakes import fake_plugins
 from tests.property.suites import suites
 from tests.property.trees import trees
@@ -210,8 +210,8 @@ def made(folder: Path, data: bytes, values: dict[str, str], suffix: str = ".yaml
 
 def check(result: Plan | SuiteError) -> None:
     if isinstance(result, SuiteError):
-        assert result.faults
-        for fault in result.faults:
+        assert result.problems
+        for fault in result.problems:
             assert fault.where
             assert fault.what
             assert "\n" not in str(fault)
@@ -258,7 +258,7 @@ def test_any_bytes_are_a_plan_or_faults(tmp_path: Path, fake_plugins: None, data
 @given(tree=trees())
 def test_any_tree_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, tree: Mapping) -> None:
     check(made(tmp_path, write_yaml(tree).encode(), {}))
-    check(made(tmp_path, write_xml(tree, Faults("")).encode(), {}, ".xml"))
+    check(made(tmp_path, write_xml(tree, Problems("")).encode(), {}, ".xml"))
 
 
 @same_folder
@@ -266,7 +266,7 @@ def test_any_tree_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, tree: 
 def test_any_suite_of_right_words_is_a_plan_or_faults(tmp_path: Path, fake_plugins: None, data: dict[str, Any]) -> None:
     tree = tree_of(data)
     assert isinstance(tree, Mapping)
-    check(made(tmp_path, write_xml(tree, Faults("")).encode(), {}, ".xml"))
+    check(made(tmp_path, write_xml(tree, Problems("")).encode(), {}, ".xml"))
 
 
 PATHS = [

@@ -68,13 +68,13 @@ def parse_mapping(text: str, option: str) -> dict[str, object]:
     from pileup.suite.bind import plain
     from pileup.suite.formats.tree import Mapping
     from pileup.suite.formats.yaml_reader import read_yaml
-    from pileup.suite.problems import Faults
+    from pileup.suite.problems import Problems
 
-    faults = Faults(option)
-    tree = read_yaml(text.encode("utf-8", "replace"), faults, option, 1)
-    if faults:
-        fault = faults.error().faults[0]
-        raise UsageError(f"{option}: {fault.what}", fault.expected, fault.hint)
+    problems = Problems(option)
+    tree = read_yaml(text.encode("utf-8", "replace"), problems, option, 1)
+    if problems:
+        problem = problems.error().problems[0]
+        raise UsageError(f"{option}: {problem.what}", problem.expected, problem.hint)
     if not isinstance(tree, Mapping):
         raise UsageError(f"{option} {text[:60]!r} is no mapping", "e.g. '{threads: 8, service: 20 ms}'")
     data: dict[str, object] = plain(tree)
@@ -87,15 +87,15 @@ def validated(model: type[Model], data: dict[str, object]) -> Model:
 
     from pileup.suite.bind import tree_of
     from pileup.suite.problem_texts import report
-    from pileup.suite.problems import Faults
+    from pileup.suite.problems import Problems
 
     try:
         return model.model_validate(data)
     except ValidationError as problem:
-        faults = Faults("")
-        report(problem, tree_of(data), model, faults)
-        raise UsageError(_joined(faults.error()), "", "see --help") from problem
+        problems = Problems("")
+        report(problem, tree_of(data), model, problems)
+        raise UsageError(_joined(problems.error()), "", "see --help") from problem
 
 
 def _joined(problem: SuiteError) -> str:
-    return "; ".join(str(fault).partition(": ")[2] for fault in problem.faults)
+    return "; ".join(each.text for each in problem.problems)

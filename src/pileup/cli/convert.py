@@ -47,14 +47,14 @@ def _read(suite: str) -> tuple[bytes, str, str]:
     """Return the bytes of a suite, its name in messages, and how its name ends."""
     from pileup.cli.common import suite_path
     from pileup.suite.formats.reading import read_file
-    from pileup.suite.problems import Faults
+    from pileup.suite.problems import Problems
 
     path = Path("/dev/stdin") if suite == HERE else suite_path(suite)
     name = "stdin" if suite == HERE else str(path)
-    faults = Faults(name)
-    data = read_file(path, faults)
+    problems = Problems(name)
+    data = read_file(path, problems)
     if data is None:
-        raise faults.error()
+        raise problems.error()
     return data, name, "" if suite == HERE else path.suffix
 
 

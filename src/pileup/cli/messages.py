@@ -54,11 +54,10 @@ def print_note(text: str) -> None:
 
 
 def print_suite_error(problem: SuiteError) -> None:
-    """Print every fault of a suite, one a line."""
-    for fault in problem.faults:
-        rest = str(fault).removeprefix(f"{fault.where}: ")
-        echo(f": {rest}", err=True, prefix=coloured(fault.where, bold=True))
-    number = len(problem.faults)
+    """Print every problem of a suite, one a line."""
+    for each in problem.problems:
+        echo(f": {each.text}", err=True, prefix=coloured(each.where, bold=True))
+    number = len(problem.problems)
     print_problem(
         f"the suite is not valid: {number} fault{'' if number == 1 else 's'}",
         "",

@@ -2,7 +2,7 @@
 
 PileupError
 ├── UsageError           the command line is wrong (exit 2)
-├── SuiteError           the suite file is wrong; carries every fault found (exit 3)
+├── SuiteError           the suite file is wrong; carries every problem found (exit 3)
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be read or written (exit 70)
@@ -22,7 +22,7 @@ from pileup.model.exits import ExitCode
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Problem:
     """One mistake in a file: where it stands, what was found, what was expected, what to do."""
 
     where: str
@@ -31,8 +31,13 @@ class Fault:
     expected: str = ""
     hint: str = ""
 
+    @property
+    def text(self) -> str:
+        """What is wrong, without where it is."""
+        return join_parts(self.what, self.expected, self.hint)
+
     def __str__(self) -> str:
-        return f"{self.where}: " + join_parts(self.what, self.expected, self.hint)
+        return f"{self.where}: {self.text}"
 
 
 def join_parts(what: str, expected: str = "", hint: str = "") -> str:
@@ -64,13 +69,13 @@ class UsageError(PileupError):
 
 
 class SuiteError(PileupError):
-    """The suite is wrong; `faults` lists every mistake found, in the order of the file."""
+    """The suite is wrong; `problems` lists every mistake found, in the order of the file."""
 
     exit_code = ExitCode.SUITE_INVALID
 
-    def __init__(self, faults: tuple[Fault, ...]) -> None:
-        self.faults = faults
-        super().__init__("\n".join(str(fault) for fault in faults))
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(str(problem) for problem in problems))
 
 
 class PluginError(PileupError):

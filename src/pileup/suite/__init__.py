@@ -1,4 +1,4 @@
-"""From a suite file to a plan: reading, variables, schema, rules, order. All faults are told at once."""
+"""From a suite file to a plan: reading, variables, schema, rules, order. All problems are told at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pileup.suite.bind import bind
 from pileup.suite.formats.reading import read_file, read_tree
 from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.plan import check_limits, make_plan
-from pileup.suite.problems import Faults, TooManyFaultsError, parts, shown
+from pileup.suite.problems import Problems, TooManyProblemsError, parts, shown
 from pileup.suite.replays import Replays
 from pileup.suite.rules.attached import attach, blind, uncovered
 from pileup.suite.rules.references import check, monitor_name
@@ -38,13 +38,13 @@ def load(path: Path, values: Values[str, str] | None = None, records: bool = Tru
 
     Without `records` those that it replays are not looked at: such a plan is not to be pressed.
     Without `imports` no Python file that it names is imported: what those declare is not checked.
-    Raises SuiteError with every fault found.
+    Raises SuiteError with every problem found.
     """
-    faults, plan = Faults(str(path)), None
-    with _uncollected(), suppress(TooManyFaultsError):
-        plan = _load(path, values or {}, faults, records, imports)
-    if faults or plan is None:
-        raise faults.error()
+    problems, plan = Problems(str(path)), None
+    with _uncollected(), suppress(TooManyProblemsError):
+        plan = _load(path, values or {}, problems, records, imports)
+    if problems or plan is None:
+        raise problems.error()
     return plan
 
 
@@ -60,16 +60,16 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _load(path: Path, values: Values[str, str], faults: Faults, records: bool, imports: bool) -> Plan | None:
-    data = read_file(path, faults)
-    tree = None if data is None else read_tree(data, path.suffix, faults)
+def _load(path: Path, values: Values[str, str], problems: Problems, records: bool, imports: bool) -> Plan | None:
+    data = read_file(path, problems)
+    tree = None if data is None else read_tree(data, path.suffix, problems)
     if data is None or tree is None:
         return None
-    moved = overrides.apply(tree, values, faults)
-    Variables(tree, faults).fill(tree)
+    moved = overrides.apply(tree, values, problems)
+    Variables(tree, problems).fill(tree)
     kinds.complete(tree)
     with nullcontext() if imports else without_import(tree):
-        return _planned(_Given(path, data, values, moved), tree, faults, Replays(path.absolute().parent, records))
+        return _planned(_Given(path, data, values, moved), tree, problems, Replays(path.absolute().parent, records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +83,21 @@ class _Given:
     """Targets that a url which was set keeps from being launched."""
 
 
-def _planned(given: _Given, tree: Mapping, faults: Faults, replays: Replays) -> Plan | None:
+def _planned(given: _Given, tree: Mapping, problems: Problems, replays: Replays) -> Plan | None:
     folder = given.path.absolute().parent
-    draft = bind(tree, faults)
-    check(draft, folder, faults, replays)
-    if faults or draft.suite is None:
+    draft = bind(tree, problems)
+    check(draft, folder, problems, replays)
+    if problems or draft.suite is None:
         return None
     secrets = Secrets(tree, secret_options(tree, folder))
     for at in secrets.scanned:
-        faults.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
+        problems.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
     suite = _complete(draft.suite, folder, secrets)
     lost = uncovered(suite, folder, given.moved)
     for place, name, why in blind(suite, lost):
         told = f"the load of test {shown(name)} is steered by what is not there"
-        faults.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
-    if faults:
+        problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
+    if problems:
         return None
     empty = Plan(
         suite,
@@ -112,9 +112,9 @@ def _planned(given: _Given, tree: Mapping, faults: Faults, replays: Replays) -> 
     try:
         plan = make_plan(empty, replays)
     except ValueError as problem:  # what no axis of the scan alone shows
-        faults.add(where(tree, ("scan",), key=True), *parts(str(problem)))
+        problems.add(where(tree, ("scan",), key=True), *parts(str(problem)))
         return None
-    check_limits(plan, tree, faults)
+    check_limits(plan, tree, problems)
     return plan
 
 
@@ -140,7 +140,7 @@ def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
 
 def digest_of(path: Path, values: Values[str, str]) -> str:
     """Return the digest of a suite in a file with values set; nothing of it is executed. Empty without a file."""
-    data = read_file(path, Faults(str(path))) if path.is_file() else None
+    data = read_file(path, Problems(str(path))) if path.is_file() else None
     return "" if data is None else _digest(data, values)
 
 

@@ -16,7 +16,7 @@ from pileup.model.report_spec import ReportSpec
 from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, model_in, report
-from pileup.suite.problems import START, Faults, Position, near, shown
+from pileup.suite.problems import START, Position, Problems, near, shown
 
 Spec = TypeVar("Spec", bound=BaseModel)
 SIMILAR, ALIKE = 0.6, 0.75
@@ -25,7 +25,7 @@ SIMILAR, ALIKE = 0.6, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Bound(Generic[Spec]):
-    """One part of the suite: where it stands and what it says. `left_out` are words at fault, not in `spec`."""
+    """One part of the suite: where it stands and what it says. `left_out` are wrong words, not in `spec`."""
 
     node: Mapping
     spec: Spec
@@ -54,14 +54,14 @@ class Draft:
         return [name.text for name in found if isinstance(name, Scalar)]
 
 
-def bind(tree: Mapping, faults: Faults) -> Draft:
-    """Return what the tree says; unknown and reserved words and wrong values become faults."""
-    data = _words(tree, Suite, faults)
+def bind(tree: Mapping, problems: Problems) -> Draft:
+    """Return what the tree says; unknown and reserved words and wrong values become problems."""
+    data = _words(tree, Suite, problems)
     suite = None
     try:
         suite = Suite.model_validate(data)
     except ValidationError as problem:
-        report(problem, tree, Suite, faults)
+        report(problem, tree, Suite, problems)
     draft = Draft(tree, suite)
     draft.targets = {str(name): part for name, part in _parts(tree, data, "targets", TargetSpec)}
     draft.tests = [part for _, part in _parts(tree, data, "tests", TestSpec)]
@@ -82,7 +82,7 @@ def plain(node: Node) -> Any:
             return {key: plain(value) for key, value in node.entries.items()}
 
 
-def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, Any]:
+def _words(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[str, Any]:
     """Return a mapping as plain data without the words that its model does not know or has only reserved."""
     fields = fields_of(model)
     data = {}
@@ -92,15 +92,17 @@ def _words(node: Mapping, model: type[BaseModel], faults: Faults) -> dict[str, A
             data[word] = plain(value)
         elif known is None:
             built = [name for name, each in fields.items() if not _reserved(each)]
-            faults.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
+            problems.add(node.keys[word], f"unknown word {shown(word)}", near(word, built))
             meant = _meant(word, value, fields, node)
-            if meant:  # go on as if it had been written right: what is below has faults of its own
+            if meant:  # go on as if it had been written right: what is below has problems of its own
                 node.put(meant, node.keys[word], value)
-                data[meant] = _below(value, fields[meant], faults)
+                data[meant] = _below(value, fields[meant], problems)
         elif _reserved(known):
-            faults.add(node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known))
+            problems.add(
+                node.keys[word], f"`{word}` is reserved: not yet built", "the suite without it", _purpose(known)
+            )
         else:
-            data[word] = _below(value, known, faults)
+            data[word] = _below(value, known, problems)
     return data
 
 
@@ -130,13 +132,13 @@ def _purpose(known: FieldInfo) -> str:
     return (known.description or "").removeprefix("Not yet: ")
 
 
-def _below(value: Node, known: FieldInfo, faults: Faults) -> Any:
+def _below(value: Node, known: FieldInfo, problems: Problems) -> Any:
     inner = model_in(known.annotation)
     if inner is None:
         return _number_of_format(value, known) or plain(value)
 
     def one(node: Node) -> Any:
-        words = _words(node, inner, faults) if isinstance(node, Mapping) else plain(node)
+        words = _words(node, inner, problems) if isinstance(node, Mapping) else plain(node)
         slipped = inner is Law and words == {} and plain(node)
         return None if slipped else words  # a law of unknown words alone is told already
 
@@ -165,7 +167,7 @@ def _number_of_format(value: Node, known: FieldInfo) -> int | None:
 def _parts(
     tree: Mapping, data: dict[str, Any], word: str, model: type[Spec]
 ) -> Iterator[tuple[str | int, Bound[Spec]]]:
-    """Yield the parts under a word that can be understood, with words at fault left out."""
+    """Yield the parts under a word that can be understood, with wrong words left out."""
     node, values = tree.entries.get(word), data.get(word)
     many = get_origin(Suite.model_fields[word].annotation)
     found: list[tuple[Any, Node]] = []

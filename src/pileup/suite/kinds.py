@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from pileup.suite.formats.tree import Mapping, Scalar
-from pileup.suite.problems import Faults, shown
+from pileup.suite.problems import Problems, shown
 
 WEB = ("http", "https", "dav", "davs", "webdav", "webdavs")
 SCHEMES = {
@@ -45,8 +45,8 @@ def follow(node: Mapping, url: Scalar) -> None:
             node.put("kind", url.at, Scalar(other, True, url.at))
 
 
-def check_scheme(name: str, node: Mapping, faults: Faults) -> None:
-    """Add a fault when the url of a target is not one of its kind."""
+def check_scheme(name: str, node: Mapping, problems: Problems) -> None:
+    """Add a problem when the url of a target is not one of its kind."""
     kind, url = node.entries.get("kind"), node.entries.get("url")
     if not isinstance(kind, Scalar) or not isinstance(url, Scalar) or url.empty or kind.text not in SCHEMES:
         return
@@ -57,7 +57,7 @@ def check_scheme(name: str, node: Mapping, faults: Faults) -> None:
     expected = " or ".join(f"{scheme}://" for scheme in schemes[:2] if scheme)
     hint = f"write `kind: {other}`, or leave the kind out" if other else "correct the url"
     told = f"target {shown(name)} of kind {shown(kind.text)} has the url {shown(url.text)}"
-    faults.add(url.at, told, f"a url that begins with {expected}", hint)
+    problems.add(url.at, told, f"a url that begins with {expected}", hint)
 
 
 def _scheme(url: str) -> str:

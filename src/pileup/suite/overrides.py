@@ -16,23 +16,23 @@ from pileup.suite import kinds
 from pileup.suite.formats.size_limits import UNPRINTABLE
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence, kind_of
 from pileup.suite.formats.yaml_reader import read_yaml
-from pileup.suite.problems import Faults, Position, near, shown
+from pileup.suite.problems import Position, Problems, near, shown
 
 LONGEST_PATH = 20
 """Words of a path; the schema is less deep."""
 NAMING = ("name", "id", "use")
 
 
-def apply(tree: Mapping, values: Values[str, str], faults: Faults) -> list[str]:
-    """Change the tree as the values say; what cannot be applied is a fault.
+def apply(tree: Mapping, values: Values[str, str], problems: Problems) -> list[str]:
+    """Change the tree as the values say; what cannot be applied is a problem.
 
     Returns the targets whose `launch` gave way to a url.
     """
     for rank, (name, text) in enumerate(values.items(), 1):
         at = Position(rank, 1, 1, f"--set {name if name.isprintable() else shown(name)}")
-        value = _read(text, at, faults)
+        value = _read(text, at, problems)
         if value is not None:
-            _set(tree, name, value, at, faults)
+            _set(tree, name, value, at, problems)
     _kinds(tree, values)
     moved = _move(tree, values)
     _follow(tree, values)
@@ -81,14 +81,14 @@ def _follow(tree: Mapping, values: Values[str, str]) -> None:
             targets.entries[name] = deepcopy(other)
 
 
-def _read(text: str, at: Position, faults: Faults) -> Node | None:
+def _read(text: str, at: Position, problems: Problems) -> Node | None:
     """Read a value: flow lists, mappings and quoted texts are YAML, everything else is the text itself."""
     if UNPRINTABLE.search(text):
-        faults.add(at, "a control character or a byte that is not UTF-8", "printable text")
+        problems.add(at, "a control character or a byte that is not UTF-8", "printable text")
         return None
     if text.strip()[:1] not in ("{", "[", '"', "'"):
         return Scalar(text.strip(), False, at)
-    node = read_yaml(text.strip().encode("utf-8", "replace"), faults, at.origin, at.rank)
+    node = read_yaml(text.strip().encode("utf-8", "replace"), problems, at.origin, at.rank)
     if node is not None:
         _place(node, at)
     return node
@@ -106,26 +106,26 @@ def _place(node: Node, at: Position) -> None:
             _place(item, at)
 
 
-def _set(tree: Mapping, name: str, value: Node, at: Position, faults: Faults) -> None:
+def _set(tree: Mapping, name: str, value: Node, at: Position, problems: Problems) -> None:
     variables = tree.entries.get("variables")
     if isinstance(variables, Mapping) and name in variables.entries:
-        _set_variable(variables, name, value, at, faults)
+        _set_variable(variables, name, value, at, problems)
         return
     steps = name.split(".")
     if "" in steps or len(steps) > LONGEST_PATH:
-        faults.add(at, f"{shown(name)} is no path", "a variable, or words joined by dots like targets.se.url")
+        problems.add(at, f"{shown(name)} is no path", "a variable, or words joined by dots like targets.se.url")
     elif len(steps) == 1 and name not in Suite.model_fields:
         known = list(variables.entries) if isinstance(variables, Mapping) else []
         path = _option(tree, name)
         expected = path or near(name, [*known, *Suite.model_fields], "a variable of the suite")
         hint = f"it is an option: --set {path}=…" if path else ""
-        faults.add(at, f"there is no variable {shown(name)}", expected, hint)
+        problems.add(at, f"there is no variable {shown(name)}", expected, hint)
     elif steps[0] == "targets" and len(steps) > 2 and not _has_target(tree, steps[1]):
         targets = tree.entries.get("targets")
         names = list(targets.entries) if isinstance(targets, Mapping) else []
-        faults.add(at, f"there is no target {shown(steps[1])}", near(steps[1], names))
+        problems.add(at, f"there is no target {shown(steps[1])}", near(steps[1], names))
     else:
-        _set_path(tree, steps, value, at, faults)
+        _set_path(tree, steps, value, at, problems)
 
 
 def _option(tree: Mapping, name: str) -> str:
@@ -145,32 +145,32 @@ def _has_target(tree: Mapping, name: str) -> bool:
     return not isinstance(targets, Mapping) or not targets.entries or name in targets.entries
 
 
-def _set_variable(variables: Mapping, name: str, value: Node, at: Position, faults: Faults) -> None:
+def _set_variable(variables: Mapping, name: str, value: Node, at: Position, problems: Problems) -> None:
     if isinstance(value, Scalar):
         variables.entries[name] = Scalar(value.text, True, at)
     else:
-        faults.add(
+        problems.add(
             at, f"{kind_of(value)} for a variable", "one value", "lists and mappings are set by their dotted path"
         )
 
 
-def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, faults: Faults) -> None:
+def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, problems: Problems) -> None:
     node: Node = tree
     for step in steps[:-1]:
-        below = _enter(node, step, at, faults)
+        below = _enter(node, step, at, problems)
         if below is None:
             return
         node = below
-    _put(node, steps[-1], value, at, faults)
+    _put(node, steps[-1], value, at, problems)
 
 
-def _enter(node: Node, step: str, at: Position, faults: Faults) -> Node | None:
+def _enter(node: Node, step: str, at: Position, problems: Problems) -> Node | None:
     """Return what stands below; a mapping is made where there is nothing yet."""
     if isinstance(node, Sequence):
-        number = _item(node, step, at, faults)
+        number = _item(node, step, at, problems)
         return None if number is None else node.items[number]
     if isinstance(node, Scalar):
-        faults.add(
+        problems.add(
             at,
             f"{shown(step)} goes into text",
             "a path through mappings and lists",
@@ -184,15 +184,15 @@ def _enter(node: Node, step: str, at: Position, faults: Faults) -> Node | None:
     return below
 
 
-def _put(node: Node, step: str, value: Node, at: Position, faults: Faults) -> None:
+def _put(node: Node, step: str, value: Node, at: Position, problems: Problems) -> None:
     if isinstance(node, Mapping):
         node.put(step, at, value)
     elif isinstance(node, Sequence):
-        number = _item(node, step, at, faults)
+        number = _item(node, step, at, problems)
         if number is not None:
             node.items[number] = value
     else:
-        faults.add(
+        problems.add(
             at,
             f"{shown(step)} goes into text",
             "a path through mappings and lists",
@@ -200,11 +200,11 @@ def _put(node: Node, step: str, value: Node, at: Position, faults: Faults) -> No
         )
 
 
-def _item(node: Sequence, step: str, at: Position, faults: Faults) -> int | None:
+def _item(node: Sequence, step: str, at: Position, problems: Problems) -> int | None:
     names = [_names(item) for item in node.items]
     found = [number for number, own in enumerate(names) if step in own]
     if len(found) > 1:
-        faults.add(
+        problems.add(
             at, f"{len(found)} items are called {shown(step)}", "one", f"take its number: {', '.join(map(str, found))}"
         )
         return None
@@ -213,7 +213,9 @@ def _item(node: Sequence, step: str, at: Position, faults: Faults) -> int | None
     if step.isdecimal() and len(step) < 10 and int(step) < len(node.items):
         return int(step)
     known = [name for own in names for name in own]
-    faults.add(at, f"there is no item {shown(step)}", near(step, known, f"a name, or a number below {len(node.items)}"))
+    problems.add(
+        at, f"there is no item {shown(step)}", near(step, known, f"a name, or a number below {len(node.items)}")
+    )
     return None
 
 

@@ -20,7 +20,7 @@ from pileup.suite import instances
 from pileup.suite.expand import Expansion
 from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import first_words
-from pileup.suite.problems import Faults
+from pileup.suite.problems import Problems
 from pileup.suite.replays import Replays
 
 SIGMAS = 6
@@ -132,14 +132,14 @@ def _by_number(load: Load, patience: int) -> int | None:
     return load.ramp + load.warm_up + -(-number // (load.clients or 1)) * each
 
 
-def check_limits(plan: Plan, tree: Mapping, faults: Faults) -> None:
-    """Add a fault for each limit that the plan is bound to pass."""
+def check_limits(plan: Plan, tree: Mapping, problems: Problems) -> None:
+    """Add a problem for each limit that the plan is bound to pass."""
     for word, amount, dimension in planned(plan):
         limit = getattr(plan.suite.limits, word)
         if limit is not None and amount > limit:
             most = format_quantity(limit, dimension)
             what = f"the plan comes to {format_quantity(amount, dimension)}, its limit `{word}` is {most}"
-            faults.add(where(tree, ("limits", word)), what, "a larger limit or a smaller plan")
+            problems.add(where(tree, ("limits", word)), what, "a larger limit or a smaller plan")
 
 
 def planned(plan: Plan) -> list[tuple[str, int, str]]:

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pileup.model.suite_part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.suite.formats.tree import Node, Path, Scalar, Sequence, child, kind_of, where
-from pileup.suite.problems import Faults, Position, near, parts, shown
+from pileup.suite.problems import Position, Problems, near, parts, shown
 from pileup.suite.secrets import HIDDEN, by_name, is_secret
 
 KINDS = {
@@ -49,10 +49,10 @@ def report(
     problem: ValidationError,
     node: Node,
     model: type[BaseModel] | None,
-    faults: Faults,
+    problems: Problems,
     missing_at: Position | None = None,
 ) -> None:
-    """Add every error of a validation of `node` to the faults; `missing_at` is where missing words are told."""
+    """Add every error of a validation of `node` to the problems; `missing_at` is where missing words are told."""
     for error in problem.errors(include_url=False, include_input=False):
         path = _existing(node, error["loc"])
         if _follows_from_another(error, node, path):
@@ -61,7 +61,7 @@ def report(
         at = (
             missing_at if missing_at is not None and error["type"] == "missing" and not path else where(node, path, key)
         )
-        faults.add(at, *translate(error, _value(node, path), model))
+        problems.add(at, *translate(error, _value(node, path), model))
 
 
 def first_words(problem: ValidationError) -> str:
@@ -91,7 +91,7 @@ def _value(node: Node, path: Path) -> Node | None:
 
 
 def _follows_from_another(error: Any, node: Node, path: Path) -> bool:
-    """Whether pydantic only counts items short because they were at fault themselves."""
+    """Whether pydantic only counts items short because they were wrong themselves."""
     value = _value(node, path)
     return (
         error["type"] == "too_short"

@@ -1,4 +1,4 @@
-"""Collects every fault of a suite with its position, so that all of them are told at once."""
+"""Collects every problem of a suite with its position, so that all of them are told at once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pileup.model.errors import Fault, SuiteError
+from pileup.model.errors import Problem, SuiteError
 
 MOST = 200
-"""Faults told of one suite; a file with more of them is something else than a suite."""
+"""Problems told of one suite; a file with more of them is something else than a suite."""
 COMPARED = 200
 """Names that a wrong one is compared with, at most."""
 
@@ -31,40 +31,40 @@ class Position:
 START = Position(0, 1, 1)
 
 
-class TooManyFaultsError(Exception):
-    """Ends the search when MOST faults are found; never leaves this package."""
+class TooManyProblemsError(Exception):
+    """Ends the search when MOST problems are found; never leaves this package."""
 
 
-class Faults:
-    """The faults found so far in one suite."""
+class Problems:
+    """The problems found so far in one suite."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._found: dict[tuple[Position, str], Fault] = {}
+        self._found: dict[tuple[Position, str], Problem] = {}
         self._spoiled: set[Position] = set()
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
-        """Keep one fault; the same one twice counts once. Raises TooManyFaultsError at the last that is kept."""
+        """Keep one problem; the same one twice counts once. Raises TooManyProblemsError at the last that is kept."""
         if at in self._spoiled:
             return
         told = [_one_line(part) for part in (what, expected, hint)]
-        self._found.setdefault((at, what), Fault(at.show(self._source), *told))
+        self._found.setdefault((at, what), Problem(at.show(self._source), *told))
         if len(self._found) >= MOST:
-            raise TooManyFaultsError
+            raise TooManyProblemsError
 
     def spoil(self, at: Position) -> None:
-        """Take no more faults there: they would follow from those that are told."""
+        """Take no more problems there: they would follow from those that are told."""
         self._spoiled.add(at)
 
     def error(self) -> SuiteError:
         """Return them all in the order of the file, those of `--set` last."""
-        faults = [self._found[key] for key in sorted(self._found)]
-        if len(faults) >= MOST:
-            faults.append(Fault(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
-        return SuiteError(tuple(faults))
+        problems = [self._found[key] for key in sorted(self._found)]
+        if len(problems) >= MOST:
+            problems.append(Problem(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
+        return SuiteError(tuple(problems))
 
 
 def _one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from pileup.record import starts
 from pileup.record.starts import Wanted
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import where
-from pileup.suite.problems import Faults
+from pileup.suite.problems import Problems
 
 
 class Replays:
@@ -40,11 +40,11 @@ def _wanted(load: Load, test: str | None, speed: float) -> Wanted:
     return Wanted(test, speed, load.warm_up, end, load.times)
 
 
-def check_replays(draft: Draft, replays: Replays, faults: Faults) -> None:
-    """Add a fault for each load whose record is not there, or has not what is to be replayed."""
+def check_replays(draft: Draft, replays: Replays, problems: Problems) -> None:
+    """Add a problem for each load whose record is not there, or has not what is to be replayed."""
     for test in draft.tests:
         try:
             replays.of(test.spec.load)
         except RecordError as problem:
             at = where(test.node, ("load", "replay"))
-            faults.add(at, f"`replay`: {problem.what}", problem.expected, problem.hint)
+            problems.add(at, f"`replay`: {problem.what}", problem.expected, problem.hint)

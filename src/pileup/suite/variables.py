@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pileup.suite.arithmetic import SIGN, compute
 from pileup.suite.formats.tree import Mapping, Node, Scalar, walk
-from pileup.suite.problems import Faults, near, parts, shown
+from pileup.suite.problems import Problems, near, parts, shown
 
 LONGEST = 100_000
 """Characters of one text with its variables filled in."""
@@ -36,11 +36,11 @@ class _ToldError(Exception):
 class Variables:
     """Fills variables into the texts of a tree, in place."""
 
-    def __init__(self, tree: Mapping, faults: Faults) -> None:
-        self._faults = faults
+    def __init__(self, tree: Mapping, problems: Problems) -> None:
+        self._problems = problems
         self._length = 0
         self._broken = False
-        """Whether the text at hand has a fault."""
+        """Whether the text at hand has a problem."""
         self._known: dict[str, _Variable] = {}
         node = tree.entries.get("variables")
         for name, value in (node.entries if isinstance(node, Mapping) else {}).items():
@@ -69,15 +69,15 @@ class Variables:
         self._length += len(text)
         if len(text) > LONGEST or self._length > LARGEST:
             told = "the text is too long with its variables filled in"
-            self._faults.add(scalar.at, told, f"at most {LONGEST} characters")
+            self._problems.add(scalar.at, told, f"at most {LONGEST} characters")
             self._broken = True
         if self._broken:
-            self._faults.spoil(scalar.at)
+            self._problems.spoil(scalar.at)
             text, self._broken = "", False
         scalar.text, scalar.quoted, scalar.variables = text, True, frozenset(used)
 
     def _computed(self, scalar: Scalar, used: set[str]) -> str:
-        """Return what comes out of a text with a sign; "" when it has a fault, which is told."""
+        """Return what comes out of a text with a sign; "" when it has a problem, which is told."""
 
         def value_of(name: str) -> str:
             value = self._value(name, scalar, f"${name}")
@@ -91,7 +91,7 @@ class Variables:
         except _ToldError:
             return ""
         except ValueError as problem:
-            self._faults.add(scalar.at, *parts(str(problem)))
+            self._problems.add(scalar.at, *parts(str(problem)))
             self._broken = True
             return ""
 
@@ -113,13 +113,13 @@ class Variables:
         if known is None:
             names = [f"${each}" for each in self._known]
             expected = near(f"${name}", names, "a name from `variables`")
-            self._faults.add(scalar.at, f"there is no variable {shown(written)}", expected, "write $$ for a dollar")
+            self._problems.add(scalar.at, f"there is no variable {shown(written)}", expected, "write $$ for a dollar")
         elif not known.usable:
-            self._faults.add(
+            self._problems.add(
                 scalar.at, f"the variable {shown(name)} is used before it has a value", "one that stands before"
             )
         elif known.value is not None and known.value.empty:
-            self._faults.add(scalar.at, f"the variable {shown(name)} has no value", "one", f"--set {name}=VALUE")
+            self._problems.add(scalar.at, f"the variable {shown(name)} has no value", "one", f"--set {name}=VALUE")
         else:
             return known.value
         self._broken = True

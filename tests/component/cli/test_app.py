@@ -9,7 +9,7 @@ import pytest
 
 from pileup.cli import app, main
 from pileup.cli.app import COMMANDS
-from pileup.model.errors import Fault, PluginError, RecordError, SuiteError, TargetError, UsageError
+from pileup.model.errors import PluginError, Problem, RecordError, SuiteError, TargetError, UsageError
 
 HEAVY = ("duckdb", "altair", "numpy", "pydantic", "yaml", "rich", "jinja2", "psutil", "pileup._core._native")
 
@@ -97,7 +97,7 @@ def raising(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
     ("problem", "code"),
     [
         (UsageError("what", "this", "do that"), 2),
-        (SuiteError((Fault("f:1:2", "what", "this", "do that"),)), 3),
+        (SuiteError((Problem("f:1:2", "what", "this", "do that"),)), 3),
         (PluginError("what", "this", "do that"), 3),
         (TargetError("what", "this", "do that"), 5),
         (RecordError("what", "this", "do that"), 70),

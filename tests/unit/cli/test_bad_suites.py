@@ -65,7 +65,7 @@ def test_both_formats_have_the_same_faults(path: Path, fake_plugins: None) -> No
     def faults(path: Path) -> set[str]:
         with pytest.raises(SuiteError) as caught:
             load(path)
-        return {SHORT.sub("", str(fault).removeprefix(f"{fault.where}: ")) for fault in caught.value.faults}
+        return {SHORT.sub("", str(fault).removeprefix(f"{fault.where}: ")) for fault in caught.value.problems}
 
     if path.stem not in APART:
         assert faults(path) == faults(path.with_suffix(".yaml"))

@@ -36,7 +36,7 @@ def faults(plan: Callable[..., Plan]) -> Callable[..., list[str]]:
         try:
             plan(text, values)
         except SuiteError as problem:
-            return [str(fault).rpartition("suite.yaml:")[2] for fault in problem.faults]
+            return [str(fault).rpartition("suite.yaml:")[2] for fault in problem.problems]
         return []
 
     return find

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pileup.suite.problems import MOST, Faults, Position, TooManyFaultsError, near
+from pileup.suite.problems import MOST, Position, Problems, TooManyProblemsError, near
 from tests.unit.suite.conftest import HEAD
 
 
@@ -34,15 +34,15 @@ def test_names_that_are_near_come_first() -> None:
 
 
 def test_faults_are_told_once_and_in_the_order_of_the_file() -> None:
-    faults = Faults("f")
+    faults = Problems("f")
     for rank, line in ((1, 1), (0, 3), (0, 2), (0, 3)):
         faults.add(Position(rank, line, 1, "--set x" if rank else ""), "wrong")
-    assert [fault.where for fault in faults.error().faults] == ["f:2:1", "f:3:1", "--set x"]
+    assert [fault.where for fault in faults.error().problems] == ["f:2:1", "f:3:1", "--set x"]
 
 
 def test_the_search_ends_at_a_number_of_faults() -> None:
-    faults = Faults("f")
-    with pytest.raises(TooManyFaultsError):
+    faults = Problems("f")
+    with pytest.raises(TooManyProblemsError):
         for line in range(MOST + 1):
             faults.add(Position(0, line, 1), "wrong")
-    assert len(faults.error().faults) == MOST + 1
+    assert len(faults.error().problems) == MOST + 1

@@ -21,7 +21,7 @@ def faults(folder: Path, monitor: str, suite: str = SUITE) -> list[str]:
     try:
         load(folder / "s.yaml")
     except SuiteError as problem:
-        return [str(fault).partition("s.yaml:")[2] for fault in problem.faults]
+        return [str(fault).partition("s.yaml:")[2] for fault in problem.problems]
     return []
 
 

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import yaml
 
-from pileup.model.errors import Fault, PileupError, SuiteError
+from pileup.model.errors import PileupError, Problem, SuiteError
 from pileup.suite.formats.reading import is_xml, read_tree
 from pileup.suite.formats.size_limits import LARGEST
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.formats.xml_writer import write_xml
 from pileup.suite.formats.yaml_writer import write_yaml
-from pileup.suite.problems import Faults, TooManyFaultsError
+from pileup.suite.problems import Problems, TooManyProblemsError
 
 Format = Literal["yaml", "xml"]
 
@@ -37,14 +37,14 @@ def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
 
     `source` names the file in messages. Raises SuiteError when the file cannot be read, or the format cannot hold it.
     """
-    faults = Faults(source)
+    problems = Problems(source)
     try:
-        tree = read_tree(data, suffix, faults)
-        text = "" if tree is None or faults else write_xml(tree, faults) if to == "xml" else write_yaml(tree)
-    except TooManyFaultsError:
+        tree = read_tree(data, suffix, problems)
+        text = "" if tree is None or problems else write_xml(tree, problems) if to == "xml" else write_yaml(tree)
+    except TooManyProblemsError:
         tree = None
-    if faults or tree is None:
-        raise faults.error()
+    if problems or tree is None:
+        raise problems.error()
     _read_back(text, to, tree, source)
     return Converted(text, tuple(_lost(data.decode("utf-8-sig"), is_xml(data, suffix))))
 
@@ -66,16 +66,16 @@ def same(one: Node, other: Node) -> bool:
 
 def _read_back(text: str, to: Format, tree: Mapping, source: str) -> None:
     """Make sure that nothing was lost on the way."""
-    faults = Faults(source)
+    problems = Problems(source)
     data = text.encode()
     if len(data) > LARGEST:
         told = f"the suite comes to {len(data)} bytes as {to.upper()}"
-        raise SuiteError((Fault(source, told, f"at most {LARGEST // 1024 // 1024} MiB"),))
-    back = read_tree(data, f".{to}", faults)
-    if faults:
-        first = faults.error().faults[0]
+        raise SuiteError((Problem(source, told, f"at most {LARGEST // 1024 // 1024} MiB"),))
+    back = read_tree(data, f".{to}", problems)
+    if problems:
+        first = problems.error().problems[0]
         told = f"as {to.upper()} the suite has a fault: {first.what}"
-        raise SuiteError((Fault(source, told, first.expected, "keep it in its format"),))
+        raise SuiteError((Problem(source, told, first.expected, "keep it in its format"),))
     if back is None or not same(tree, back):
         raise PileupError("the suite changed on the way", "the same suite", "please report it with the file")
 

@@ -8,21 +8,21 @@ from pileup.suite.formats.size_limits import LARGEST
 from pileup.suite.formats.tree import Mapping, kind_of
 from pileup.suite.formats.xml_reader import read_xml
 from pileup.suite.formats.yaml_reader import read_yaml
-from pileup.suite.problems import START, Faults
+from pileup.suite.problems import START, Problems
 
 
-def read_file(path: Path, faults: Faults) -> bytes | None:
+def read_file(path: Path, problems: Problems) -> bytes | None:
     """Return the file's bytes, never more than a suite may have."""
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as problem:
-        faults.add(
+        problems.add(
             START, f"the suite cannot be read: {problem.strerror or problem}", "a file", "see its path and permissions"
         )
         return None
     if len(data) > LARGEST:
-        faults.add(START, "the file is too large for a suite", f"at most {LARGEST // 1024 // 1024} MiB")
+        problems.add(START, "the file is too large for a suite", f"at most {LARGEST // 1024 // 1024} MiB")
         return None
     return data
 
@@ -33,14 +33,14 @@ def is_xml(data: bytes, suffix: str) -> bool:
     return suffix.lower() == ".xml" or (begin[:1] == b"<" and begin != b"<<")
 
 
-def read_tree(data: bytes, suffix: str, faults: Faults) -> Mapping | None:
-    """Return the words of a suite, in YAML or XML; None when it cannot be read, and faults say why."""
-    node = read_xml(data, faults) if is_xml(data, suffix) else read_yaml(data, faults)
+def read_tree(data: bytes, suffix: str, problems: Problems) -> Mapping | None:
+    """Return the words of a suite, in YAML or XML; None when it cannot be read, and problems say why."""
+    node = read_xml(data, problems) if is_xml(data, suffix) else read_yaml(data, problems)
     if isinstance(node, Mapping):
         return node
-    if not faults:
+    if not problems:
         what = "the file is empty" if node is None else f"the file holds {kind_of(node)}"
-        faults.add(
+        problems.add(
             START if node is None else node.at,
             what,
             "a mapping that begins with `pileup: 1`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pileup.suite.problems import Faults, Position
+from pileup.suite.problems import Position, Problems
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of a suite file."""
@@ -15,11 +15,11 @@ UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0001000
 
 
 class UnreadableError(Exception):
-    """The rest cannot be read; the fault is noted."""
+    """The rest cannot be read; the problem is noted."""
 
 
-def decode(data: bytes, faults: Faults, origin: str = "", rank: int = 0) -> str:
-    """Return the bytes as text without byte order mark. Raises UnreadableError; the fault says why.
+def decode(data: bytes, problems: Problems, origin: str = "", rank: int = 0) -> str:
+    """Return the bytes as text without byte order mark. Raises UnreadableError; the problem says why.
 
     `origin` and `rank` give the position of text that is not from the file (see Position).
     """
@@ -29,12 +29,12 @@ def decode(data: bytes, faults: Faults, origin: str = "", rank: int = 0) -> str:
         before = data[: problem.start]
         line, column = before.count(b"\n") + 1, problem.start - before.rfind(b"\n")
         found = f"byte 0x{data[problem.start]:02x} is not UTF-8"
-        faults.add(Position(rank, line, column, origin), found, "text in UTF-8", "save the file as UTF-8")
+        problems.add(Position(rank, line, column, origin), found, "text in UTF-8", "save the file as UTF-8")
         raise UnreadableError from problem
     bad = UNPRINTABLE.search(text)
     if bad:
         line, column = text.count("\n", 0, bad.start()) + 1, bad.start() - text.rfind("\n", 0, bad.start())
-        faults.add(
+        problems.add(
             Position(rank, line, column, origin), f"control character U+{ord(bad.group()):04X}", "printable text"
         )
         raise UnreadableError

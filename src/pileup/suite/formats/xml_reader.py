@@ -15,7 +15,7 @@ from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES, UnreadableErro
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.formats.xml_problems import EXAMPLE, ROOT, explain, second_of_two
 from pileup.suite.formats.xml_text import SPACE, Attribute, Places, attributes_at, fold
-from pileup.suite.problems import Faults, Position, near, shown
+from pileup.suite.problems import Position, Problems, near, shown
 
 IS, SPACES, NAME = "is", "xml:space", "name"
 KINDS = ("nothing", "text", "list", "mapping")
@@ -57,11 +57,11 @@ class _Element:
         return self.shape.words
 
 
-def read_xml(data: bytes, faults: Faults) -> Node | None:
-    """Return the tree of one XML document, or None when it cannot be read; faults say why."""
+def read_xml(data: bytes, problems: Problems) -> Node | None:
+    """Return the tree of one XML document, or None when it cannot be read; problems say why."""
     try:
-        text = decode(data, faults)
-        return _Reader(text.encode(), faults).read()
+        text = decode(data, problems)
+        return _Reader(text.encode(), problems).read()
     except UnreadableError:
         return None
 
@@ -69,9 +69,9 @@ def read_xml(data: bytes, faults: Faults) -> Node | None:
 class _Reader:
     """Builds the tree from events with a stack of its own."""
 
-    def __init__(self, data: bytes, faults: Faults) -> None:
+    def __init__(self, data: bytes, problems: Problems) -> None:
         self._data = data
-        self._faults = faults
+        self._problems = problems
         self._places = Places(data)
         self._stack: list[_Element] = []
         self._root: Node | None = None
@@ -105,7 +105,7 @@ class _Reader:
         self._fail(self._places.position(index), *explain(said, self._data, index, inside, top.name if top else ""))
 
     def _fail(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
-        self._faults.add(at, what, expected, hint)
+        self._problems.add(at, what, expected, hint)
         raise UnreadableError
 
     def _here(self) -> Position:
@@ -114,9 +114,9 @@ class _Reader:
     def _declaration(self, version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
             told = f"the encoding {shown(encoding)} is declared"
-            self._faults.add(self._here(), told, 'encoding="UTF-8"', "save the file as UTF-8")
+            self._problems.add(self._here(), told, 'encoding="UTF-8"', "save the file as UTF-8")
         if version != "1.0":
-            self._faults.add(self._here(), f"XML {shown(version)}", 'version="1.0"')
+            self._problems.add(self._here(), f"XML {shown(version)}", 'version="1.0"')
 
     def _doctype(self, *_: object) -> None:
         told = "a document type, which could bring entities and other files"
@@ -125,7 +125,7 @@ class _Reader:
 
     def _instruction(self, target: str, _data: str) -> None:
         told = f"the processing instruction {shown(target)}"
-        self._faults.add(self._here(), told, "elements and attributes", f"remove <?{target} …?>")
+        self._problems.add(self._here(), told, "elements and attributes", f"remove <?{target} …?>")
 
     def _count(self, at: Position, number: int) -> None:
         self._nodes += number
@@ -145,10 +145,10 @@ class _Reader:
             self._attribute(element, each, values[each.name])
 
     def _plain(self, each: Attribute) -> bool:
-        """Whether an attribute is none of namespaces, which are a fault."""
+        """Whether an attribute is none of namespaces, which are a problem."""
         if each.name != SPACES and (":" in each.name or each.name == "xmlns"):
             at = self._places.position(each.at)
-            self._faults.add(at, f"{shown(each.name)} is of a namespace", "words of the suite without a prefix")
+            self._problems.add(at, f"{shown(each.name)} is of a namespace", "words of the suite without a prefix")
             return False
         return True
 
@@ -168,7 +168,7 @@ class _Reader:
         shape: Shape = ANY
         put: Put = self._nowhere
         if ":" in name:
-            self._faults.add(at, f"the element {shown(name)} has a prefix", "names without namespaces")
+            self._problems.add(at, f"the element {shown(name)} has a prefix", "names without namespaces")
         elif self._is_item(around, name):
             self._turn(around, "list", at)
             shape, put = around.shape.item, self._item
@@ -216,7 +216,7 @@ class _Reader:
         if whole.kind == "list":
             return whole.item, lambda _, node: self._append(around.node, plural, node, at)
         if NAME not in values:
-            self._faults.add(at, f"<{name}> has no name", f'<{name} {NAME}="…">')
+            self._problems.add(at, f"<{name}> has no name", f'<{name} {NAME}="…">')
             return ANY, self._nowhere
         found = around.node.entries.get(plural)
         if found is None:
@@ -276,20 +276,20 @@ class _Reader:
 
     def _told_twice(self, mapping: Mapping, word: str, at: Position) -> None:
         told = f"{shown(word)} stands twice"
-        self._faults.add(at, told, "each word once", f"first in line {mapping.keys[word].line}")
+        self._problems.add(at, told, "each word once", f"first in line {mapping.keys[word].line}")
 
     def _attribute(self, element: _Element, each: Attribute, value: str) -> None:
         at = self._places.position(each.at)
         if each.name == IS:
             if value not in KINDS:
-                self._faults.add(at, f'{IS}="{value[:60]}"', near(value, KINDS))
+                self._problems.add(at, f'{IS}="{value[:60]}"', near(value, KINDS))
             else:
                 element.kind = value
             return
         if each.name == SPACES:
             element.exact = value == "preserve"
             if value not in ("preserve", "default"):
-                self._faults.add(at, f'{SPACES}="{value[:60]}"', "preserve or default")
+                self._problems.add(at, f'{SPACES}="{value[:60]}"', "preserve or default")
             return
         if element.kind == "list":
             self._fail(at, f"<{element.name}> is a list and has the attribute {shown(each.name)}", "items alone")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pileup.suite.formats.shapes import ENTRY, ITEM, SUITE, Shape
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.formats.xml_text import FORBIDDEN, NAME, escape, fold, quote
-from pileup.suite.problems import Faults, Position
+from pileup.suite.problems import Position, Problems
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 WIDTH = 120
@@ -24,16 +24,16 @@ EXACT = ' xml:space="preserve"'
 Entry = tuple[str, Position, Node]
 
 
-def write_xml(tree: Mapping, faults: Faults) -> str:
-    """Return a suite as XML. What no XML document can hold becomes a fault."""
-    return HEAD + _Writer(faults).suite(tree)
+def write_xml(tree: Mapping, problems: Problems) -> str:
+    """Return a suite as XML. What no XML document can hold becomes a problem."""
+    return HEAD + _Writer(problems).suite(tree)
 
 
 class _Writer:
     """Writes elements; `faults` take what cannot be written."""
 
-    def __init__(self, faults: Faults) -> None:
-        self._faults = faults
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
 
     def suite(self, tree: Mapping) -> str:
         attributes, below = self._split(tree, SUITE)
@@ -82,7 +82,7 @@ class _Writer:
         bad = FORBIDDEN.search(text)
         if bad:
             told = f"the character U+{ord(bad.group()):04X}, which XML cannot hold"
-            self._faults.add(at, told, "printable text", "keep this suite in YAML")
+            self._problems.add(at, told, "printable text", "keep this suite in YAML")
             return ""
         return text
 

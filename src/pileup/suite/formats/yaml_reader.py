@@ -12,7 +12,7 @@ import yaml
 
 from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES, UnreadableError, decode
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
-from pileup.suite.problems import Faults, Position, shown
+from pileup.suite.problems import Position, Problems, shown
 
 
 @dataclass(slots=True)
@@ -24,17 +24,17 @@ class _Open:
     key: str | None = None
     key_at: Position | None = None
     ignore: bool = False
-    """Whether the next value goes nowhere, because its key is at fault."""
+    """Whether the next value goes nowhere, because its key is wrong."""
 
 
-def read_yaml(data: bytes, faults: Faults, origin: str = "", rank: int = 0) -> Node | None:
-    """Return the tree of one YAML document, or None when it cannot be read; faults say why.
+def read_yaml(data: bytes, problems: Problems, origin: str = "", rank: int = 0) -> Node | None:
+    """Return the tree of one YAML document, or None when it cannot be read; problems say why.
 
     `origin` and `rank` give the position of text that is not from the file (see Position).
     """
     try:
-        text = decode(data, faults, origin, rank)
-        return _Reader(faults, origin, rank).read(text)
+        text = decode(data, problems, origin, rank)
+        return _Reader(problems, origin, rank).read(text)
     except UnreadableError:
         return None
 
@@ -42,8 +42,8 @@ def read_yaml(data: bytes, faults: Faults, origin: str = "", rank: int = 0) -> N
 class _Reader:
     """Builds the tree from events with a stack of its own."""
 
-    def __init__(self, faults: Faults, origin: str, rank: int) -> None:
-        self._faults = faults
+    def __init__(self, problems: Problems, origin: str, rank: int) -> None:
+        self._problems = problems
         self._origin = origin
         self._rank = rank
         self._stack: list[_Open] = []
@@ -72,7 +72,7 @@ class _Reader:
         self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "look at this line and the one before")
 
     def _fail(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
-        self._faults.add(at, what, expected, hint)
+        self._problems.add(at, what, expected, hint)
         raise UnreadableError
 
     def _at(self, mark: Any) -> Position:
@@ -109,7 +109,7 @@ class _Reader:
 
     def _check_tag(self, tag: str | None, at: Position) -> None:
         if tag is not None:
-            self._faults.add(
+            self._problems.add(
                 at, f"the tag {shown(tag)}", "values without YAML tags", "the suite's schema knows the types"
             )
 
@@ -169,13 +169,13 @@ class _Reader:
         top.key, top.key_at = node.text, node.at
         if node.text == "<<" and not node.quoted:
             top.ignore = True
-            self._faults.add(
+            self._problems.add(
                 node.at, "the merge key `<<`", "the words themselves", "merge keys are not part of a suite"
             )
         elif node.text in top.node.entries:
             top.ignore = True
             first = top.node.keys[node.text].line
-            self._faults.add(node.at, f"{shown(node.text)} stands twice", "each word once", f"first in line {first}")
+            self._problems.add(node.at, f"{shown(node.text)} stands twice", "each word once", f"first in line {first}")
 
 
 def _measure(node: Node) -> tuple[int, int]:

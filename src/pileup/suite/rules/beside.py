@@ -9,23 +9,23 @@ from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.formats.tree import Mapping, Sequence, where
-from pileup.suite.problems import Faults, near, parts, shown
+from pileup.suite.problems import Problems, near, parts, shown
 from pileup.suite.rules.attached import is_attached
 
 
 class BesideRules:
     """Checks roles, faults and the cooldown of a draft."""
 
-    def __init__(self, draft: Draft, monitors: tuple[str, ...], folder: Path, faults: Faults) -> None:
+    def __init__(self, draft: Draft, monitors: tuple[str, ...], folder: Path, problems: Problems) -> None:
         self._draft = draft
         self._monitors = monitors
         self._folder = folder
-        self._faults = faults
+        self._problems = problems
         self._tests = {part.spec.name: part for part in draft.tests}
         self._names = draft.names("tests")
 
     def check(self) -> None:
-        """Add every fault."""
+        """Add every problem."""
         for test in self._draft.tests:
             for number, name in enumerate(test.spec.with_):
                 self._check_with(test, name, number)
@@ -38,7 +38,9 @@ class BesideRules:
                 fault = self._draft.suite.faults[number]
                 self._check_fault(fault, item)
                 if fault.name in seen:
-                    self._faults.add(where(item, ("name",)), f"a second fault {shown(fault.name)}", "names that differ")
+                    self._problems.add(
+                        where(item, ("name",)), f"a second fault {shown(fault.name)}", "names that differ"
+                    )
                 seen |= {fault.name} if fault.name else set()
         self._check_cooldown()
 
@@ -46,16 +48,16 @@ class BesideRules:
         at = where(test.node, ("with", number))
         main = self._tests.get(name)
         if name == test.spec.name:
-            self._faults.add(at, f"{shown(name)} lives beside itself", "another test")
+            self._problems.add(at, f"{shown(name)} lives beside itself", "another test")
         elif main is None:
             if name not in self._names:
                 others = [each for each in self._names if each != test.spec.name]
-                self._faults.add(at, f"there is no test {shown(name)}", near(name, others))
+                self._problems.add(at, f"there is no test {shown(name)}", near(name, others))
         elif main.spec.with_:
-            self._faults.add(at, f"{shown(name)} is itself a role", "a test that has a load of its own end")
+            self._problems.add(at, f"{shown(name)} is itself a role", "a test that has a load of its own end")
         elif self._needs(name, test.spec.name):
             told = f"{shown(name)} needs {shown(test.spec.name)}, which lives beside it and ends with it"
-            self._faults.add(at, told, "a test that does not need it")
+            self._problems.add(at, told, "a test that does not need it")
 
     def _needs(self, name: str, wanted: str) -> bool:
         """Whether a test needs another, directly or by way of others."""
@@ -74,31 +76,31 @@ class BesideRules:
         scopes = {self._tests[name].spec.scope for name in test.spec.with_ if name in self._tests}
         if len(scopes) > 1:
             at = where(test.node, ("with",))
-            self._faults.add(at, f"it lives beside tests of the scopes {' and '.join(sorted(scopes))}", "one scope")
+            self._problems.add(at, f"it lives beside tests of the scopes {' and '.join(sorted(scopes))}", "one scope")
 
     def _check_fault(self, fault: FaultSpec, node: Mapping) -> None:
         targets = self._draft.targets
         name, _, process = (fault.target or "").partition(".")
         if fault.target is not None and name not in self._draft.names("targets"):
             at = where(node, ("target",))
-            self._faults.add(at, f"there is no target {shown(name)}", near(name, targets))
+            self._problems.add(at, f"there is no target {shown(name)}", near(name, targets))
         elif name in targets and fault.do != "command" and self._attached(targets[name].spec):
             pass  # it falls away: what is named in it cannot be known here
         elif name in targets and fault.do != "command" and targets[name].spec.launch is None:
             told = f"pileup did not launch target {shown(name)} and cannot {fault.do} it"
-            self._faults.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")
+            self._problems.add(where(node, ("do",)), told, "do: command, run: COMMAND", "or a target with `launch`")
         elif process and name in targets and process not in (known := self._daemons(targets[name].spec)):
             told = f"the server of target {shown(name)} has no process {shown(process)}"
-            self._faults.add(where(node, ("target",)), told, near(process, known))
+            self._problems.add(where(node, ("target",)), told, near(process, known))
         elif fault.do == "fill" and name in targets and targets[name].spec.disk is None:
             told = f"target {shown(name)} has no disk of its own, and others' is not filled"
-            self._faults.add(where(node, ("do",)), told, f"`disk: SIZE` of {shown(name)}, e.g. `disk: 32 MiB`")
+            self._problems.add(where(node, ("do",)), told, f"`disk: SIZE` of {shown(name)}, e.g. `disk: 32 MiB`")
         for number, name in enumerate(fault.during):
             if name not in self._names:
                 at = where(node, ("during", number))
-                self._faults.add(at, f"there is no test {shown(name)}", near(name, self._names))
+                self._problems.add(at, f"there is no test {shown(name)}", near(name, self._names))
         if not fault.during and not any(part.spec.load.sustained and not part.spec.with_ for part in self._draft.tests):
-            self._faults.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
+            self._problems.add(node.at, "no test has a sustained load for this fault", "`during: [TEST]`")
 
     def _attached(self, spec: TargetSpec) -> bool:
         try:
@@ -119,4 +121,4 @@ class BesideRules:
                 raise ValueError("it does not speak of a monitor; expected e.g. last(node.load1) < 1")
         except ValueError as problem:
             what, expected = parts(str(problem))
-            self._faults.add(where(node, ("until",)), f"`until`: {what}", expected)
+            self._problems.add(where(node, ("until",)), f"`until`: {what}", expected)

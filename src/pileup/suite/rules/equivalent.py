@@ -8,25 +8,25 @@ from pileup.model.errors import PluginError
 from pileup.suite import instances
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import Scalar, Sequence
-from pileup.suite.problems import Faults, near, shown
+from pileup.suite.problems import Problems, near, shown
 
 
-def check_equivalent(draft: Draft, folder: Path, faults: Faults) -> None:
-    """Add a fault for each name that is of no test, stands twice in its group, or is of a test without answers."""
+def check_equivalent(draft: Draft, folder: Path, problems: Problems) -> None:
+    """Add a problem for each name that is of no test, stands twice in its group, or is of a test without answers."""
     node = draft.tree.entries.get("equivalent")
     for group in node.items if isinstance(node, Sequence) else []:
         names = [item for item in group.items if isinstance(item, Scalar)] if isinstance(group, Sequence) else []
         for place, item in enumerate(names):
             if item.text in [each.text for each in names[:place]]:
-                faults.add(item.at, f"{shown(item.text)} stands twice in a group", "tests that differ")
+                problems.add(item.at, f"{shown(item.text)} stands twice in a group", "tests that differ")
             else:
-                _check_name(item, draft, folder, faults)
+                _check_name(item, draft, folder, problems)
 
 
-def _check_name(item: Scalar, draft: Draft, folder: Path, faults: Faults) -> None:
+def _check_name(item: Scalar, draft: Draft, folder: Path, problems: Problems) -> None:
     known = draft.names("tests")
     if item.text not in known:
-        faults.add(item.at, f"there is no test {shown(item.text)}", near(item.text, known))
+        problems.add(item.at, f"there is no test {shown(item.text)}", near(item.text, known))
         return
     test = next((part.spec for part in draft.tests if part.spec.name == item.text), None)
     try:
@@ -35,4 +35,4 @@ def _check_name(item: Scalar, draft: Draft, folder: Path, faults: Faults) -> Non
         return
     if silent and test is not None:
         told = f"test {shown(item.text)} ({test.use}) runs in the engine and tells no answers"
-        faults.add(item.at, told, "tests that do, such as sql.query, or your own with self.answer(…)")
+        problems.add(item.at, told, "tests that do, such as sql.query, or your own with self.answer(…)")

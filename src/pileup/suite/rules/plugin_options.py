@@ -15,17 +15,17 @@ from pileup.plugin.registry import user_mistake
 from pileup.suite.bind import plain
 from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import report
-from pileup.suite.problems import Faults, Position, near, parts, shown
+from pileup.suite.problems import Position, Problems, near, parts, shown
 
 Made = TypeVar("Made")
 
 
 class Plugins:
-    """Looks plug-ins up and tries them; what hinders becomes a fault where the suite speaks of it."""
+    """Looks plug-ins up and tries them; what hinders becomes a problem where the suite speaks of it."""
 
-    def __init__(self, folder: Path, faults: Faults) -> None:
+    def __init__(self, folder: Path, problems: Problems) -> None:
         self.folder = folder
-        self.faults = faults
+        self.problems = problems
 
     def find(self, find: Callable[[str, Path], type[Made]], name: str, node: Mapping, word: str) -> type[Made] | None:
         """Return the class that a word of `node` names."""
@@ -33,10 +33,10 @@ class Plugins:
         try:
             return find(name, self.folder)
         except PluginError as problem:
-            self.faults.add(at, problem.what, problem.expected, problem.hint)
+            self.problems.add(at, problem.what, problem.expected, problem.hint)
         except Exception as problem:  # of somebody's package
             told = f"{shown(name)} cannot be loaded: {type(problem).__name__}: {problem}"
-            self.faults.add(at, told, "a plug-in that loads")
+            self.problems.add(at, told, "a plug-in that loads")
         return None
 
     def check_options(self, cls: type, options: Mapping, missing_at: Position, words: Iterable[str] = ()) -> bool:
@@ -48,13 +48,13 @@ class Plugins:
         unknown = [name for name in options.entries if name not in known]
         for name in unknown:
             expected = near(name, (*known, *words)) or "nothing: it takes no options"
-            self.faults.add(options.keys[name], f"{shown(called(cls))} has no option {shown(name)}", expected)
+            self.problems.add(options.keys[name], f"{shown(called(cls))} has no option {shown(name)}", expected)
         kept = {name: value for name, value in options.entries.items() if name in known}
         good = Mapping(kept, options.at, options.keys)
         try:
             options_model(cls)(**plain(good))
         except ValidationError as problem:
-            report(problem, good, options_model(cls), self.faults, missing_at)
+            report(problem, good, options_model(cls), self.problems, missing_at)
             return False
         except Exception as problem:
             self._mistake(cls, problem, options.at)
@@ -69,10 +69,10 @@ class Plugins:
         try:
             act()
         except ValidationError as problem:
-            report(problem, node, model, self.faults)
+            report(problem, node, model, self.problems)
         except ValueError as problem:
             what, expected = parts(str(problem))
-            self.faults.add(node.at, begin + what, expected)
+            self.problems.add(node.at, begin + what, expected)
         except Exception as problem:
             self._mistake(cls, problem, node.at)
 
@@ -80,7 +80,7 @@ class Plugins:
         """Tell a plug-in's own mistake with its line."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         told = user_mistake(problem, Path(file)) if file else f"{type(problem).__name__}: {problem}"
-        self.faults.add(at, f"{shown(called(cls))} fails: {told}", "a plug-in without mistakes")
+        self.problems.add(at, f"{shown(called(cls))} fails: {told}", "a plug-in without mistakes")
 
 
 def called(cls: type) -> str:

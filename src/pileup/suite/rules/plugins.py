@@ -12,7 +12,7 @@ from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.formats.tree import Mapping, Node, Scalar
-from pileup.suite.problems import Faults, near, shown
+from pileup.suite.problems import Problems, near, shown
 from pileup.suite.rules.attached import is_attached
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.rules.reports import check_reports
@@ -23,9 +23,9 @@ from pileup.suite.rules.targets import TargetRules
 class PluginRules:
     """Checks every part of a draft against the plug-in that it uses."""
 
-    def __init__(self, draft: Draft, folder: Path, faults: Faults) -> None:
+    def __init__(self, draft: Draft, folder: Path, problems: Problems) -> None:
         self._draft = draft
-        self._plugins = Plugins(folder, faults)
+        self._plugins = Plugins(folder, problems)
         self._targets = TargetRules(draft, self._plugins)
         self._known: set[str] = set()
         """Options that some test has."""
@@ -37,7 +37,7 @@ class PluginRules:
         self._common = common if isinstance(common, Mapping) else Mapping({}, draft.tree.at)
 
     def check(self) -> None:
-        """Add every fault found."""
+        """Add every problem found."""
         self._targets.check()
         for test in self._draft.tests:
             self._check_test(test)
@@ -104,24 +104,24 @@ class PluginRules:
             others.append(f"options.{instances.LAYERS}")
         if others:
             told = f"`layers` stands beside {shown(others[0])}"
-            self._plugins.faults.add(node.at, told, "one of the two")
+            self._plugins.problems.add(node.at, told, "one of the two")
         elif not any(self._in_layers(test) for test in self._draft.tests):
             told = "no test that presses for a time has an option 'layers' that it does not give itself"
-            self._plugins.faults.add(node.at, told, "a test of storage with `for`")
+            self._plugins.problems.add(node.at, told, "a test of storage with `for`")
 
     def _check_common_options(self) -> None:
         """Find options of the suite that no test has: slips of the pen."""
         for name, at in self._common.keys.items():
             if self._complete and name not in self._known:
                 expected = near(name, self._known, "an option of a test")
-                self._plugins.faults.add(at, f"no test has an option {shown(name)}", expected)
+                self._plugins.problems.add(at, f"no test has an option {shown(name)}", expected)
 
     def _check_monitor(self, monitor: Bound[MonitorSpec]) -> None:
         watches, targets = monitor.spec.watches, self._draft.names("targets")
         if watches is not None and watches not in targets:
             known = f"one of {', '.join(targets)}" if targets else "`targets` in the suite"
             at = monitor.node.entries["watches"].at
-            self._plugins.faults.add(at, f"there is no target {shown(watches)}", near(watches, targets, known))
+            self._plugins.problems.add(at, f"there is no target {shown(watches)}", near(watches, targets, known))
         cls = self._plugins.find(instances.class_of_monitor, monitor.spec.use, monitor.node, "use")
         if cls is None:
             return
@@ -137,16 +137,16 @@ class PluginRules:
         """Check that what a monitor watches is a target, and that it is watched from here."""
         if not isinstance(target, Scalar):
             return
-        names, faults = self._draft.names("targets"), self._plugins.faults
+        names, problems = self._draft.names("targets"), self._plugins.problems
         name = target.text.partition(".")[0] if cls.of_daemons else target.text
         if name not in names:
             known = f"one of {', '.join(names)}" if names else "`targets` in the suite"
-            faults.add(target.at, f"there is no target {shown(name)}", near(name, names, known))
+            problems.add(target.at, f"there is no target {shown(name)}", near(name, names, known))
         elif cls.of_daemons and self._attached(name):
             self._check_attached(monitor, cls, target)
         elif monitor.spec.host is not None:
             other = "`match`" if cls.of_daemons else "a `url`"
-            faults.add(target.at, "a monitor with `target` and `host`", f"{other} in the place of `target`")
+            problems.add(target.at, "a monitor with `target` and `host`", f"{other} in the place of `target`")
         elif cls.of_daemons and name in self._draft.targets:
             self._check_daemon(target, self._draft.targets[name].spec)
 
@@ -162,14 +162,14 @@ class PluginRules:
         words = cls.instead_of_target
         if monitor.spec.host is not None and not any(word in monitor.node.entries for word in words):
             expected = " or ".join(f"`{word}`" for word in words) or "no `host`"
-            self._plugins.faults.add(target.at, "a monitor with `target` and `host`", expected)
+            self._plugins.problems.add(target.at, "a monitor with `target` and `host`", expected)
 
     def _check_daemon(self, target: Scalar, spec: TargetSpec) -> None:
         """Check that pileup launches what is watched, and that it has the daemon that is named."""
         name, _, daemon = target.text.partition(".")
         if spec.launch is None:
             told = f"pileup did not launch target {shown(name)} and does not know its processes"
-            self._plugins.faults.add(target.at, told, "`match` or `program`, or a target with `launch`")
+            self._plugins.problems.add(target.at, told, "`match` or `program`, or a target with `launch`")
         elif daemon and daemon not in (known := instances.daemons_of(spec, self._plugins.folder)):
             told = f"the server of target {shown(name)} has no process {shown(daemon)}"
-            self._plugins.faults.add(target.at, told, near(daemon, known))
+            self._plugins.problems.add(target.at, told, near(daemon, known))

@@ -19,7 +19,7 @@ from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.order import circles
-from pileup.suite.problems import COMPARED, Faults, Position, near, parts, shown
+from pileup.suite.problems import COMPARED, Position, Problems, near, parts, shown
 from pileup.suite.replays import Replays, check_replays
 from pileup.suite.rules.beside import BesideRules
 from pileup.suite.rules.equivalent import check_equivalent
@@ -27,27 +27,27 @@ from pileup.suite.rules.plugins import PluginRules
 from pileup.suite.rules.until import check_until
 
 
-def check(draft: Draft, folder: Path, faults: Faults, replays: Replays) -> None:
-    """Add every fault that lies between the parts of the suite, or between it and its plug-ins."""
-    _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], faults)
-    _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], faults)
-    _check_title(draft, faults)
-    _check_monitor_names(draft, faults)
-    _check_after(draft, faults)
-    plugins = PluginRules(draft, folder, faults)
+def check(draft: Draft, folder: Path, problems: Problems, replays: Replays) -> None:
+    """Add every problem that lies between the parts of the suite, or between it and its plug-ins."""
+    _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], problems)
+    _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], problems)
+    _check_title(draft, problems)
+    _check_monitor_names(draft, problems)
+    _check_after(draft, problems)
+    plugins = PluginRules(draft, folder, problems)
     plugins.check()
-    check_replays(draft, replays, faults)
-    _check_checks(draft, folder, faults, plugins.operations)
-    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, faults).check()
-    check_until(draft, faults)
-    check_equivalent(draft, folder, faults)
+    check_replays(draft, replays, problems)
+    _check_checks(draft, folder, problems, plugins.operations)
+    BesideRules(draft, tuple(monitor_name(part.spec) for part in draft.monitors), folder, problems).check()
+    check_until(draft, problems)
+    check_equivalent(draft, folder, problems)
 
 
-def _check_title(draft: Draft, faults: Faults) -> None:
+def _check_title(draft: Draft, problems: Problems) -> None:
     """Keep control characters out of what is shown on terminals and names a folder."""
     title = draft.tree.entries.get("title")
     if isinstance(title, Scalar) and not title.text.isprintable():
-        faults.add(title.at, f"`title` is {shown(title.text)}", "one line of printable text")
+        problems.add(title.at, f"`title` is {shown(title.text)}", "one line of printable text")
 
 
 def monitor_name(spec: MonitorSpec) -> str:
@@ -55,29 +55,29 @@ def monitor_name(spec: MonitorSpec) -> str:
     return spec.name or spec.use.rpartition(":")[2]
 
 
-def _unique(what: str, names: Iterable[tuple[str, Position]], faults: Faults, hint: str = "") -> None:
+def _unique(what: str, names: Iterable[tuple[str, Position]], problems: Problems, hint: str = "") -> None:
     first: dict[str, Position] = {}
     for name, at in names:
         if name in first:
             before = first[name]
             told = f"the first stands in line {before.line}" if before.line != at.line else ""
-            faults.add(at, f"a second {what} {shown(name)}", "names that differ", hint or told)
+            problems.add(at, f"a second {what} {shown(name)}", "names that differ", hint or told)
         first.setdefault(name, at)
 
 
-def _check_monitor_names(draft: Draft, faults: Faults) -> None:
+def _check_monitor_names(draft: Draft, problems: Problems) -> None:
     names = [
         (monitor_name(part.spec), where(part.node, ("name",) if part.spec.name else ("use",)))
         for part in draft.monitors
     ]
-    _unique("monitor", names, faults, "give each a `name`")
+    _unique("monitor", names, problems, "give each a `name`")
     tests = set(draft.names("tests"))
     for name, at in names:
         if name == self_metrics.MONITOR:
             told = f"{shown(name)} is what pileup's samples of itself are called"
-            faults.add(at, told, "another name", "give the monitor a `name`")
+            problems.add(at, told, "another name", "give the monitor a `name`")
         if name in tests:
-            faults.add(
+            problems.add(
                 at,
                 f"{shown(name)} is a monitor and a test",
                 "names that differ, for checks",
@@ -85,7 +85,7 @@ def _check_monitor_names(draft: Draft, faults: Faults) -> None:
             )
 
 
-def _check_after(draft: Draft, faults: Faults) -> None:
+def _check_after(draft: Draft, problems: Problems) -> None:
     names = dict.fromkeys(draft.names("tests"))
     needs = {part.spec.name: part.spec.after for part in draft.tests}
     nodes = {part.spec.name: part.node for part in draft.tests}
@@ -93,17 +93,19 @@ def _check_after(draft: Draft, faults: Faults) -> None:
         for number, name in enumerate(part.spec.after):
             if name not in names:
                 others = [each for each in names if each != part.spec.name]
-                faults.add(where(part.node, ("after", number)), f"there is no test {shown(name)}", near(name, others))
+                problems.add(where(part.node, ("after", number)), f"there is no test {shown(name)}", near(name, others))
     for circle in circles(needs):
         at = where(nodes[circle[0]], ("after",))
         if len(circle) == 2:
-            faults.add(at, f"{shown(circle[0])} needs itself", "another test, or no `after`")
+            problems.add(at, f"{shown(circle[0])} needs itself", "another test, or no `after`")
         else:
             told = " -> ".join(circle)
-            faults.add(at, f"tests that need each other: {told}", "an order", "remove one `after` (a -> b: a needs b)")
+            problems.add(
+                at, f"tests that need each other: {told}", "an order", "remove one `after` (a -> b: a needs b)"
+            )
 
 
-def _check_checks(draft: Draft, folder: Path, faults: Faults, operations: dict[str, frozenset[str]]) -> None:
+def _check_checks(draft: Draft, folder: Path, problems: Problems, operations: dict[str, frozenset[str]]) -> None:
     names = _Names(
         frozenset(draft.names("tests")),
         tuple(draft.names("tests")[:COMPARED]),
@@ -121,14 +123,14 @@ def _check_checks(draft: Draft, folder: Path, faults: Faults, operations: dict[s
     )
     for test in draft.tests:
         if test.spec.fail_when not in (None, NEVER):
-            _check_one(test.spec.fail_when, test.node, "fail_when", names, faults)
+            _check_one(test.spec.fail_when, test.node, "fail_when", names, problems)
         if test.spec.load.hold is not None:
-            _check_hold(draft, test, test.spec.load.hold, names, faults)
+            _check_hold(draft, test, test.spec.load.hold, names, problems)
         if test.spec.load.find is not None:
-            _check_find(draft, test, test.spec.load.find, names, faults)
+            _check_find(draft, test, test.spec.load.find, names, problems)
     for criterion in draft.criteria:
         if criterion.spec.check is not None:
-            _check_one(criterion.spec.check, criterion.node, "check", names, faults)
+            _check_one(criterion.spec.check, criterion.node, "check", names, problems)
 
 
 def _faults_of(draft: Draft) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ def _faults_of(draft: Draft) -> tuple[str, ...]:
     return tuple(name.text if isinstance(name, Scalar) else str(place) for place, name in enumerate(names, 1))
 
 
-def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, faults: Faults) -> None:
+def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, problems: Problems) -> None:
     """What is held must be known, and a monitor's samples must not be rarer than the looks at them."""
     node = where(test.node, ("load", "hold", "metric"))
     try:
@@ -149,15 +151,17 @@ def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, 
             raise ValueError(f"test {shown(found.name)} reports no {shown(found.metric)}; expected a figure of a check")
     except ValueError as problem:
         what, expected = parts(str(problem))
-        faults.add(node, f"`metric`: {what}", expected)
+        problems.add(node, f"`metric`: {what}", expected)
         return
     every = _interval(draft, found)
     if every > hold.every:
         told = f"the monitor is sampled each {format_time(every)}, the hold looks each {format_time(hold.every)}"
-        faults.add(node, told, f"`every: {format_time(every)}` or more in the hold", "or a monitor of shorter interval")
+        problems.add(
+            node, told, f"`every: {format_time(every)}` or more in the hold", "or a monitor of shorter interval"
+        )
 
 
-def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, faults: Faults) -> None:
+def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, problems: Problems) -> None:
     """What must hold at a level must be known, and a trial must be long enough for a monitor to be sampled in it."""
     place = where(test.node, ("load", "find", "while"))
     try:
@@ -167,12 +171,12 @@ def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, 
                 raise ValueError(f"{each.text} is what the search finds; expected a figure of its trials")
     except ValueError as problem:
         what, expected = parts(str(problem))
-        faults.add(place, f"`while`: {what}", expected)
+        problems.add(place, f"`while`: {what}", expected)
         return
     every = max(_interval(draft, found) for found in spoken_of)
     if every > find.trial:
         told = f"the monitor is sampled each {format_time(every)}, a trial takes {format_time(find.trial)}"
-        faults.add(place, told, f"`trial: {format_time(every)}` or more", "or a monitor of shorter interval")
+        problems.add(place, told, f"`trial: {format_time(every)}` or more", "or a monitor of shorter interval")
 
 
 def _interval(draft: Draft, found: Selected) -> int:
@@ -189,12 +193,12 @@ def _is_native(spec: TestSpec, folder: Path) -> bool:
         return False
 
 
-def _check_one(text: str, node: Mapping, word: str, names: _Names, faults: Faults) -> None:
+def _check_one(text: str, node: Mapping, word: str, names: _Names, problems: Problems) -> None:
     try:
         _resolved(text, names)
     except ValueError as problem:
         what, expected = parts(str(problem))
-        faults.add(node.entries[word].at, f"`{word}`: {what}", expected)
+        problems.add(node.entries[word].at, f"`{word}`: {what}", expected)
 
 
 def _resolved(text: str, names: _Names) -> Selected:

@@ -39,11 +39,11 @@ def _check_name(report: Bound[ReportSpec], cls: type[Report], plugins: Plugins, 
     name = report.spec.to if report.spec.to is not None else cls.file_name
     at = where(report.node, ("to",) if given else ("use",))
     if not name and not given:
-        plugins.faults.add(at, f"{shown(called(cls))} does not say what its file is called", "`to: NAME`")
+        plugins.problems.add(at, f"{shown(called(cls))} does not say what its file is called", "`to: NAME`")
     elif problem := report_names.wrong(name):
-        plugins.faults.add(at, f"{shown(name)} {problem}", report_names.EXPECTED)
+        plugins.problems.add(at, f"{shown(name)} {problem}", report_names.EXPECTED)
     elif name in names:
         told = f"the first is in line {names[name]}" if names[name] != at.line else ""
-        plugins.faults.add(at, f"a second report is written to {shown(name)}", "`to: NAME` with another name", told)
+        plugins.problems.add(at, f"a second report is written to {shown(name)}", "`to: NAME` with another name", told)
     else:
         names[name] = at.line

@@ -14,7 +14,7 @@ from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, report
-from pileup.suite.problems import Faults, near, shown
+from pileup.suite.problems import Problems, near, shown
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, aims, axis_of, text_of
 
@@ -27,7 +27,7 @@ class ScanRules:
     def __init__(self, draft: Draft, plugins: Plugins, common: Mapping) -> None:
         self._draft = draft
         self._plugins = plugins
-        self._faults: Faults = plugins.faults
+        self._problems: Problems = plugins.problems
         self._common = common
         self._tests = {part.spec.name: part for part in draft.tests}
         node = draft.tree.entries.get("scan")
@@ -35,7 +35,7 @@ class ScanRules:
         self._axes: dict[str, Axis] = {}
 
     def check(self) -> None:
-        """Add every fault of the scan, and of what speaks of its points."""
+        """Add every problem of the scan, and of what speaks of its points."""
         for name, node in self._node.entries.items():
             if isinstance(node, Sequence):
                 self._check_axis(name, node)
@@ -54,12 +54,12 @@ class ScanRules:
             owners = sorted(tests | targets | {COMMON})
             owner = name.partition(".")[0]
             told = f"a scan over {shown(name)}, which is nothing of this suite"
-            self._faults.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
+            self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
             return
         texts = [text_of(value) for value in axis.values]
         for place, item in enumerate(node.items):
             if texts[place] in texts[:place]:
-                self._faults.add(item.at, f"{shown(texts[place])} stands twice in a scan", "values that differ")
+                self._problems.add(item.at, f"{shown(texts[place])} stands twice in a scan", "values that differ")
         if axis.kind == "setting":
             self._check_setting(axis, node)
         elif axis.kind == "load":
@@ -76,16 +76,18 @@ class ScanRules:
         for item in node.items:
             text = item.text if isinstance(item, Scalar) else text_of(plain(item))
             if text not in names:
-                self._faults.add(item.at, f"there is no target {shown(text)}", near(text, names))
+                self._problems.add(item.at, f"there is no target {shown(text)}", near(text, names))
         if not any(aims(axis, test.spec) for test in self._tests.values()):
             at = self._node.keys.get(axis.name, node.at)
-            self._faults.add(at, f"{shown(axis.name)} is for no test: each names its target", "a test without `target`")
+            self._problems.add(
+                at, f"{shown(axis.name)} is for no test: each names its target", "a test without `target`"
+            )
 
     def _check_common(self, axis: Axis, node: Sequence) -> None:
         having = [test for test in self._tests.values() if axis.word in self._options(test)]
         if not having:
             at = self._node.keys.get(axis.name, node.at)
-            self._faults.add(at, f"no test has an option {shown(axis.word)}", "an option of a test")
+            self._problems.add(at, f"no test has an option {shown(axis.word)}", "an option of a test")
         for test in having:
             if axis.word not in test.spec.options:
                 self._check_option(axis, node, test)
@@ -113,7 +115,7 @@ class ScanRules:
         known = fields_of(Load)
         if axis.word not in known:
             at = self._node.keys.get(axis.name, node.at)
-            self._faults.add(at, f"a load has no word {shown(axis.word)}", near(axis.word, known))
+            self._problems.add(at, f"a load has no word {shown(axis.word)}", near(axis.word, known))
         elif test is not None:
             given = test.node.entries.get("load")
             own = dict(given.entries) if isinstance(given, Mapping) else {}
@@ -124,7 +126,7 @@ class ScanRules:
         try:
             Load.model_validate(plain(load))
         except ValidationError as problem:
-            report(problem, load, Load, self._faults)
+            report(problem, load, Load, self._problems)
 
     def _check_setting(self, axis: Axis, node: Sequence) -> None:
         target = self._draft.targets.get(axis.owner)
@@ -132,19 +134,21 @@ class ScanRules:
             return
         for item in node.items:
             if not isinstance(item, Scalar) and target.spec.launch is None:
-                self._faults.add(item.at, "a list or mapping for a setting", "one value, to be filled into its command")
+                self._problems.add(
+                    item.at, "a list or mapping for a setting", "one value, to be filled into its command"
+                )
         own = self._settings_of(target.spec)
         if axis.word in own and axis.word not in target.spec.settings:
             for item in node.items:
                 text = text_of(plain(item))
                 if own[axis.word] and text not in own[axis.word]:
-                    self._faults.add(item.at, f"{axis.name} has no value {shown(text)}", near(text, own[axis.word]))
+                    self._problems.add(item.at, f"{axis.name} has no value {shown(text)}", near(text, own[axis.word]))
         elif target.spec.launch is not None:
             self._check_launch(axis, node, target)
         elif axis.word not in (known := [*target.spec.settings, *own]):
             at = self._node.keys.get(axis.name, node.at)
             told = f"target {shown(axis.owner)} has no setting {shown(axis.word)}"
-            self._faults.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
+            self._problems.add(at, told, near(axis.word, known, "`launch`, or `settings` that say how"))
 
     def _settings_of(self, spec: TargetSpec) -> dict[str, tuple[str, ...]]:
         """Return the settings that a kind of target can change by itself, with their values."""
@@ -176,7 +180,7 @@ class ScanRules:
         if number > MOST_CASES:
             at = self._node.at if self._node.entries else self._draft.tree.at
             told = f"{points} points x {suite.repeat} repeats x {suite.loop} loops x {len(suite.tests)} tests"
-            self._faults.add(at, f"{told} make {number} cases", f"at most {MOST_CASES}", "vary less at a time")
+            self._problems.add(at, f"{told} make {number} cases", f"at most {MOST_CASES}", "vary less at a time")
 
     def _check_at(self, criterion: Bound[CriterionSpec]) -> None:
         node = criterion.node.entries.get("at")
@@ -190,9 +194,9 @@ class ScanRules:
         axis = self._axes.get(name)
         if axis is None:
             expected = near(name, self._axes, "one of `scan`")
-            self._faults.add(item.keys[name], f"there is no axis {shown(name)}", expected)
+            self._problems.add(item.keys[name], f"there is no axis {shown(name)}", expected)
             return
         texts = [text_of(each) for each in axis.values]
         wanted = text_of(plain(value))
         if wanted not in texts:
-            self._faults.add(value.at, f"{shown(wanted)} is no value of {name}", near(wanted, texts))
+            self._problems.add(value.at, f"{shown(wanted)} is no value of {name}", near(wanted, texts))

@@ -24,23 +24,23 @@ class TargetRules:
     def __init__(self, draft: Draft, plugins: Plugins) -> None:
         self._draft = draft
         self._plugins = plugins
-        self._faults = plugins.faults
+        self._problems = plugins.problems
         self._classes: dict[str, type[Target]] = {}
 
     def check(self) -> None:
-        """Add every fault of the targets."""
+        """Add every problem of the targets."""
         for name, target in self._draft.targets.items():
             if not target.spec.kind:
                 if "kind" not in target.left_out:
                     expected = "what kind of system: a name from `pileup list targets`, or a url that says it"
-                    self._faults.add(target.node.at, "the word `kind` is missing", expected)
+                    self._problems.add(target.node.at, "the word `kind` is missing", expected)
                 continue
             cls = self._plugins.find(instances.class_of_target, target.spec.kind, target.node, "kind")
             if cls is None:
                 continue
             self._classes[name] = cls
             self._check_address(name, target, cls)
-            schemes.check_scheme(name, target.node, self._faults)
+            schemes.check_scheme(name, target.node, self._problems)
             self._check_like(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
@@ -51,15 +51,15 @@ class TargetRules:
     def _check_address(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
         spec, node = target.spec, target.node
         if spec.url is not None and spec.launch is not None:
-            self._faults.add(node.keys["launch"], f"target {shown(name)} has a url and is launched", "one of the two")
+            self._problems.add(node.keys["launch"], f"target {shown(name)} has a url and is launched", "one of the two")
         nowhere = spec.url is None and spec.launch is None and not {"url", "launch"} & target.left_out
         if nowhere and cls.needs_url and not cls.scratch:
-            self._faults.add(
+            self._problems.add(
                 node.at, f"target {shown(name)} has no url", "`url`, or `launch` where pileup can start it"
             )
         if spec.url is not None and _has_password(spec.url):
             expected = "credentials: {user: …, password: …}"
-            self._faults.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
+            self._problems.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
 
     def _check_like(self, name: str, target: Bound[TargetSpec]) -> None:
         node = target.node.entries.get("like")
@@ -67,10 +67,10 @@ class TargetRules:
             return
         others = [each for each in self._draft.names("targets") if each != name]
         if node.variables:
-            self._faults.add(node.at, f"`like` is made from ${min(node.variables)}", "the name of a target itself")
+            self._problems.add(node.at, f"`like` is made from ${min(node.variables)}", "the name of a target itself")
         elif target.spec.like not in others:
             told = f"target {shown(name)} is like {shown(target.spec.like)}"
-            self._faults.add(node.at, told, near(target.spec.like, others, "the name of another target"))
+            self._problems.add(node.at, told, near(target.spec.like, others, "the name of another target"))
 
     def _check_launch(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
         settings = target.spec.launch
@@ -90,13 +90,13 @@ class TargetRules:
             return
         at = target.node.keys["disk"]
         if target.spec.launch is None:
-            self._faults.add(at, f"target {shown(name)} has a `disk` and is not launched", "`launch`, or no `disk`")
+            self._problems.add(at, f"target {shown(name)} has a `disk` and is not launched", "`launch`, or no `disk`")
             return
         with suppress(Exception):  # wrong settings are told where they stand
             launcher = cls.launcher(target.spec.launch, self._plugins.folder)
             if launcher is not None and not launcher.disk:
                 told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"
-                self._faults.add(at, told, "a kind that has one, or no `disk`")
+                self._problems.add(at, told, "a kind that has one, or no `disk`")
 
     def check_target_of(self, test: Bound[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""
@@ -104,7 +104,7 @@ class TargetRules:
         wanted = test.spec.target
         if wanted is not None and wanted not in names:
             expected = near(wanted, names, "" if names else "`targets` in the suite")
-            self._faults.add(where(test.node, ("target",)), f"there is no target {shown(wanted)}", expected)
+            self._problems.add(where(test.node, ("target",)), f"there is no target {shown(wanted)}", expected)
         if cls is None or not cls.needs or "target" in test.left_out:
             return
         scanned = [item for node in self._scanned(test) for item in node.items if isinstance(item, Scalar)]
@@ -115,7 +115,7 @@ class TargetRules:
             return
         if wanted is None and len(names) != 1:
             expected = f"`target`, one of {', '.join(names)}" if names else "`targets` in the suite"
-            self._faults.add(test.node.at, f"test {shown(test.spec.name)} names no target", expected)
+            self._problems.add(test.node.at, f"test {shown(test.spec.name)} names no target", expected)
             return
         self._check_fit(test, cls, wanted or names[0])
 
@@ -136,10 +136,10 @@ class TargetRules:
         problem = next(filter(None, map(target.problem_of, made.program().steps)), "")
         if problem:
             what, expected = parts(problem)
-            self._faults.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
+            self._problems.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
 
     def _chooser(self, name: str) -> Target | None:
-        """Return a target whose users choose between clients; None for others, and for those with faults."""
+        """Return a target whose users choose between clients; None for others, and for those with problems."""
         cls = self._classes.get(name)
         if cls is None or cls.problem_of is Target.problem_of:
             return None
@@ -156,7 +156,7 @@ class TargetRules:
         fitting = [each for each in self._classes if cls.needs in self._offers(each)]
         if at is None:
             at = where(test.node, ("target",)) if test.spec.target else test.node.at
-        self._faults.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
+        self._problems.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
 
     def _offers(self, name: str) -> set[str]:
         cls = self._classes[name]

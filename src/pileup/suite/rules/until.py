@@ -7,11 +7,11 @@ from pileup.model.precision import Until
 from pileup.model.suite import Suite
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import Mapping, where
-from pileup.suite.problems import Faults, parts, shown
+from pileup.suite.problems import Problems, parts, shown
 
 
-def check_until(draft: Draft, faults: Faults) -> None:
-    """Add a fault for each word of `until` that cannot be followed."""
+def check_until(draft: Draft, problems: Problems) -> None:
+    """Add a problem for each word of `until` that cannot be followed."""
     suite, node = draft.suite, draft.tree.entries.get("until")
     if suite is None or suite.until is None or not isinstance(node, Mapping):
         return
@@ -19,12 +19,12 @@ def check_until(draft: Draft, faults: Faults) -> None:
         _check_figure(suite, suite.until)
     except ValueError as problem:
         what, expected = parts(str(problem))
-        faults.add(where(node, ("figure",)), f"`figure`: {what}", expected)
+        problems.add(where(node, ("figure",)), f"`figure`: {what}", expected)
     if suite.repeat <= suite.until.at_least:
         told = f"`repeat` is {suite.repeat}, and `until` asks for {suite.until.at_least} repeats at least"
-        faults.add(node.at, told, f"`repeat: {2 * suite.until.at_least}` or more", "repeat is the most that are made")
+        problems.add(node.at, told, f"`repeat: {2 * suite.until.at_least}` or more", "repeat is the most that are made")
     if suite.loop > 1:
-        faults.add(node.at, f"`until` stands beside `loop: {suite.loop}`", "one of the two")
+        problems.add(node.at, f"`until` stands beside `loop: {suite.loop}`", "one of the two")
 
 
 def _check_figure(suite: Suite, until: Until) -> None:

@@ -223,7 +223,7 @@ def test_every_fault_of_a_suite_is_told_at_its_place(tmp_path: Path, monkeypatch
     path.write_text(SUITE)
     with pytest.raises(SuiteError) as told:
         load(path)
-    assert [str(each).removeprefix(f"{path}:") for each in told.value.faults] == FAULTS.strip().splitlines()
+    assert [str(each).removeprefix(f"{path}:") for each in told.value.problems] == FAULTS.strip().splitlines()
 
 
 PAGE = (ROOT / "docs/database.md").read_text()

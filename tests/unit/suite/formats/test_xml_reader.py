@@ -7,12 +7,12 @@ from pileup.suite.bind import plain
 from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES
 from pileup.suite.formats.tree import Mapping, Scalar, walk, where
 from pileup.suite.formats.xml_reader import read_xml
-from pileup.suite.problems import Faults, Position
+from pileup.suite.problems import Position, Problems
 from tests.support import ROOT
 
 
 def read(inside: str, attributes: str = "") -> Mapping:
-    faults = Faults("f")
+    faults = Problems("f")
     tree = read_xml(f"<suite{attributes}>{inside}</suite>".encode(), faults)
     assert not faults, faults.error()
     assert isinstance(tree, Mapping)
@@ -25,9 +25,9 @@ def said(inside: str, attributes: str = "") -> object:
 
 
 def told(text: str | bytes) -> list[str]:
-    faults = Faults("f")
+    faults = Problems("f")
     read_xml(text if isinstance(text, bytes) else text.encode(), faults)
-    return [str(fault) for fault in faults.error().faults]
+    return [str(fault) for fault in faults.error().problems]
 
 
 def test_the_first_run_is_the_same_plan_in_both_formats() -> None:
@@ -133,7 +133,7 @@ def test_the_text_of_an_attribute_is_taken_as_it_stands() -> None:
 
 def test_every_text_has_its_place_and_span() -> None:
     text = '<suite é="ü"\n  title = \'t\'>\n  <about>\n    long</about>\n  <target name="se" kind="x"/>\n</suite>'
-    faults = Faults("f")
+    faults = Problems("f")
     tree = read_xml(text.encode(), faults)
     assert isinstance(tree, Mapping)
     found = {path: (node.at.line, node.at.column, text[slice(*node.span)]) for path, node in walk(tree)}
@@ -199,6 +199,6 @@ def test_the_number_of_values_is_limited() -> None:
 
 
 def test_a_byte_order_mark_is_no_fault() -> None:
-    faults = Faults("f")
+    faults = Problems("f")
     assert isinstance(read_xml(b'\xef\xbb\xbf<?xml version="1.0"?><suite/>', faults), Mapping)
     assert not faults

@@ -5,11 +5,11 @@ import pytest
 from pileup.suite.formats.size_limits import DEEPEST, MOST_NODES
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, kind_of, walk, where
 from pileup.suite.formats.yaml_reader import read_yaml
-from pileup.suite.problems import Faults, Position
+from pileup.suite.problems import Position, Problems
 
 
 def read(text: str) -> Mapping:
-    faults = Faults("f")
+    faults = Problems("f")
     tree = read_yaml(text.encode(), faults)
     assert not faults, faults.error()
     assert isinstance(tree, Mapping)
@@ -17,9 +17,9 @@ def read(text: str) -> Mapping:
 
 
 def told(text: str | bytes) -> list[str]:
-    faults = Faults("f")
+    faults = Problems("f")
     read_yaml(text if isinstance(text, bytes) else text.encode(), faults)
-    return [str(fault) for fault in faults.error().faults]
+    return [str(fault) for fault in faults.error().problems]
 
 
 def test_every_scalar_is_text_with_its_place() -> None:

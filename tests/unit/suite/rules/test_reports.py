@@ -77,7 +77,7 @@ def test_a_suite_may_want_none_which_is_not_the_default(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told(tmp_path: Path, report: str, told: str, expected: str) -> None:
     with pytest.raises(SuiteError) as caught:
         plan(tmp_path, f"- {report}\n")
-    (fault,) = caught.value.faults
+    (fault,) = caught.value.problems
     assert fault.where.startswith(f"{tmp_path / 'suite.yaml'}:5:")
     assert told in fault.what
     assert expected in f"{fault.expected} {fault.hint}"
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, report: str, told: str, expected:
 def test_two_reports_have_two_files(tmp_path: Path) -> None:
     with pytest.raises(SuiteError) as caught:
         plan(tmp_path, "- {use: json}\n- {use: xml, to: results.json}\n")
-    (fault,) = caught.value.faults
+    (fault,) = caught.value.problems
     assert (fault.what, fault.hint) == ("a second report is written to 'results.json'", "the first is in line 5")
 
 
