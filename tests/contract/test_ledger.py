@@ -4,11 +4,15 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pileup._core._native import Press, Recorder
+from pileup.model.cause import Cause
 from pileup.plugin import Ledger, Op
 from pileup.plugin.testing import TestLedger, TestOp
+from pileup.record import TableReader
+from pileup.record.operations import ROW, chunks
 
 LOAD = {
     "case": 3,
@@ -95,6 +99,17 @@ def test_many_end_at_once(pair: Pair) -> None:
     assert ledger.keys("job") == ["b"]
 
 
+@pytest.mark.parametrize("cause", list(Cause))
+def test_the_cause_of_an_end_is_in_its_row(tmp_path: Path, cause: Cause) -> None:
+    for op, ledger in native(tmp_path):
+        for key in ("a", "b"):
+            op.begin("job", key)
+        assert ledger.end("job", "a", 1, error="cancelled", cause=int(cause))
+        assert ledger.end_many("job", [("b", 1, None, "cancelled")], cause=int(cause)) == 1
+    rows = [rows for rows, _ in chunks(TableReader(tmp_path / "0.table", ROW))]
+    assert [int(row["cause"]) for row in np.concatenate(rows) if row["parent"]] == [cause, cause]
+
+
 def test_what_is_wrong_is_refused(pair: Pair) -> None:
     op, ledger = pair
     op.begin("job", "a")
@@ -104,4 +119,6 @@ def test_what_is_wrong_is_refused(pair: Pair) -> None:
         ledger.end("job", "a", 9)
     with pytest.raises(ValueError, match="9"):
         ledger.end_many("job", [("a", 9, None, "")])
+    with pytest.raises(ValueError, match="9"):
+        ledger.end("job", "a", 1, cause=9)
     assert ledger.open("job") == 1

@@ -12,6 +12,7 @@ from pileup.fleet.launch import Start, process
 from pileup.fleet.opening import Opener
 from pileup.fleet.remote import RemotePlace
 from pileup.fleet.wire import Message, WireError
+from pileup.model.ending import FINISHED
 from pileup.model.errors import TargetError
 from pileup.model.program import Program, Step
 from pileup.model.record import Frame
@@ -69,7 +70,7 @@ def pressed(fleet: Fleet, folder: RunFolder, work: Work, **words: object) -> lis
     order = Order(1, "case", Load.model_validate(words), 5 * SECOND, seed=1)
     pressing = fleet.press(order, work, folder.output("case"))
     assert pressing.wait(20), "it does not end"
-    assert (pressing.over, pressing.reason, pressing.mistake) == (True, "", "")
+    assert (pressing.over, pressing.ending) == (True, FINISHED)
     frames = pressing.frames()
     pressing.close()
     return frames

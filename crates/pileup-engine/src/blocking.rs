@@ -7,15 +7,17 @@ use std::task::{Context, Poll, Waker};
 
 use crate::checked::Checked;
 use crate::client::Factory;
+use crate::ending::{Ending, EndingKind};
 use crate::iteration::{Iteration, Prepared};
 use crate::press::Press;
 use crate::program::Program;
+use crate::refusal::PressError;
 
 /// Stack of a client's thread, bytes: there may be a thousand of them.
 const STACK: usize = 256 << 10;
 
 /// Begin to give threads to clients; returns at once.
-pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
+pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), PressError> {
     let press = Arc::clone(press);
     let prepared = Arc::new(Prepared::new(program, press.turnstile().shard()));
     let factory = Arc::new(factory);
@@ -25,14 +27,14 @@ pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Re
             let name = format!("client {client}");
             let serve = move || serve(&own, &prepared, factory.as_ref(), client);
             if let Err(error) = std::thread::Builder::new().name(name).stack_size(STACK).spawn(serve) {
-                press.stop_for(&format!("no thread can be made for client {client}: {error}"), true);
+                let why = format!("no thread can be made for client {client}: {error}");
+                press.stop_for(&Ending::new(EndingKind::Engine, why), true);
             }
         }
     };
     let thread = std::thread::Builder::new().name("clients".to_owned()).stack_size(STACK).spawn(spawner);
-    thread
-        .map(drop)
-        .map_err(|error| format!("no thread can be made: {error}; expected room for one (use fewer clients)"))
+    let expected = "room for one (use fewer clients)".to_owned();
+    thread.map(drop).map_err(|problem| PressError::Thread { problem, expected })
 }
 
 fn serve<F: Factory>(press: &Press, prepared: &Prepared, factory: &F, client: u32) {

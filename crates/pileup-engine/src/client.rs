@@ -7,6 +7,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use pileup_record::Cause;
+
 use crate::content::{self, Object};
 use crate::program::{Checksum, Step};
 use crate::progress::Progress;
@@ -31,6 +33,8 @@ pub struct Failure {
     pub message: String,
     /// Whether no connection could be made, for a reason at the other end or on the way: the client pauses before its next iteration.
     pub unreachable: bool,
+    /// Why, where more is known than the message.
+    pub cause: Cause,
 }
 
 impl Failure {
@@ -41,7 +45,7 @@ impl Failure {
             let cut = (0..=500).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
             message.truncate(cut);
         }
-        Self { kind, message, unreachable: false }
+        Self { kind, message, unreachable: false, cause: Cause::None }
     }
 
     /// The system did the wrong thing.
@@ -52,6 +56,17 @@ impl Failure {
     /// No connection could be made, for a reason at the other end or on the way.
     pub fn unreachable(message: impl Into<String>) -> Self {
         Self { unreachable: true, ..Self::failed(message) }
+    }
+
+    /// The same, of an error of the system with this number: some say that the machine of the generator has run out of something.
+    #[must_use]
+    pub fn of_system(mut self, number: Option<i32>) -> Self {
+        self.cause = match number {
+            Some(libc::EMFILE | libc::ENFILE) => Cause::OpenFiles,
+            Some(libc::EADDRNOTAVAIL) => Cause::LocalPorts,
+            _ => self.cause,
+        };
+        self
     }
 
     /// The system said no.
@@ -233,4 +248,17 @@ pub trait Factory: Send + Sync + 'static {
     }
     /// Make client number `client`.
     fn make(&self, client: u32) -> Self::Client;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_machine_of_the_generator_lacks_is_the_cause_and_nothing_else_is() {
+        let of = |number| Failure::failed("too many open files").of_system(number).cause;
+        assert_eq!((of(Some(libc::EMFILE)), of(Some(libc::ENFILE))), (Cause::OpenFiles, Cause::OpenFiles));
+        assert_eq!(of(Some(libc::EADDRNOTAVAIL)), Cause::LocalPorts);
+        assert_eq!((of(Some(libc::ECONNREFUSED)), of(None)), (Cause::None, Cause::None));
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pileup_pacer::clock;
-use pileup_record::{Outcome, Row};
+use pileup_record::{Cause, Outcome, Row};
 
 use crate::checked::Checked;
 use crate::client::{Act, Call, Client, EXPECT_WAIT, Failure, Incomplete, Kind, OwnWait};
@@ -161,9 +161,9 @@ impl<'a> Iteration<'a> {
             self.start.start += own;
             return result.map_err(Some);
         }
-        let (outcome, error) = match &result {
-            Ok(()) => (Outcome::Passed, 0),
-            Err(failure) => (outcome(failure.kind), self.shard.recorder().string(&failure.message)),
+        let (outcome, error, cause) = match &result {
+            Ok(()) => (Outcome::Passed, 0, Cause::None),
+            Err(failure) => (outcome(failure.kind), self.shard.recorder().string(&failure.message), failure.cause),
         };
         if let Some(open) = self.open.take() {
             let row = Row {
@@ -178,6 +178,7 @@ impl<'a> Iteration<'a> {
                 operation: open.name,
                 calls: self.act.calls,
                 outcome,
+                cause,
                 ..Row::default()
             };
             if !self.shard.operation_with(&self.start, row, self.act.repeats) {
@@ -207,6 +208,7 @@ impl<'a> Iteration<'a> {
         if let Some(failure) = failure {
             ended.outcome = outcome(failure.kind);
             ended.unreachable = failure.unreachable;
+            ended.cause = failure.cause;
             ended.error = failure.message;
         }
         if let Some(open) = self.open.as_ref().filter(|_| self.prepared.single) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::client::Factory;
 use crate::press::Press;
 use crate::program::Program;
+use crate::refusal::PressError;
 use crate::{blocking, worker};
 
 impl Press {
@@ -12,7 +13,7 @@ impl Press {
     ///
     /// # Errors
     /// When the program is empty or no thread can be made.
-    pub fn native<F: Factory>(self: &Arc<Self>, factory: F, program: Program) -> Result<(), String> {
+    pub fn native<F: Factory>(self: &Arc<Self>, factory: F, program: Program) -> Result<(), PressError> {
         program.check()?;
         if F::BLOCKING { blocking::start(self, factory, program) } else { worker::start(self, factory, program) }
     }

@@ -11,7 +11,9 @@ use pileup_schedule::Load;
 pub use crate::shard::{Ended, Start};
 pub use crate::turnstile::Next;
 
+use crate::ending::Ending;
 use crate::puller::{DEFAULT_CLIENTS, Streak};
+use crate::refusal::PressError;
 use crate::room::Room;
 use crate::shard::{Shard, phase_of};
 use crate::turnstile::Turnstile;
@@ -58,7 +60,7 @@ pub struct Press {
     /// What failed one after another, over all shards.
     streak: Arc<Streak>,
     /// An early stop before anything began.
-    stopped: Mutex<Option<String>>,
+    stopped: Mutex<Option<Ending>>,
     /// Rung when a native worker has ended, or the turnstile is there.
     bell: Condvar,
     /// Native workers begun, and ended.
@@ -70,10 +72,12 @@ impl Press {
     /// Read a load (JSON, docs/engine.md).
     ///
     /// # Errors
-    /// What is wrong with it, in three parts.
-    pub fn new(recorder: Arc<Recorder>, load: &str) -> Result<Arc<Self>, String> {
-        let load: Load = serde_json::from_str(load).map_err(|error| {
-            format!("the load cannot be read: {error}; expected JSON as in docs/engine.md (correct it)")
+    /// What is wrong with it.
+    pub fn new(recorder: Arc<Recorder>, load: &str) -> Result<Arc<Self>, PressError> {
+        let load: Load = serde_json::from_str(load).map_err(|problem| PressError::Unread {
+            what: "the load cannot be read",
+            problem,
+            expected: "JSON as in docs/engine.md (correct it)",
         })?;
         load.check()?;
         pacing(&load.pacing)?;
@@ -118,8 +122,8 @@ impl Press {
         levels.iter().for_each(|(level, at)| shard.set_level(*level, *at));
         lock(&self.workers).push(Arc::clone(shard));
         drop(levels);
-        if let Some(reason) = lock(&self.stopped).as_ref() {
-            shard.stop(reason);
+        if let Some(ending) = lock(&self.stopped).as_ref() {
+            shard.stop(ending);
         }
     }
 
@@ -141,12 +145,12 @@ impl Press {
     ///
     /// # Errors
     /// For a load that is not steered, or a level that it cannot have.
-    pub fn set_level(&self, level: f64, at: i64) -> Result<(), String> {
+    pub fn set_level(&self, level: f64, at: i64) -> Result<(), PressError> {
         let Some(most) = self.load.steered else {
-            return Err(format!("the level of {} cannot be changed; expected a steered load", self.load.name));
+            return Err(PressError::NotSteered(self.load.name.clone()));
         };
         if !(0.0..=most).contains(&level) {
-            return Err(format!("the level {level} of {} is out of bounds; expected 0 to {most}", self.load.name));
+            return Err(PressError::Level { load: self.load.name.clone(), level, most });
         }
         let at = if at == 0 { clock::now() } else { at };
         let mut levels = lock(&self.levels);
@@ -247,15 +251,15 @@ impl Press {
         gone || shards.len() >= begun.max(1) as usize && shards.iter().all(|shard| shard.over())
     }
 
-    /// Why it stopped early; empty when it did not.
+    /// How it ended; as finished while it has not.
     #[must_use]
-    pub fn reason(&self) -> String {
-        self.shards().iter().map(|shard| shard.reason()).find(|reason| !reason.is_empty()).unwrap_or_default()
+    pub fn ending(&self) -> Ending {
+        self.shards().iter().map(|shard| shard.ending()).find(Ending::early).unwrap_or_default()
     }
 
     /// Begin nothing more; with `now` also give up what is under way.
     pub fn stop(&self, now: bool) {
-        self.stop_for("stopped", now);
+        self.stop_for(&Ending::stopped(), now);
     }
 
     /// Whether it was stopped from outside.
@@ -263,11 +267,11 @@ impl Press {
         lock(&self.stopped).is_some()
     }
 
-    /// The same, with a reason.
-    pub fn stop_for(&self, reason: &str, now: bool) {
-        lock(&self.stopped).get_or_insert_with(|| reason.to_owned());
+    /// The same, for another reason.
+    pub fn stop_for(&self, ending: &Ending, now: bool) {
+        lock(&self.stopped).get_or_insert_with(|| ending.clone());
         for shard in self.shards() {
-            shard.stop(reason);
+            shard.stop(ending);
             if now {
                 shard.abandon();
             }
@@ -379,12 +383,12 @@ fn together(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
 ///
 /// # Errors
 /// For an unknown one.
-pub(crate) fn pacing(name: &str) -> Result<Pacing, String> {
+pub(crate) fn pacing(name: &str) -> Result<Pacing, PressError> {
     match name {
         "coarse" => Ok(Pacing::Coarse),
         "normal" => Ok(Pacing::Normal),
         "precise" => Ok(Pacing::Precise),
-        _ => Err(format!("pacing is {name:?}; expected coarse, normal or precise (correct the load)")),
+        _ => Err(PressError::Pacing(name.to_owned())),
     }
 }
 

@@ -6,6 +6,7 @@ use pileup_schedule::bits;
 use serde::Deserialize;
 
 use crate::content::Object;
+use crate::refusal::ProgramError;
 
 /// Streams of the draws of places, one for each client.
 const PLACES: u64 = 0x706c_6163_6573_0000;
@@ -343,20 +344,15 @@ impl Program {
     /// Check what its types do not say.
     ///
     /// # Errors
-    /// In three parts.
-    pub fn check(&self) -> Result<(), String> {
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ProgramError> {
         if self.steps.is_empty() {
-            return Err("the program has no steps; expected one or more (correct the test)".to_owned());
+            return Err(ProgramError::Empty);
         }
         let never = |step: &&Step| step.repeat == 0 || step.operation.is_empty();
         match self.steps.iter().find(never) {
-            Some(step) => Err(format!(
-                "step {:?} is done {} times; expected a name and one time or more (correct the test)",
-                step.operation, step.repeat
-            )),
-            None if self.repeat == 0 => {
-                Err("the steps are done 0 times; expected one time or more (correct the test)".to_owned())
-            }
+            Some(step) => Err(ProgramError::Step { operation: step.operation.clone(), times: step.repeat }),
+            None if self.repeat == 0 => Err(ProgramError::Never),
             None => Ok(()),
         }
     }

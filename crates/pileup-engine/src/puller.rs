@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pileup_schedule::{Arrival, Kind, Load, Schedule, Stage, Steps, birth, think, wanted, whole};
 
+use crate::ending::{Ending, EndingKind};
+
 /// An iteration to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin {
@@ -104,7 +106,7 @@ pub struct Puller {
     failing: bool,
     /// When nothing more began: an early stop, or the first `Done`.
     stopped: Option<i64>,
-    reason: String,
+    ending: Ending,
     missed: Option<u64>,
     /// What was due so long before an early stop may have begun but for that, ns: a client was free.
     waking: i64,
@@ -144,7 +146,7 @@ impl Puller {
             streak: Arc::default(),
             failing: false,
             stopped: None,
-            reason: String::new(),
+            ending: Ending::default(),
             missed: None,
             waking: 0,
         }
@@ -161,7 +163,7 @@ impl Puller {
             return Step::Done;
         }
         if self.past(now) || self.exhausted() || self.full() {
-            self.look_for_fault();
+            self.look_for_failure();
             return self.done(now);
         }
         match self.shape {
@@ -192,11 +194,11 @@ impl Puller {
     }
 
     /// A load whose starts cannot be read on has not ended in order.
-    fn look_for_fault(&mut self) {
+    fn look_for_failure(&mut self) {
         if let Shape::Open { arrivals, .. } = &self.shape
-            && let Some(failure) = arrivals.failure().filter(|_| self.reason.is_empty())
+            && let Some(unreadable) = arrivals.unreadable().filter(|_| !self.ending.early())
         {
-            self.reason = failure.to_owned();
+            self.ending = Ending::new(EndingKind::Unreadable, unreadable.to_string());
         }
     }
 
@@ -204,8 +206,8 @@ impl Puller {
         let Some(most) = self.load.operations.filter(|most| self.started >= self.load.share(*most)) else {
             return false;
         };
-        if self.reason.is_empty() {
-            self.reason = format!("limit: {most} operations");
+        if !self.ending.early() {
+            self.ending = Ending::new(EndingKind::Limit, format!("{most} operations"));
         }
         true
     }
@@ -331,7 +333,7 @@ impl Puller {
         let failed_in_a_row = self.streak.after(passed);
         if let Some(most) = self.load.errors_in_a_row.filter(|most| failed_in_a_row >= *most) {
             self.failing = true;
-            self.stop(now, &format!("limit: {most} errors in a row"));
+            self.stop(now, &Ending::new(EndingKind::Limit, format!("{most} errors in a row")));
         }
         self.turn += 1;
         let past = self.end().is_some_and(|end| now >= end);
@@ -383,11 +385,11 @@ impl Puller {
         }
     }
 
-    /// Begin nothing more; the first reason stays.
-    pub fn stop(&mut self, now: i64, reason: &str) {
+    /// Begin nothing more; the first ending stays.
+    pub fn stop(&mut self, now: i64, ending: &Ending) {
         if self.stopped.is_none() {
             self.stopped = Some(now);
-            reason.clone_into(&mut self.reason);
+            ending.clone_into(&mut self.ending);
             if let Shape::Open { idle, most, .. } = &self.shape
                 && (!idle.is_empty() || self.existing < *most)
             {
@@ -416,7 +418,7 @@ impl Puller {
         let planned = if to == u64::MAX { 0 } else { self.start.saturating_add_unsigned(to) };
         let early = self.stopped.filter(|stopped| planned == 0 || *stopped < planned);
         let until = match early {
-            Some(stopped) if !self.reason.is_empty() => stopped,
+            Some(stopped) if self.ending.early() => stopped,
             Some(_) if self.by_number() => 0,
             _ => planned,
         };
@@ -440,10 +442,10 @@ impl Puller {
         self.stopped
     }
 
-    /// Why it stopped early; empty when it did not.
+    /// How it ended; as finished while it has not.
     #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
+    pub fn ending(&self) -> &Ending {
+        &self.ending
     }
 
     /// Iterations begun and not ended.

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_pacer::clock;
-use pileup_record::{Beside, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
+use pileup_record::{Beside, Cause, Histogram, ITERATION, Local, Outcome, Phase, Recorder, Row, Side, Tally};
 use pileup_schedule::{Load, Stage};
 
 use crate::client::RECONNECT_PAUSE;
+use crate::ending::Ending;
 use crate::progress::{Come, Progress, Spans, within};
 use crate::puller::{Begin, Puller, Step, Streak};
 use crate::reconnect::Reconnect;
@@ -41,6 +42,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// The message; empty when passed.
     pub error: String,
+    /// Why it did not pass.
+    pub cause: Cause,
     /// Bytes of payload moved.
     pub bytes: u64,
     /// Requests or system calls made.
@@ -416,6 +419,7 @@ impl Shard {
             operation: if ended.operation == 0 { state.iteration } else { ended.operation },
             calls: ended.calls,
             outcome: ended.outcome,
+            cause: ended.cause,
             ..self.blank(start)
         };
         let place = self.place_of(start.client);
@@ -481,8 +485,8 @@ impl Shard {
     }
 
     /// Begin nothing more.
-    pub fn stop(&self, reason: &str) {
-        self.state().puller.stop(clock::now(), reason);
+    pub fn stop(&self, ending: &Ending) {
+        self.state().puller.stop(clock::now(), ending);
     }
 
     /// Record everything under way as unfinished.
@@ -515,15 +519,15 @@ impl Shard {
         Some(last.max(stopped).saturating_add_unsigned(most))
     }
 
-    /// Why the whole load must end, if this shard has seen too many errors in a row.
-    pub fn failing(&self) -> Option<String> {
+    /// How the whole load must end, if this shard has seen too many errors in a row.
+    pub fn failing(&self) -> Option<Ending> {
         let state = self.state();
-        state.puller.failing().then(|| state.puller.reason().to_owned())
+        state.puller.failing().then(|| state.puller.ending().clone())
     }
 
-    /// Why it stopped early; empty when it did not.
-    pub fn reason(&self) -> String {
-        self.state().puller.reason().to_owned()
+    /// How it ended; as finished while it has not.
+    pub fn ending(&self) -> Ending {
+        self.state().puller.ending().clone()
     }
 
     /// Count what operations under way have moved.

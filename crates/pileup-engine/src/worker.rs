@@ -15,11 +15,13 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::checked::Checked;
 use crate::client::Factory;
+use crate::ending::{Ending, EndingKind};
 use crate::gate::Gate;
 use crate::iteration::{Iteration, Prepared};
 use crate::press::{Press, pacing};
 use crate::program::Program;
 use crate::puller::DEFAULT_CLIENTS;
+use crate::refusal::PressError;
 use crate::shard::{Pull, Shard, Start};
 
 thread_local! {
@@ -46,7 +48,7 @@ const TURNS: u32 = 8;
 const LOOK: i64 = 50_000_000;
 
 /// Begin; returns at once.
-pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), String> {
+pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Result<(), PressError> {
     let load = press.load();
     let workers = load.used_workers();
     let gate = Arc::new(Gate::new(workers));
@@ -59,16 +61,17 @@ pub fn start<F: Factory>(press: &Arc<Press>, factory: F, program: Program) -> Re
         let run = move || {
             if let Err(error) = thread(&own, part, factory, program, &ready) {
                 ready.leave(1);
-                own.stop_for(&format!("internal: a worker cannot begin: {error}"), true);
+                let why = format!("internal: a worker cannot begin: {error}");
+                own.stop_for(&Ending::new(EndingKind::Engine, why), true);
             }
             own.worker_ended();
         };
-        if let Err(error) = std::thread::Builder::new().name(format!("worker {worker}")).spawn(run) {
-            let message = format!("no thread can be made: {error}; expected room for {workers} (use fewer workers)");
-            press.stop_for(&message, true);
+        if let Err(problem) = std::thread::Builder::new().name(format!("worker {worker}")).spawn(run) {
+            let error = PressError::Thread { problem, expected: format!("room for {workers} (use fewer workers)") };
+            press.stop_for(&Ending::new(EndingKind::Engine, error.to_string()), true);
             gate.leave(workers - worker);
             (worker..workers).for_each(|_| press.worker_ended());
-            return Err(message);
+            return Err(error);
         }
     }
     Ok(())
@@ -106,9 +109,9 @@ async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: 
         let look = clock::now() + LOOK;
         let pull = worker.hand_out();
         if pull == Pull::Done
-            && let Some(reason) = worker.shard.failing()
+            && let Some(ending) = worker.shard.failing()
         {
-            press.stop_for(&reason, false); // the other workers too
+            press.stop_for(&ending, false); // the other workers too
         }
         match pull {
             Pull::Done if worker.shard.over() => break,

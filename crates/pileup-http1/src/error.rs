@@ -76,7 +76,8 @@ pub(crate) fn surplus_before() -> Failure {
 
 /// The failure of a connection that could not be made.
 pub(crate) fn no_connection(why: NoConnection) -> Failure {
-    if why.unreachable { Failure::unreachable(why.words) } else { Failure::failed(why.words) }
+    let failure = if why.unreachable { Failure::unreachable(why.words) } else { Failure::failed(why.words) };
+    failure.of_system(why.number)
 }
 
 /// The failure of an answer that ended early.

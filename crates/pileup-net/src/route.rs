@@ -15,6 +15,15 @@ pub struct NoConnection {
     pub words: String,
     /// Whether the other end or the way to it is why. Not: this machine could not (no port, no file descriptor left, not permitted).
     pub unreachable: bool,
+    /// Number of the system's error; none: it is none of the system's.
+    pub number: Option<i32>,
+}
+
+impl NoConnection {
+    /// The other end, or the way to it, is why.
+    fn unreachable(words: &str) -> Self {
+        Self { words: words.to_owned(), unreachable: true, number: None }
+    }
 }
 
 impl From<io::Error> for NoConnection {
@@ -30,7 +39,7 @@ impl From<io::Error> for NoConnection {
                 | Kind::NetworkDown
                 | Kind::TimedOut
         );
-        Self { words: words::connecting(&cause), unreachable }
+        Self { words: words::connecting(&cause), unreachable, number: cause.raw_os_error() }
     }
 }
 
@@ -62,7 +71,7 @@ impl Host {
         let found = tokio::net::lookup_host((self.name.as_str(), self.port)).await;
         let addresses: Arc<[SocketAddr]> = found.map(Iterator::collect).unwrap_or_default();
         if addresses.is_empty() {
-            return Err(NoConnection { words: "name not found".to_owned(), unreachable: true });
+            return Err(NoConnection::unreachable("name not found"));
         }
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&addresses));
         Ok(addresses)
@@ -75,7 +84,7 @@ impl Host {
     pub async fn connect(&self, client: u32) -> Result<TcpStream, NoConnection> {
         let addresses = self.addresses().await?;
         let first = client as usize % addresses.len();
-        let mut last = NoConnection { words: String::new(), unreachable: true };
+        let mut last = NoConnection::unreachable("");
         for turn in 0..addresses.len() {
             match tcp(addresses[(first + turn) % addresses.len()]).await {
                 Ok(stream) => return Ok(stream),
@@ -121,10 +130,11 @@ mod tests {
     fn unknown_names_and_closed_ports_are_named() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let of = |host: Host| runtime.block_on(async move { host.connect(3).await.map(drop) });
-        let unreachable = |words: &str| Err(NoConnection { words: words.to_owned(), unreachable: true });
-        assert_eq!(of(Host::new("no-such-host.invalid", 1)), unreachable("name not found"));
+        assert_eq!(of(Host::new("no-such-host.invalid", 1)), Err(NoConnection::unreachable("name not found")));
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        assert_eq!(of(Host::new("127.0.0.1", free)), unreachable("connection refused"));
+        let refused =
+            NoConnection { number: Some(libc::ECONNREFUSED), ..NoConnection::unreachable("connection refused") };
+        assert_eq!(of(Host::new("127.0.0.1", free)), Err(refused));
     }
 
     #[test]

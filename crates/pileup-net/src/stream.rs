@@ -42,7 +42,7 @@ impl Stream {
     /// # Errors
     /// Why there is no encrypted connection. The other end was reached.
     pub async fn encrypt(tcp: TcpStream, trust: &Trust, host: &str) -> Result<Self, NoConnection> {
-        let reached = |words| NoConnection { words, unreachable: false };
+        let reached = |words| NoConnection { words, unreachable: false, number: None };
         let name = Trust::name(host).map_err(|wrong| reached(wrong.into()))?;
         let stream = trust.connector().connect(name, tcp).await;
         Ok(Self::Tls(Box::new(stream.map_err(|cause| reached(words::connecting(&cause)))?)))

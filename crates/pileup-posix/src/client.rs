@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pileup_engine::client::{Act, Call, Client, Factory, Failure, NOT_OURS};
 use pileup_engine::content::{Adler32, Maker};
 use pileup_engine::program::{Checksum, Range, Step, Verb};
+use pileup_engine::refusal::PressError;
 use pileup_pacer::clock;
 use serde::Deserialize;
 
@@ -45,9 +46,11 @@ impl PosixFactory {
     ///
     /// # Errors
     /// What is wrong, in three parts.
-    pub fn new(settings: &str) -> Result<Self, String> {
-        let settings: Settings = serde_json::from_str(settings).map_err(|error| {
-            format!("settings of a posix target: {error}; expected root, a folder (correct the target)")
+    pub fn new(settings: &str) -> Result<Self, PressError> {
+        let settings: Settings = serde_json::from_str(settings).map_err(|problem| PressError::Unread {
+            what: "settings of a posix target",
+            problem,
+            expected: "root, a folder (correct the target)",
         })?;
         Ok(Self { direct: settings.direct, root: Arc::new(Root::new(settings.root)) })
     }
@@ -390,6 +393,6 @@ fn failure(act: &str, error: &io::Error) -> Failure {
         Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::EDQUOT | libc::ENOSPC | libc::EBUSY) => {
             Failure::refused(message)
         }
-        _ => Failure::failed(message),
+        number => Failure::failed(message).of_system(number),
     }
 }

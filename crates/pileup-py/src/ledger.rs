@@ -42,18 +42,30 @@ type Ended = (String, i64, Option<i64>, String);
 
 #[pymethods]
 impl Ledger {
-    #[pyo3(signature = (name, key, outcome = 0, end = None, error = "", *, bytes = 0))]
-    fn end(&self, name: &str, key: &str, outcome: i64, end: Option<i64>, error: &str, bytes: u64) -> PyResult<bool> {
-        let (outcome, time) = (outcome::numbered(outcome)?, end.unwrap_or_else(clock::now));
-        Ok(self.inner.end(name, key, &End { outcome, time, error: outcome::cut(error), bytes }))
+    #[pyo3(signature = (name, key, outcome = 0, end = None, error = "", *, bytes = 0, cause = 0))]
+    #[allow(clippy::too_many_arguments)] // as Python names them
+    fn end(
+        &self,
+        name: &str,
+        key: &str,
+        outcome: i64,
+        end: Option<i64>,
+        error: &str,
+        bytes: u64,
+        cause: i64,
+    ) -> PyResult<bool> {
+        let (outcome, cause) = (outcome::numbered(outcome)?, outcome::cause(cause)?);
+        let (time, error) = (end.unwrap_or_else(clock::now), outcome::cut(error));
+        Ok(self.inner.end(name, key, &End { outcome, time, error, bytes, cause }))
     }
 
-    fn end_many(&self, py: Python<'_>, name: &str, ends: Vec<Ended>) -> PyResult<usize> {
-        let now = clock::now();
+    #[pyo3(signature = (name, ends, *, cause = 0))]
+    fn end_many(&self, py: Python<'_>, name: &str, ends: Vec<Ended>, cause: i64) -> PyResult<usize> {
+        let (now, cause) = (clock::now(), outcome::cause(cause)?);
         let known = ends.iter().map(|(_, outcome, ..)| outcome::numbered(*outcome)).collect::<PyResult<Vec<_>>>()?;
         let ends = ends.iter().zip(known).map(|((key, _, end, error), outcome)| {
             let (time, error) = (end.unwrap_or(now), outcome::cut(error));
-            (key.as_str(), End { outcome, time, error, bytes: 0 })
+            (key.as_str(), End { outcome, time, error, bytes: 0, cause })
         });
         Ok(py.detach(|| self.inner.end_many(name, ends)))
     }

@@ -13,6 +13,7 @@ mod steps;
 mod tally;
 mod xroot;
 
+use pileup_engine::ending::EndingKind;
 use pyo3::prelude::*;
 
 /// Nanoseconds since the epoch, from the monotonic clock and one UTC offset.
@@ -33,6 +34,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DEBUG", cfg!(debug_assertions))?;
     module.add("SOURCE_HASH", env!("PILEUP_SOURCE_HASH"))?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("ENDINGS", EndingKind::ALL.map(EndingKind::word))?;
     module.add_function(wrap_pyfunction!(now, module)?)?;
     module.add_function(wrap_pyfunction!(shift_clock, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;

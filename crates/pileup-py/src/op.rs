@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pileup_engine::press::{Ended, Press, Start};
 use pileup_pacer::clock;
-use pileup_record::{Outcome, Row};
+use pileup_record::{Cause, Outcome, Row};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -101,6 +101,7 @@ impl Iteration {
             end,
             outcome,
             error: outcome::cut(error).to_owned(),
+            cause: Cause::None,
             bytes,
             calls,
             repeats: 0,

@@ -1,6 +1,6 @@
 //! From what a block of Python raised to the outcome of its operation.
 
-use pileup_record::Outcome;
+use pileup_record::{Cause, Outcome};
 use pyo3::exceptions::{PyAssertionError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -74,6 +74,18 @@ pub fn numbered(number: i64) -> PyResult<Outcome> {
     u8::try_from(number).ok().and_then(Outcome::of).ok_or_else(|| {
         PyValueError::new_err(format!(
             "outcome {number} is none; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
+        ))
+    })
+}
+
+/// The cause of this number.
+///
+/// # Errors
+/// ValueError when there is none.
+pub fn cause(number: i64) -> PyResult<Cause> {
+    u8::try_from(number).ok().and_then(Cause::of).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "cause {number} is none; expected 0 (not known) to 3 (cancelled) (see model.cause.Cause)"
         ))
     })
 }

@@ -1,5 +1,6 @@
 //! `Press` and `Seat` for Python: one load, and the place of one client thread in it.
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,11 +23,11 @@ pub struct Press(Arc<Inner>);
 impl Press {
     #[new]
     fn new(recorder: &Recorder, load: &str) -> PyResult<Self> {
-        Ok(Self(Inner::new(Arc::clone(&recorder.0), load).map_err(PyValueError::new_err)?))
+        Ok(Self(Inner::new(Arc::clone(&recorder.0), load).map_err(value_error)?))
     }
 
     fn native(&self, py: Python<'_>, client: &str, program: &str) -> PyResult<()> {
-        py.detach(|| protocols::start(&self.0, client, program)).map_err(PyValueError::new_err)
+        py.detach(|| protocols::start(&self.0, client, program)).map_err(value_error)
     }
 
     fn name_single(&self, name: &str) {
@@ -62,13 +63,14 @@ impl Press {
     }
 
     #[getter]
-    fn reason(&self) -> String {
-        self.0.reason()
+    fn ending(&self) -> (&'static str, String) {
+        let ending = self.0.ending();
+        (ending.kind.word(), ending.why)
     }
 
     #[pyo3(signature = (level, at = 0))]
     fn set_level(&self, py: Python<'_>, level: f64, at: i64) -> PyResult<()> {
-        py.detach(|| self.0.set_level(level, at)).map_err(PyValueError::new_err)
+        py.detach(|| self.0.set_level(level, at)).map_err(value_error)
     }
 
     fn stop(&self, py: Python<'_>, now: bool) {
@@ -97,6 +99,11 @@ impl Press {
         plain.set_item("rows", PyList::new(py, rows)?)?;
         Ok(plain)
     }
+}
+
+/// What the engine refuses, as Python knows it.
+pub fn value_error(wrong: impl Display) -> PyErr {
+    PyValueError::new_err(wrong.to_string())
 }
 
 /// The place of one client thread.

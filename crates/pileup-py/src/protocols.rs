@@ -5,6 +5,8 @@ use std::sync::Arc;
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::Press;
 use pileup_engine::program::Program;
+use pileup_engine::refusal::PressError;
+use pileup_net::Unusable;
 use pileup_posix::PosixFactory;
 use pileup_webdav::WebdavFactory;
 use pileup_xroot::XrootFactory;
@@ -24,20 +26,21 @@ struct Spec<'a> {
 ///
 /// # Errors
 /// What is wrong with client or program, in three parts.
-pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), String> {
-    let spec: Spec<'_> = serde_json::from_str(client).map_err(|error| {
-        format!("a client for the engine: {error}; expected protocol and settings (see model.program.ClientSpec)")
-    })?;
+pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), PressError> {
+    let unread = |what, expected| move |problem| PressError::Unread { what, problem, expected };
+    let spec: Spec<'_> = serde_json::from_str(client)
+        .map_err(unread("a client for the engine", "protocol and settings (see model.program.ClientSpec)"))?;
     let program: Program = serde_json::from_str(program)
-        .map_err(|error| format!("a program for the engine: {error}; expected steps (see model.program.Program)"))?;
+        .map_err(unread("a program for the engine", "steps (see model.program.Program)"))?;
     let settings = spec.settings.get();
+    let unusable = |wrong: Unusable| PressError::Client(wrong.to_string());
     match spec.protocol.as_str() {
         "noop" => press.native(NoopFactory, program),
         "posix" => press.native(PosixFactory::new(settings)?, program),
-        "http" => press.native(WebdavFactory::new(settings)?, program),
-        "xroot" => press.native(XrootFactory::new(settings)?, program),
-        other => Err(format!(
+        "http" => press.native(WebdavFactory::new(settings).map_err(unusable)?, program),
+        "xroot" => press.native(XrootFactory::new(settings).map_err(unusable)?, program),
+        other => Err(PressError::Client(format!(
             "the engine knows no protocol {other:?}; expected noop, posix, http or xroot (a target names it)"
-        )),
+        ))),
     }
 }

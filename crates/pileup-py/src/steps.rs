@@ -6,6 +6,8 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::press::value_error;
+
 /// A program, and the seed of its load.
 #[pyclass(frozen, module = "pileup._core._native")]
 pub struct Steps {
@@ -44,7 +46,7 @@ impl Steps {
         let program: Program = serde_json::from_str(program).map_err(|error| {
             PyValueError::new_err(format!("a program: {error}; expected steps (see model.program.Program)"))
         })?;
-        program.check().map_err(PyValueError::new_err)?;
+        program.check().map_err(value_error)?;
         Ok(Self { program, seed, clients })
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::local::Local;
-use crate::row::{Outcome, Phase, Row};
+use crate::row::{Cause, Outcome, Phase, Row};
 use crate::tally::{Tally, TallyRow};
 
 /// What an open operation is said to have been when nobody has ended it.
@@ -37,6 +37,8 @@ pub struct End<'a> {
     pub error: &'a str,
     /// Bytes of payload moved.
     pub bytes: u64,
+    /// Why it did not pass.
+    pub cause: Cause,
 }
 
 /// Why an operation cannot begin.
@@ -165,7 +167,7 @@ impl Ledger {
         if state.is_open(to, key) {
             return false;
         }
-        let end = End { outcome: Outcome::Passed, time, error: "", bytes: 0 };
+        let end = End { outcome: Outcome::Passed, time, error: "", bytes: 0, cause: Cause::None };
         let Some(ended) = state.end(name, key, &end) else { return false };
         state.begin(to, Arc::from(key), ended.origin, time.max(ended.start));
         true
@@ -211,7 +213,7 @@ impl Ledger {
     pub fn close(&self, time: i64) {
         let mut state = self.state();
         state.closed = true;
-        let end = End { outcome: Outcome::Unfinished, time, error: UNFINISHED, bytes: 0 };
+        let end = End { outcome: Outcome::Unfinished, time, error: UNFINISHED, bytes: 0, cause: Cause::None };
         for (name, group) in std::mem::take(&mut state.groups) {
             for key in group.keys() {
                 if let Some(one) = group.open.get(key) {
@@ -263,6 +265,7 @@ impl State {
             place: self.local.place(),
             phase,
             outcome: end.outcome,
+            cause: end.cause,
             ..Row::default()
         };
         let told = self.cases.entry(case).or_default();
@@ -287,7 +290,7 @@ mod tests {
     }
 
     fn passed(time: i64) -> End<'static> {
-        End { outcome: Outcome::Passed, time, error: "", bytes: 0 }
+        End { outcome: Outcome::Passed, time, error: "", bytes: 0, cause: Cause::None }
     }
 
     #[test]
@@ -332,7 +335,11 @@ mod tests {
         let recorder = Recorder::create(&path, 3).unwrap();
         let ledger = recorder.ledger();
         ledger.begin("job", "j", origin(9), 100).unwrap();
-        ledger.end("job", "j", &End { outcome: Outcome::Failed, time: 90, error: "exit code 1", bytes: 12 });
+        ledger.end(
+            "job",
+            "j",
+            &End { outcome: Outcome::Failed, time: 90, error: "exit code 1", bytes: 12, cause: Cause::Cancelled },
+        );
         recorder.close().unwrap();
         let file = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
@@ -340,7 +347,7 @@ mod tests {
         let number = |from: usize| i64::from_le_bytes(row[from..from + 8].try_into().unwrap());
         assert_eq!((number(8), number(16), number(24), number(40), number(48)), (77, 100, 100, 100, 12));
         assert_eq!((row[68], row[72], row[80], row[82]), (9, 5, 1, 3), "case, client, target, place");
-        assert_eq!((row[85], row[86]), (Phase::WarmUp as u8, Outcome::Failed as u8));
+        assert_eq!((row[85], row[86], row[87]), (Phase::WarmUp as u8, Outcome::Failed as u8, Cause::Cancelled as u8));
         assert!(file.windows(11).any(|text| text == b"exit code 1"));
     }
 

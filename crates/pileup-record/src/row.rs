@@ -38,6 +38,29 @@ pub enum Phase {
     CleanUp = 5,
 }
 
+/// Why it did not pass, where more is known than a sentence. The words are those of `pileup.model.cause.Cause`.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// Nothing more is known.
+    #[default]
+    None = 0,
+    /// The machine of the generator had no more open files.
+    OpenFiles = 1,
+    /// The machine of the generator had no more local ports.
+    LocalPorts = 2,
+    /// Somebody has cancelled the job.
+    Cancelled = 3,
+}
+
+impl Cause {
+    /// The cause of this number.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Self> {
+        [Self::None, Self::OpenFiles, Self::LocalPorts, Self::Cancelled].get(usize::from(number)).copied()
+    }
+}
+
 /// Who saw the operation.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -109,8 +132,8 @@ pub struct Row {
     pub phase: Phase,
     /// How it ended.
     pub outcome: Outcome,
-    /// Always 0.
-    pub pad: u8,
+    /// Why it did not pass.
+    pub cause: Cause,
 }
 
 /// Size of a row in the file, bytes.
@@ -136,7 +159,7 @@ pub const COLUMNS: [(&str, &str); 19] = [
     ("side", "u1"),
     ("phase", "u1"),
     ("outcome", "u1"),
-    ("pad", "u1"),
+    ("cause", "u1"),
 ];
 
 const _: () = {
@@ -148,7 +171,7 @@ const _: () = {
     assert!(offset_of!(Row, operation) == 64 && offset_of!(Row, case) == 68 && offset_of!(Row, client) == 72);
     assert!(offset_of!(Row, calls) == 76 && offset_of!(Row, target) == 80 && offset_of!(Row, place) == 82);
     assert!(offset_of!(Row, side) == 84 && offset_of!(Row, phase) == 85 && offset_of!(Row, outcome) == 86);
-    assert!(offset_of!(Row, pad) == 87 && cfg!(target_endian = "little"));
+    assert!(offset_of!(Row, cause) == 87 && cfg!(target_endian = "little"));
 };
 
 /// The rows as they stand in the file.

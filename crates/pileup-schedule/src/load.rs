@@ -1,9 +1,12 @@
 //! The load as the engine is told it (docs/engine.md).
 
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
 use serde::Deserialize;
 
 use crate::law::Law;
-use crate::replay::Replay;
+use crate::replay::{Replay, ReplayError};
 use crate::segment::{self, Segment, Stage};
 
 /// The shape of a load.
@@ -221,85 +224,181 @@ impl Load {
     /// Check what its types do not say.
     ///
     /// # Errors
-    /// In three parts.
-    pub fn check(&self) -> Result<(), String> {
-        let wrong = |what: &str| Err(format!("load of {}: {what}", self.name));
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), LoadError> {
+        self.wrong().map_or(Ok(()), |wrong| Err(LoadError { load: self.name.clone(), wrong }))
+    }
+
+    fn wrong(&self) -> Option<Wrong> {
         if self.shards == 0 || self.shard >= self.shards {
-            return wrong("shard is not below shards; expected 0 <= shard < shards");
+            return Some(Wrong::Shard);
         }
         if self.replay.is_some() {
-            return self.check_replay().map_or(Ok(()), |what| wrong(&what));
+            return self.wrong_replay();
         }
         if let Some(segments) = &self.segments {
-            return self.check_segments(segments).map_or(Ok(()), |what| wrong(&what));
+            return self.wrong_segments(segments);
         }
         if let Some(most) = self.steered {
-            return self.check_steered(most).map_or(Ok(()), |what| wrong(&what));
+            return self.wrong_steered(most);
         }
         match self.kind {
-            Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => {
-                wrong("an open load has no rate; expected iterations per second above 0")
-            }
+            Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => Some(Wrong::NoRate),
             Kind::Open | Kind::Closed if self.duration.is_none() && self.times.is_none() && !self.endless => {
-                wrong("it has no end; expected `for` or `times`, or `endless`")
+                Some(Wrong::NoEnd)
             }
-            Kind::Closed if self.clients.unwrap_or(0) == 0 => wrong("a closed load has no clients; expected 1 or more"),
-            Kind::Times if self.times.is_none() => wrong("times is missing; expected a number of iterations"),
-            _ => Ok(()),
+            Kind::Closed if self.clients.unwrap_or(0) == 0 => Some(Wrong::NoClients),
+            Kind::Times if self.times.is_none() => Some(Wrong::NoTimes),
+            _ => None,
         }
     }
 
     /// What is wrong with a load of recorded starts.
-    fn check_replay(&self) -> Option<String> {
+    fn wrong_replay(&self) -> Option<Wrong> {
         let alone = self.kind == Kind::Open && self.segments.is_none() && self.steered.is_none() && !self.endless;
         if !alone || self.ramp > 0 || !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) {
-            let expected = "kind open with their mean as rate, and no ramp, segments, steered, endless";
-            return Some(format!("a replay stands beside another shape; expected {expected}"));
+            return Some(Wrong::ReplayBeside);
         }
         let part = self.narrowed();
-        part.replay.as_ref().and_then(|replay| replay.wrong(part.shard, part.shards))
+        part.replay.as_ref().and_then(|replay| replay.wrong(part.shard, part.shards)).map(Wrong::Replay)
     }
 
     /// What is wrong with a load whose level is changed while it goes on.
-    fn check_steered(&self, most: f64) -> Option<String> {
+    fn wrong_steered(&self, most: f64) -> Option<Wrong> {
         let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
         if matches!(self.kind, Kind::Once | Kind::Times) || self.ramp > 0 {
-            return Some(
-                "steered stands beside once, times or a ramp; expected kind closed or open without".to_owned(),
-            );
+            return Some(Wrong::SteeredBeside);
         }
         if !(most.is_finite() && most > 0.0) {
-            return Some(format!("the highest level is {most}; expected a number above 0"));
+            return Some(Wrong::HighestLevel(most));
         }
         if !level.is_some_and(|level| (0.0..=most).contains(&level)) {
-            return Some(format!("the level of the start is {level:?}; expected clients or rate from 0 to {most}"));
+            return Some(Wrong::FirstLevel { level, most });
         }
         let ends = self.duration.is_some() || self.times.is_some() || self.endless;
-        (!ends).then(|| "it has no end; expected `for` or `times`, or `endless`".to_owned())
+        (!ends).then_some(Wrong::NoEnd)
     }
 
     /// What is wrong with its segments.
-    fn check_segments(&self, segments: &[Segment]) -> Option<String> {
+    fn wrong_segments(&self, segments: &[Segment]) -> Option<Wrong> {
         if matches!(self.kind, Kind::Once | Kind::Times) {
-            return Some("segments stand beside once or times; expected kind closed or open".to_owned());
+            return Some(Wrong::SegmentsBeside);
         }
         let whole = self.kind == Kind::Closed;
-        let level = |level: f64| level.is_finite() && level >= 0.0 && !(whole && level.fract() != 0.0);
-        let says = if whole { "a whole number of clients from 0" } else { "iterations per second from 0" };
+        let good = |level: f64| level.is_finite() && level >= 0.0 && !(whole && level.fract() != 0.0);
         for (number, segment) in segments.iter().enumerate() {
-            if !level(segment.level) {
-                return Some(format!("the level of segment {number} is {}; expected {says}", segment.level));
+            if !good(segment.level) {
+                return Some(Wrong::SegmentLevel { number, level: segment.level, whole });
             }
             if segment.duration.is_none() && number + 1 < segments.len() {
-                return Some(format!(
-                    "segment {number} has no `for`, but others follow; expected it in all but the last"
-                ));
+                return Some(Wrong::EndlessSegment(number));
             }
         }
         if segments.iter().all(|segment| segment.level == 0.0) {
-            return Some("no segment has a level above 0; expected one that presses".to_owned());
+            return Some(Wrong::NothingPresses);
         }
         let ends = segment::end(segments).is_some() || self.times.is_some() || self.endless;
-        (!ends).then(|| "it has no end; expected `for` in its last segment, `times`, or `endless`".to_owned())
+        (!ends).then_some(Wrong::NoLastEnd)
     }
 }
+
+/// A load that cannot be pressed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadError {
+    /// Name of its case.
+    pub load: String,
+    /// What is wrong with it.
+    pub wrong: Wrong,
+}
+
+/// What is wrong with a load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wrong {
+    /// Its shard is not below its shards.
+    Shard,
+    /// It is open, and has no rate.
+    NoRate,
+    /// It has no end.
+    NoEnd,
+    /// It is closed, and has no clients.
+    NoClients,
+    /// It is so many iterations, and does not say how many.
+    NoTimes,
+    /// It replays starts, and has another shape beside.
+    ReplayBeside,
+    /// What it replays cannot be replayed.
+    Replay(ReplayError),
+    /// Its level is changed while it goes on, and it has another shape beside.
+    SteeredBeside,
+    /// Its highest level is none.
+    HighestLevel(f64),
+    /// Its first level is not from 0 to the highest.
+    FirstLevel {
+        /// The level.
+        level: Option<f64>,
+        /// The highest.
+        most: f64,
+    },
+    /// It has segments, and another shape beside.
+    SegmentsBeside,
+    /// The level of a segment is none.
+    SegmentLevel {
+        /// Its place.
+        number: usize,
+        /// The level.
+        level: f64,
+        /// Whether it must be a whole number, of clients.
+        whole: bool,
+    },
+    /// A segment that others follow has no end.
+    EndlessSegment(usize),
+    /// No segment has a level above 0.
+    NothingPresses,
+    /// Its segments have no end.
+    NoLastEnd,
+}
+
+impl Display for LoadError {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "load of {}: {}", self.load, self.wrong)
+    }
+}
+
+impl Display for Wrong {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shard => out.write_str("shard is not below shards; expected 0 <= shard < shards"),
+            Self::NoRate => out.write_str("an open load has no rate; expected iterations per second above 0"),
+            Self::NoEnd => out.write_str("it has no end; expected `for` or `times`, or `endless`"),
+            Self::NoClients => out.write_str("a closed load has no clients; expected 1 or more"),
+            Self::NoTimes => out.write_str("times is missing; expected a number of iterations"),
+            Self::ReplayBeside => out.write_str(
+                "a replay stands beside another shape; expected kind open with their mean as rate, and no ramp, segments, steered, endless",
+            ),
+            Self::Replay(wrong) => wrong.fmt(out),
+            Self::SteeredBeside => out.write_str(
+                "steered stands beside once, times or a ramp; expected kind closed or open without",
+            ),
+            Self::HighestLevel(most) => write!(out, "the highest level is {most}; expected a number above 0"),
+            Self::FirstLevel { level, most } => {
+                write!(out, "the level of the start is {level:?}; expected clients or rate from 0 to {most}")
+            }
+            Self::SegmentsBeside => {
+                out.write_str("segments stand beside once or times; expected kind closed or open")
+            }
+            Self::SegmentLevel { number, level, whole } => {
+                let says = if *whole { "a whole number of clients from 0" } else { "iterations per second from 0" };
+                write!(out, "the level of segment {number} is {level}; expected {says}")
+            }
+            Self::EndlessSegment(number) => {
+                write!(out, "segment {number} has no `for`, but others follow; expected it in all but the last")
+            }
+            Self::NothingPresses => out.write_str("no segment has a level above 0; expected one that presses"),
+            Self::NoLastEnd => {
+                out.write_str("it has no end; expected `for` in its last segment, `times`, or `endless`")
+            }
+        }
+    }
+}
+
+impl Error for LoadError {}

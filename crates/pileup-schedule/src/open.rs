@@ -2,7 +2,7 @@
 
 use crate::draw::unit;
 use crate::load::{Arrivals, Load};
-use crate::replay::Starts;
+use crate::replay::{Starts, Unreadable};
 use crate::segment::{Rate, Stage};
 
 /// An iteration that is due.
@@ -97,8 +97,8 @@ impl Schedule {
 
     /// Why nothing comes next although something should; none when nothing is wrong.
     #[must_use]
-    pub fn fault(&self) -> Option<&str> {
-        self.starts.as_ref().map(Starts::fault).filter(|fault| !fault.is_empty())
+    pub fn unreadable(&self) -> Option<&Unreadable> {
+        self.starts.as_ref().and_then(Starts::unreadable)
     }
 
     /// From `time` on (ns after the start) iterations are due at another rate: the integral of the rate goes on without a jump.

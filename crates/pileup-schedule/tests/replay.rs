@@ -74,7 +74,7 @@ fn time_and_number_bound_it_and_a_warm_up_is_told() {
 #[test]
 fn what_cannot_be_pressed_is_refused_in_words() {
     let recorded = Recorded::of(&[0, 1]);
-    let wrong = |load: Load| load.check().unwrap_err();
+    let wrong = |load: Load| load.check().unwrap_err().to_string();
     for (changes, said) in [
         (r#"{"kind": "closed", "clients": 2}"#, "beside another shape"),
         (r#"{"ramp": 1}"#, "no ramp"),
@@ -97,19 +97,20 @@ fn what_cannot_be_pressed_is_refused_in_words() {
 }
 
 #[test]
-fn starts_out_of_order_or_cut_away_are_a_fault_and_no_silent_end() {
+fn starts_out_of_order_or_cut_away_are_unreadable_and_no_silent_end() {
     for (starts, said) in [(&[0, 5, 4][..], "start 2 in it is 4 ns"), (&[-1, 5][..], "start 0 in it is -1 ns")] {
         let recorded = Recorded::of(starts);
         let mut schedule = Schedule::new(&recorded.load("{}"));
         while schedule.next().is_some() {}
-        assert!(schedule.fault().unwrap().contains(said), "{:?}", schedule.fault());
+        assert!(schedule.unreadable().unwrap().problem.contains(said), "{:?}", schedule.unreadable());
     }
     let recorded = Recorded::of(&(0..10_000).collect::<Vec<i64>>());
     let mut schedule = Schedule::new(&recorded.load("{}"));
-    assert_eq!((schedule.next().map(|arrival| arrival.time), schedule.fault()), (Some(0), None));
+    assert_eq!((schedule.next().map(|arrival| arrival.time), schedule.unreadable()), (Some(0), None));
     fs::write(&recorded.0, [0; 800]).unwrap();
     assert!(schedule.by_ref().count() < 10_000);
-    assert!(schedule.fault().unwrap().starts_with("the starts to replay cannot be read from"));
+    let told = schedule.unreadable().unwrap().to_string();
+    assert!(told.starts_with("the starts to replay cannot be read from"), "{told}");
 }
 
 #[test]

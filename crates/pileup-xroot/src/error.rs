@@ -25,7 +25,8 @@ impl From<Failure> for Trouble {
 
 impl From<NoConnection> for Trouble {
     fn from(why: NoConnection) -> Self {
-        if why.unreachable { Failure::unreachable(why.words).into() } else { Self::failed(why.words) }
+        let failure = if why.unreachable { Failure::unreachable(why.words) } else { Failure::failed(why.words) };
+        failure.of_system(why.number).into()
     }
 }
 

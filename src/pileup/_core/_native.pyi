@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final
+
+EndingWord = Literal["finished", "stopped", "limit", "unreadable", "engine"]
 
 DEBUG: bool
 """Whether this is a debug build, whose figures are not to be trusted."""
 SOURCE_HASH: str
 """SHA-256 over the Rust sources it was built from (see Makefile)."""
 VERSION: str
+ENDINGS: list[str]
+"""All words of `Press.ending`; those of `pileup.model.ending.EndingKind` are these and those that places add."""
 
 def now() -> int:
     """Nanoseconds since the epoch, from the monotonic clock and one UTC offset taken when the module was loaded."""
@@ -71,11 +75,19 @@ class Ledger:
     """
 
     def end(
-        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+        self,
+        name: str,
+        key: str,
+        outcome: int = 0,
+        end: int | None = None,
+        error: str = "",
+        *,
+        bytes: int = 0,
+        cause: int = 0,
     ) -> bool:
-        """End one; False when none is open. ValueError for a number that is no outcome."""
-    def end_many(self, name: str, ends: Sequence[tuple[str, int, int | None, str]]) -> int:
-        """End several, each (key, outcome, end, error); return how many were open."""
+        """End one; False when none is open. ValueError for a number that is no outcome, or no model.cause.Cause."""
+    def end_many(self, name: str, ends: Sequence[tuple[str, int, int | None, str]], *, cause: int = 0) -> int:
+        """End several for one cause, each (key, outcome, end, error); return how many were open."""
     def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
         """End one as passed and begin `to` in its place, of the same iteration. False when that cannot be."""
     def open(self, name: str = "") -> int:
@@ -119,8 +131,10 @@ class Press:
     def over(self) -> bool:
         """No more iterations will start and none is under way."""
     @property
-    def reason(self) -> str:
-        """Why it stopped early ("1000 errors in a row", "stopped"), empty otherwise."""
+    def ending(self) -> tuple[EndingWord, str]:
+        """How it ended, and why: ("limit", "1000 errors in a row"); ("finished", "") when it went on to its end, and
+        before.
+        """
     def set_level(self, level: float, at: int = 0) -> None:
         """Change the level of a steered load, of the whole of it: clients (rounded) or iterations per second.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def signals(stop: Stop, console: Console) -> Iterator[None]:
     """While it lasts, Ctrl-C and SIGTERM ask the run to stop: in order at first, at once the second time."""
 
     def ask(number: int, _frame: object) -> None:
-        stop.ask("user: " + ("Ctrl-C" if number == signal.SIGINT else "SIGTERM"))
+        stop.ask(StoppedBy.USER, "Ctrl-C" if number == signal.SIGINT else "SIGTERM")
         again = "ending in order; again to end at once" if stop.haste == 1 else "ending at once"
         console.print(again, highlight=False)  # through the console, which knows what the live view has drawn
 

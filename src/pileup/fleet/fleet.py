@@ -10,6 +10,7 @@ from pileup._core._native import now, used_workers
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
 from pileup.fleet.python.client import Sink
+from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import TargetError
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame
@@ -32,12 +33,8 @@ class Part(Protocol):
         """Whether nothing more starts and nothing is under way."""
 
     @property
-    def reason(self) -> str:
-        """Why it stopped early, empty when it did not."""
-
-    @property
-    def mistake(self) -> str:
-        """What went wrong in the set-up of a client, empty when nothing did."""
+    def ending(self) -> Ending:
+        """How it ended; as finished while it goes on."""
 
     def ready(self) -> None:
         """Block until it can begin. Raises PileupError or ValueError when it cannot."""
@@ -109,7 +106,7 @@ class Pressing:
         self.order = order
         self._parts = parts
         self._margin = max(margin, NOTICE)
-        self._stopped = ""
+        self._stopped = FINISHED
 
     @property
     def over(self) -> bool:
@@ -117,17 +114,13 @@ class Pressing:
         return all(part.over for part in self._parts)
 
     @property
-    def reason(self) -> str:
-        """Why it stopped early, empty when it did not."""
-        return self._stopped or next((part.reason for part in self._parts if part.reason), "")
-
-    @property
-    def mistake(self) -> str:
-        """What went wrong in the set-up of a client, empty when nothing did."""
-        found = next((part.mistake for part in self._parts if part.mistake and not part.lost), "")
-        if not found and all(part.lost for part in self._parts):
-            return next((part.mistake for part in self._parts if part.mistake), "")
-        return found
+    def ending(self) -> Ending:
+        """How it ended; as finished while it goes on. What went wrong in a set-up comes before all else."""
+        there = [part for part in self._parts if not part.lost]
+        endings = [part.ending for part in there or self._parts]
+        failed = (ending for ending in endings if ending.kind is EndingKind.SET_UP_FAILED)
+        early = (_seen_with_others(part) for part in self._parts if part.ending.early)
+        return next(failed, None) or (self._stopped if self._stopped.early else next(early, FINISHED))
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when the load is over everywhere."""
@@ -148,11 +141,11 @@ class Pressing:
 
     def _end_together(self) -> None:
         """What ends a load early at one place ends it at all of them; of a lost place the others take no notice."""
-        if not self._stopped:
+        if not self._stopped.early:
             ended = [part for part in self._parts if part.over and not part.lost]
-            early = next((part for part in ended if part.reason or part.mistake), None)
+            early = next((part.ending for part in ended if part.ending.early), None)
             if early is not None:
-                self._stopped = early.reason
+                self._stopped = early
                 self.stop()
 
     def stop(self, at_once: bool = False) -> None:
@@ -188,6 +181,11 @@ class Pressing:
         """Let the clients go once the load is over."""
         for part in self._parts:
             part.close()
+
+
+def _seen_with_others(part: Part) -> Ending:
+    """Return how a part ended: a place that is lost is that alone, whatever it has done, while there are others."""
+    return Ending(EndingKind.PLACE_LOST, part.ending.why) if part.lost else part.ending
 
 
 Reopen = Callable[[int, Place], Place]

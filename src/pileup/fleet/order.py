@@ -151,6 +151,14 @@ def _segments(stages: tuple[Stage, ...]) -> list[dict[str, object]]:
     return [{word.strip("_"): getattr(stage, word) for word in words} for stage in stages]
 
 
+def client_to_native(client: ClientSpec | None) -> str:
+    """Return a client as the engine takes it (docs/engine.md); the one that does nothing where there is none."""
+    plain: dict[str, object] = {"protocol": "noop", "settings": {}}
+    if client:
+        plain = {"protocol": client.protocol, "settings": client.settings}
+    return json.dumps(plain)
+
+
 def case_seed(seed: int, name: str) -> int:
     """Return the seed of a case: different for every name, the same in every run of the suite."""
     digest = blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()

@@ -10,10 +10,11 @@ from pathlib import Path
 from pileup._core._native import Press, Recorder, now
 from pileup.fleet.inflight_file import Board
 from pileup.fleet.ledgers import ledger_of
-from pileup.fleet.order import MOST_THREADS, Order, Work
+from pileup.fleet.order import MOST_THREADS, Order, Work, client_to_native
 from pileup.fleet.python.client import Desk, PythonExecutor, Sink
 from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
+from pileup.model.ending import Ending, EndingKind
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, FrameRow
 
@@ -48,7 +49,7 @@ class LocalPart:
         self._press = Press(self._place.recorder, load)
         self._last, self._cpu = max(start, now()), time.process_time_ns()
         if work.program is not None:
-            self._press.native(_client(work), json.dumps(work.program.to_native()))
+            self._press.native(client_to_native(work.client), json.dumps(work.program.to_native()))
             return
         kind = CoroutineExecutor if work.coroutine else ThreadExecutor
         desk = Desk(self.order, self._output, self._place.ledger.ledger, self._place.board)
@@ -68,14 +69,12 @@ class LocalPart:
         return self._press.over
 
     @property
-    def reason(self) -> str:
-        """Why it stopped early, empty when it did not."""
-        return self._press.reason
-
-    @property
-    def mistake(self) -> str:
-        """What went wrong in the set-up of a client, empty when nothing did."""
-        return self._executor.mistake if self._executor else ""
+    def ending(self) -> Ending:
+        """How it ended; as finished while it goes on."""
+        if self._executor and self._executor.ending.early:
+            return self._executor.ending
+        kind, why = self._press.ending
+        return Ending(EndingKind(kind), why)
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when the load is over."""
@@ -170,10 +169,3 @@ class LocalPlace:
 def most_clients(work: Work) -> int | None:
     """Return the most clients of an open load that does not say, None for the engine's own number."""
     return MOST_THREADS if work.program is None and not work.coroutine else None
-
-
-def _client(work: Work) -> str:
-    plain: dict[str, object] = {"protocol": "noop", "settings": {}}
-    if work.client:
-        plain = {"protocol": work.client.protocol, "settings": work.client.settings}
-    return json.dumps(plain)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
-from pileup.model.errors import Failed, VerdictException
+from pileup.model.errors import Failed, NotThere, ThereAlready, VerdictException
 from pileup.model.program import Step
-from pileup.plugin.program_client import Call, NotThere, ProgramClient, ThereAlready
+from pileup.plugin.program_client import Call, ProgramClient
 
 if TYPE_CHECKING:
     from pileup.plugin import Operation

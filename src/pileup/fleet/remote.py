@@ -21,8 +21,9 @@ from pileup.fleet.loss import COUNTERS, Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
 from pileup.fleet.python.client import Sink
-from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_frames
+from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_ending, unpack_frames
 from pileup.model import self_metrics
+from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import RecordError, TargetError
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, Sample, SampleRow
@@ -47,8 +48,7 @@ class News:
     """Why it cannot begin, empty when it can; None until that is known."""
     begun: str | None = None
     over: bool = False
-    reason: str = ""
-    mistake: str = ""
+    ending: Ending = FINISHED
 
 
 class RemotePart:
@@ -94,14 +94,9 @@ class RemotePart:
         return self.news.over
 
     @property
-    def reason(self) -> str:
-        """Why it stopped early, empty when it did not."""
-        return self.news.reason
-
-    @property
-    def mistake(self) -> str:
-        """What went wrong in the set-up of a client, empty when nothing did."""
-        return self.news.mistake
+    def ending(self) -> Ending:
+        """How it ended; as finished while it goes on."""
+        return self.news.ending
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when it is over."""
@@ -352,7 +347,7 @@ class RemotePlace:
             case "output" if message["stream"] in ("stdout", "stderr"):
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
             case "over":
-                news.reason, news.mistake = message.text("reason"), message.text("mistake")
+                news.ending = unpack_ending(message)
                 news.over = True
                 if part.abandoned:
                     self._parts.pop(part.number, None)
@@ -400,9 +395,9 @@ class RemotePlace:
                 if part.begun:
                     with suppress(RecordError):
                         part.news.frames += self._loss.of(part.order, part.begun, part.share, underway, told)
-                if not self._loss.anything(part.order.case):
-                    part.news.mistake = f"set-up failed: {told}"
-                part.lost, part.news.reason = True, told
+                began = self._loss.anything(part.order.case)
+                part.lost = True
+                part.news.ending = Ending(EndingKind.PLACE_LOST if began else EndingKind.SET_UP_FAILED, told)
                 part.news.over = True
             self._ledger += self._loss.of_ledger(told)
             self.changed.notify_all()

@@ -241,7 +241,7 @@ class Server:
         part.close()
         self._inbox.forget(number)
         self._report(number, part)
-        self._send("over", {"part": number, "reason": part.reason, "mistake": part.mistake})
+        self._send("over", {"part": number, "ending": part.ending.kind, "why": part.ending.why})
 
     def _report(self, number: int, part: LocalPart) -> None:
         if reported := part.reported():

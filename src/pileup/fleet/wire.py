@@ -13,11 +13,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pileup._core._native import Histogram
+from pileup.model.ending import Ending, EndingKind
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, FrameRow
 from pileup.record.frames import LIMITS
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Number of this language; hello tells it."""
 LARGEST = 64 << 20
 """Bytes of the largest message."""
@@ -179,6 +180,14 @@ def _fitting(value: object, name: str) -> int:
     if not low <= number <= high:
         raise WireError(f"{name} is {number}", f"{low} to {high}")
     return number
+
+
+def unpack_ending(message: Message) -> Ending:
+    """Return how a load ended. Raises WireError when the message has no ending that is known."""
+    kind = message.text("ending")
+    if kind not in list(EndingKind):
+        raise WireError(f"a load ended as {kind!r}"[:100], f"one of {', '.join(EndingKind)}")
+    return Ending(EndingKind(kind), message.text("why"))
 
 
 def unpack_claims(plain: object) -> list[tuple[int, str, str, str]]:

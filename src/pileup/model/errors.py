@@ -9,6 +9,8 @@ PileupError
 │   └── NoRun            what was named is no run folder, or not one that fits (exit 2)
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
+    │   ├── NotThere     there is no such object
+    │   └── ThereAlready there is such an object already
     ├── Refused          the system said no
     └── Ambiguous        no answer: it may have happened
 """
@@ -106,6 +108,16 @@ class VerdictException(PileupError):
 
 class Failed(VerdictException, AssertionError):
     """The system did the wrong thing."""
+
+
+class NotThere(Failed):
+    """There is no such object. Clean-up knows by it, whatever the sentence says, that nothing is left to be removed;
+    passes a step with `missing_ok` that deletes.
+    """
+
+
+class ThereAlready(Failed):
+    """There is such an object already; passes a step with `missing_ok` that makes a folder."""
 
 
 class Refused(VerdictException):

@@ -46,6 +46,8 @@ class Event:
     """Of a fault: what it has done to the loads of which some did not pass."""
     fault: str = ""
     """Of a fault: its name, or its place in the list of the suite, from 1."""
+    says: str = ""
+    """Of a fault: what was done, to whom and when, in words: `kill of ce at 10 s of submit`."""
     number: int = -1
     """Of a fault: its place in the list of the suite, from 0."""
     gone: int | None = None

@@ -84,6 +84,10 @@ class EventEntry:
     visit: int | None = None
     name: str = ""
     fault: int | None = None
+    says: str = ""
+    """Of a fault: what was done, to whom and when, in words."""
+    lasted: int | None = None
+    """Of a fault that was done and is over, ns."""
     gone: int | None = None
     """When all of a server was gone."""
     words: Mapping[str, object] = field(default_factory=dict)

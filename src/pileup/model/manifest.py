@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pileup.model.check import Check, Unreadable
+from pileup.model.ending import StoppedBy
 from pileup.model.not_covered import Uncovered
 from pileup.model.record import CaseOutcome
 from pileup.model.verdict import RunVerdict
@@ -361,6 +362,8 @@ class Manifest:
     fault_problems: tuple[str, ...] = ()
     stopped: str = ""
     """Why it did not go to its end; empty when it did."""
+    stopped_by: StoppedBy | None = field(default=None, metadata=LATER)
+    """Who or what stopped it; None: nobody."""
     exit_code: int | None = None
     verdict: RunVerdict | None = None
     """None: it has not ended."""

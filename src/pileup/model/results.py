@@ -6,6 +6,7 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
@@ -22,6 +23,12 @@ class Interval:
     low: float
     high: float
     level: float = 0.95
+
+
+class Note(StrEnum):
+    """A note on a figure by which something is decided; any other is for people alone."""
+
+    TOO_FEW = "too few"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,8 @@ class ErrorGroup:
     first: int
     """Time of the first."""
     place: str
+    cause: str = ""
+    """Word of model.cause.Cause: why, where more is known than the message."""
 
 
 @dataclass(frozen=True, slots=True)

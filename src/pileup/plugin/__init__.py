@@ -3,7 +3,16 @@
 May import `model` only. No compiled code is needed to write or to test a plug-in.
 """
 
-from pileup.model.errors import Ambiguous, Failed, PluginError, Refused, TargetError, VerdictException
+from pileup.model.errors import (
+    Ambiguous,
+    Failed,
+    NotThere,
+    PluginError,
+    Refused,
+    TargetError,
+    ThereAlready,
+    VerdictException,
+)
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Sample, ServerOperation
@@ -14,7 +23,7 @@ from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launch
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Ledger, Op, Operation
 from pileup.plugin.options import option
-from pileup.plugin.program_client import Call, NotThere, ProgramClient, ThereAlready
+from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target, no_folder
 from pileup.plugin.test import Context, Test

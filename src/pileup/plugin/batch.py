@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from pileup.model.cause import Cause
 from pileup.model.errors import Refused
 from pileup.model.record import Outcome
 from pileup.plugin.target import Target
@@ -99,8 +100,13 @@ class Job:
             return Outcome.PASSED, ""
         said = self.reason or self.state.value
         if self.state is JobState.CANCELLED and not said.lower().startswith(self.state.value):
-            said = f"{self.state.value}: {said}"  # whatever the system says: reports count these apart
+            said = f"{self.state.value}: {said}"  # whatever the system says, people read it so
         return Outcome.FAILED, said
+
+    @property
+    def cause(self) -> Cause:
+        """Why a job that has ended did not pass, where that is known: results count cancelled ones apart."""
+        return Cause.CANCELLED if self.state is JobState.CANCELLED else Cause.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,20 @@ class Ledger(Protocol):
     """
 
     def end(
-        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+        self,
+        name: str,
+        key: str,
+        outcome: int = 0,
+        end: int | None = None,
+        error: str = "",
+        *,
+        bytes: int = 0,
+        cause: int = 0,
     ) -> bool:
-        """End one; False when none is open. `outcome` is a number of model.record.Outcome."""
+        """End one; False when none is open. `outcome` is a number of model.record.Outcome, `cause` of Cause."""
 
-    def end_many(self, name: str, ends: Sequence[End]) -> int:
-        """End several of one name; return how many were open."""
+    def end_many(self, name: str, ends: Sequence[End], *, cause: int = 0) -> int:
+        """End several of one name, for one cause; return how many were open."""
 
     def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
         """End one as passed and begin `to` with the same key at that time, for the same iteration.

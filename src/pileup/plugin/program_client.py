@@ -6,22 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from pileup.model.errors import Failed
-
 if TYPE_CHECKING:
     from pileup.model.program import Step
     from pileup.plugin.operation import Operation
 
 Range = tuple[int, int]
 """Where a piece of an object begins, and its length, bytes."""
-
-
-class NotThere(Failed):
-    """There is no such object; passes a step with `missing_ok` that deletes."""
-
-
-class ThereAlready(Failed):
-    """There is such an object already; passes a step with `missing_ok` that makes a folder."""
 
 
 class Call:

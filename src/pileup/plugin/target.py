@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pileup.model.errors import TargetError
+from pileup.model.errors import NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
-from pileup.plugin.program_client import NotThere, ProgramClient, ThereAlready
+from pileup.plugin.program_client import ProgramClient
 
 
 class Target:

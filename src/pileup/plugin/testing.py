@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pileup.model.cause import Cause
 from pileup.model.record import Outcome, Sample
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
@@ -55,6 +56,7 @@ class EndedOperation:
     outcome: Outcome = Outcome.PASSED
     error: str = ""
     bytes: int = 0
+    cause: Cause = Cause.NONE
 
 
 class TestLedger:
@@ -73,19 +75,27 @@ class TestLedger:
         self._open[name, key] = time.time_ns() if start is None else start
 
     def end(
-        self, name: str, key: str, outcome: int = 0, end: int | None = None, error: str = "", *, bytes: int = 0
+        self,
+        name: str,
+        key: str,
+        outcome: int = 0,
+        end: int | None = None,
+        error: str = "",
+        *,
+        bytes: int = 0,
+        cause: int = 0,
     ) -> bool:
         """End one; False when none is open."""
-        known, start = Outcome(outcome), self._open.pop((name, key), None)
+        known, why, start = Outcome(outcome), Cause(cause), self._open.pop((name, key), None)
         if start is None:
             return False
         over = max(start, time.time_ns() if end is None else end)
-        self.ended.append(EndedOperation(name, key, start, over, known, error, bytes))
+        self.ended.append(EndedOperation(name, key, start, over, known, error, bytes, why))
         return True
 
-    def end_many(self, name: str, ends: Sequence[End]) -> int:
-        """End several of one name; return how many were open."""
-        return sum(self.end(name, key, outcome, end, error) for key, outcome, end, error in ends)
+    def end_many(self, name: str, ends: Sequence[End], *, cause: int = 0) -> int:
+        """End several of one name, for one cause; return how many were open."""
+        return sum(self.end(name, key, outcome, end, error, cause=cause) for key, outcome, end, error in ends)
 
     def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
         """End one as passed and begin `to` in its place."""

@@ -18,7 +18,7 @@ from pileup.model.errors import NoRun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
-from pileup.record import audit, convert, files, frames, manifest, operations, samples, server_operations
+from pileup.record import audit, convert, files, frames, manifest, older, operations, samples, server_operations
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -133,7 +133,8 @@ class RunFolder:
 
     def events(self) -> Iterator[EventEntry]:
         """Yield what happened: number, time (ns since the epoch), kind, text and more."""
-        return (replace(read_known(EventEntry, words), words=words) for words in self._events.read())
+        found = (replace(read_known(EventEntry, words), words=words) for words in self._events.read())
+        return map(older.event, found)
 
     def operations_path(self, place: int) -> Path:
         """Return the file that the recorder of a place begins."""

@@ -7,6 +7,7 @@ import reprlib
 
 from pileup.model.errors import RecordError
 from pileup.model.manifest import Manifest
+from pileup.record import older
 from pileup.record.typed_json import read, to_json
 
 __all__ = ["from_json", "read", "text_of", "to_json"]
@@ -17,10 +18,10 @@ FORMAT = 1
 def from_json(info: object, path: object = "run.json") -> Manifest:
     """Return what run.json holds. Raises RecordError when it is not ours; `path` is for the message."""
     found = info.get("format") if isinstance(info, dict) else None
-    if found != FORMAT:
+    if not isinstance(info, dict) or found != FORMAT:
         hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
         raise RecordError(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
-    return read(Manifest, info, path)
+    return read(Manifest, older.completed(info), path)
 
 
 def text_of(manifest: Manifest) -> str:

@@ -19,7 +19,7 @@ from pileup.model.record import SampleRow
 from pileup.record import files, sums
 from pileup.record.convert import OPTIONS
 from pileup.record.folder import RunFolder
-from pileup.record.operations import connect, quoted, readable
+from pileup.record.operations import caused, connect, quoted, readable
 from pileup.record.output import folder_name
 from pileup.record.parts import Parts
 
@@ -136,6 +136,7 @@ def _together(sources: Sequence[Source]) -> Manifest:
         ),
         fault_problems=tuple(each for run in runs for each in run.fault_problems),
         stopped=next((run.stopped for run in runs if run.stopped), ""),
+        stopped_by=next((run.stopped_by for run in runs if run.stopped_by), None),
         debug_build=any(run.debug_build for run in runs),
         until=None,
         merged=tuple(map(_told, sources)),
@@ -193,7 +194,7 @@ def _operations(source: Source, made: RunFolder) -> None:
                     coalesce(c.name, '') AS "case",
                     (CASE WHEN o.case_id = 0 THEN 0 ELSE o.case_id + {source.cases} END)::UINTEGER AS case_id,
                     (o.place + {source.places})::USMALLINT AS place)
-                FROM read_parquet({quoted(path)}) o LEFT JOIN _cases c ON o.case_id = c.id)
+                FROM ({caused(connection, path)}) o LEFT JOIN _cases c ON o.case_id = c.id)
                 TO {quoted(out)} ({OPTIONS})"""  # noqa: S608  numbers and paths of ours
             )
         sums.add(out)

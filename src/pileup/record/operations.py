@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pileup.model.cause import Cause
 from pileup.model.errors import RecordError
 from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Phase, Side
+from pileup.record import older
 from pileup.record.parts import Parts
 from pileup.record.tables import ROWS, Rows, TableReader
 
@@ -41,15 +43,19 @@ ROW = np.dtype(
         ("bytes", "<u8"),
         *((name, "<u4") for name in ("key", "error", "operation", "case", "client", "calls")),
         *((name, "<u2") for name in ("target", "place")),
-        *((name, "u1") for name in ("side", "phase", "outcome", "pad")),
+        *((name, "u1") for name in ("side", "phase", "outcome", "cause")),
     ]
 )
 """Columns of the raw table, as the recorder writes it."""
+OLDER = np.dtype([(name, ROW[name]) for name in ROW.names or () if name != "cause"])
+"""Those that every raw table has: records of before 0.2 have no cause."""
 NUMBERS = ("id", "parent", "intended", "start", "first_byte", "end", "bytes", "client", "calls", "place")
 COLUMNS = (
     *NUMBERS[:7], "key", "error", "operation", "case", "case_id", "client", "calls", "test", "target", "place",
     "side", "phase", "outcome",
 )  # fmt: skip
+CAUSED = (*COLUMNS, "cause")
+"""Columns of the view `caused`, and of Parquet: those of `operations`, and why something did not pass."""
 _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "UINTEGER", "client": "UINTEGER"} | {
     "calls": "UINTEGER",
     "place": "USMALLINT",
@@ -107,18 +113,19 @@ class Operations:
         self._run = run
 
     def connect(self) -> DuckDBPyConnection:
-        """Return a connection with the view `operations`, columns as in docs/record.md. The caller closes it."""
+        """Return a connection with the views `operations` and `caused`, columns as in docs/record.md.
+
+        The caller closes it.
+        """
         tables, parquets = self._parts.tables(), self._parts.parquets()
         connection = connect(loads=bool(tables))
-        sources = [f"SELECT * FROM read_parquet({quoted(path)})" for path in parquets]  # noqa: S608
+        sources = [caused(connection, path) for path in parquets]
         if tables or not parquets:
             load(connection, tables, self._run)
             sources.append(f"SELECT * FROM {LOADED}")  # noqa: S608
-        for path in parquets:
-            with readable(path):
-                connection.execute(f"DESCRIBE SELECT * FROM read_parquet({quoted(path)})")  # noqa: S608
         rows = " UNION ALL ".join(sources)
-        connection.execute(f"CREATE VIEW operations AS SELECT *{self._replaced()} FROM ({rows})")  # noqa: S608
+        connection.execute(f"CREATE VIEW caused AS SELECT *{self._replaced()} FROM ({rows})")  # noqa: S608
+        connection.execute("CREATE VIEW operations AS SELECT * EXCLUDE (cause) FROM caused")
         return connection
 
     def _replaced(self) -> str:
@@ -139,7 +146,15 @@ class Operations:
     def rows(self) -> Iterator[tuple[Rows, dict[int, str]]]:
         """Yield the raw rows in chunks with their texts, in the order of the tables; nothing when converted."""
         for path in self._parts.tables():
-            yield from chunks(TableReader(path, ROW))
+            yield from chunks(TableReader(path, OLDER))
+
+
+def caused(connection: DuckDBPyConnection, path: Path) -> str:
+    """Return SQL for the rows of a Parquet file with their causes. Raises RecordError when it cannot be read."""
+    rows = f"SELECT * FROM read_parquet({quoted(path)})"  # noqa: S608
+    with readable(path):
+        columns = [row[0] for row in connection.execute(f"DESCRIBE {rows}").fetchall()]
+    return rows if "cause" in columns else f"SELECT *, {older.CAUSE} AS cause FROM read_parquet({quoted(path)})"  # noqa: S608
 
 
 def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
@@ -175,13 +190,13 @@ def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest) -> N
     create(connection)
     _register_names(connection, run)
     for path in tables:
-        for rows, texts in chunks(TableReader(path, ROW)):
+        for rows, texts in chunks(TableReader(path, OLDER)):
             _insert(connection, rows, _used(rows, texts))
 
 
 def create(connection: DuckDBPyConnection) -> None:
     """Make the table LOADED, without rows."""
-    columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in COLUMNS)
+    columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in CAUSED)
     connection.execute(f"CREATE TABLE {LOADED} ({columns})")
 
 
@@ -197,7 +212,7 @@ def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
                 number, rows, texts = taken
                 made.append(folder / f"{number}.parquet")
                 with _registered(connection, rows, texts):
-                    connection.execute(f"COPY ({_rows_in_words()}) TO {quoted(made[-1])} (FORMAT parquet)")
+                    connection.execute(f"COPY ({_rows_in_words(rows)}) TO {quoted(made[-1])} (FORMAT parquet)")
         return made
 
     with ThreadPoolExecutor(HANDS) as pool:
@@ -214,7 +229,7 @@ class Source:
 
     def __init__(self, tables: Iterable[Path]) -> None:
         self._lock = threading.Lock()
-        self._chunks = (chunk for path in tables for chunk in chunks(TableReader(path, ROW)))
+        self._chunks = (chunk for path in tables for chunk in chunks(TableReader(path, OLDER)))
         self._taken = 0
 
     def take(self) -> tuple[int, Rows, Texts] | None:
@@ -234,7 +249,7 @@ class Source:
 
 def _insert(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> None:
     with _registered(connection, rows, texts):
-        connection.execute(f"INSERT INTO {LOADED} BY NAME {_rows_in_words()}")
+        connection.execute(f"INSERT INTO {LOADED} BY NAME {_rows_in_words(rows)}")
 
 
 def _used(rows: Rows, texts: dict[int, str]) -> Texts:
@@ -255,7 +270,7 @@ def _registered(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> Ite
         connection.unregister("_texts")
 
 
-def _rows_in_words() -> str:
+def _rows_in_words(rows: Rows) -> str:
     """SQL that gives registered rows with the columns of the record."""
     words = {name: f'r."{name}"' for name in NUMBERS} | {
         "key": "k.text",
@@ -270,11 +285,14 @@ def _rows_in_words() -> str:
         "outcome": "coalesce(u.text, '?')",
     }
     columns = ", ".join(f'{words[name]} AS "{name}"' for name in COLUMNS)
-    return f"""SELECT {columns} FROM _rows r
+    known = "cause" in (rows.dtype.names or ())
+    why = "coalesce(w.text, '')" if known else older.cause("e.text", "coalesce(u.text, '?')")
+    join = "LEFT JOIN _causes w ON r.cause = w.number" if known else ""
+    return f"""SELECT {columns}, {why} AS cause FROM _rows r
         LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
         LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
         LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
-        LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number"""  # noqa: S608
+        LEFT JOIN _phases p ON r.phase = p.number LEFT JOIN _outcomes u ON r.outcome = u.number {join}"""  # noqa: S608
 
 
 def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
@@ -284,6 +302,7 @@ def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
         "_sides": [(int(side), side.name.lower()) for side in Side],
         "_phases": [(int(phase), word_of_phase(phase)) for phase in Phase],
         "_outcomes": [(int(outcome), outcome.name.lower()) for outcome in Outcome],
+        "_causes": [(int(cause), cause.word) for cause in Cause],
     }
     for table, rows in words.items():
         connection.execute(f"CREATE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pileup.record.operations import KEPT, ROW
+from pileup.record.operations import KEPT, OLDER
 from pileup.record.tables import ROWS, TableReader
 
 NEWEST = 4
@@ -39,7 +39,7 @@ class ErrorTail:
         """
         if not self.path.exists():
             return []
-        reader = TableReader(self.path, ROW)
+        reader = TableReader(self.path, OLDER)
         newest: deque[int] = deque(maxlen=NEWEST)
         for kind, begin, end in reader.outline(self._position):
             if kind == ROWS:

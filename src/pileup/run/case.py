@@ -14,6 +14,7 @@ from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.order import case_seed
 from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
+from pileup.model.ending import FINISHED, Ending, EndingKind, StoppedBy
 from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
 from pileup.model.find import Find
 from pileup.model.journal import JournalEntry
@@ -30,7 +31,7 @@ from pileup.run.control.find import Finding, Sought
 from pileup.run.control.hold import Steering
 from pileup.run.delay import draw
 from pileup.run.places.program_fallback import client_for, interpreted
-from pileup.run.places.replay_starts import UNREADABLE, replayed
+from pileup.run.places.replay_starts import replayed
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
 from pileup.run.safety.own_folders import Footing, footing_of, in_own
 from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
@@ -180,22 +181,22 @@ class CaseRun:
             try:
                 if self.case.load.find is not None:
                     sought, position = self._find(self.case.load.find, fleet, work)
-                    reason = sought.reason
+                    ending = sought.ending
                 else:
-                    reason = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
+                    ending = self._attend(fleet, self._order(starts), work, self.case.longest, self._ended)
             finally:
                 self._live.faults.end(self.case.test.name)
-        if reason.startswith(UNREADABLE):
-            return ERROR, reason
+        if ending.kind is EndingKind.UNREADABLE:
+            return ERROR, str(ending)
         if sought.outcome is not None:
-            return sought.outcome, reason
-        if reason.startswith("set-up failed"):
-            return FAILED, reason
-        if reason.startswith("limit"):
-            self._live.stop.ask(reason, Haste.IN_ORDER)
+            return sought.outcome, sought.reason
+        if ending.kind is EndingKind.SET_UP_FAILED:
+            return FAILED, str(ending)
+        if ending.kind is EndingKind.LIMIT:
+            self._live.stop.ask(StoppedBy.LIMIT, ending.why, Haste.IN_ORDER)
         outcome, judged = self._judge(self._known, position, Phase.MEASURE)
         excused = self._excused(position, sampled) if outcome == FAILED else ""
-        told = "; ".join(part for part in (excused, judged, reason) if part)
+        told = "; ".join(part for part in (excused, judged, str(ending)) if part)
         return (UNKNOWN, told) if excused else (outcome, told)
 
     def _tell_starts(self, digest: str) -> None:
@@ -207,7 +208,7 @@ class CaseRun:
     def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[Sought, Position]:
         """Look for the level and measure it; return how that ended, and where the record of measuring begins."""
 
-        def press(load: Load, trial: int) -> str:
+        def press(load: Load, trial: int) -> Ending:
             order = self._order(None)
             if trial:  # arrivals of their own: what chance does to one trial it must not do to all
                 order = replace(order, trial=True, seed=case_seed(order.seed, f"trial {trial}"))
@@ -245,8 +246,8 @@ class CaseRun:
 
     def _attend(
         self, fleet: Fleet, order: Order, work: Work, longest: int, ended: threading.Event | None = None
-    ) -> str:
-        """Press and serve one load; return why it ended early, or what went wrong in a client's set-up.
+    ) -> Ending:
+        """Press and serve one load; return how it ended: as finished, too, when it was ended with what it lives beside.
 
         Cleaning up goes on when the run is stopped in order; only a second Ctrl-C ends that too.
         """
@@ -258,9 +259,11 @@ class CaseRun:
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
         self._live.attend(pressing, longest, heeds, ended, steering, waits=self._waits)
-        if pressing.reason and self._live.stop.haste:
+        ending = pressing.ending
+        if ending.early and self._live.stop.haste:
             self._live.book.cut(self.case)
-        return pressing.mistake or ("" if ended is not None and ended.is_set() else pressing.reason)
+        as_meant = ended is not None and ended.is_set() and ending.kind is not EndingKind.SET_UP_FAILED
+        return FINISHED if as_meant else ending
 
     def _do(self, program: Program, phase: Phase) -> str:
         """Do the steps of a program once, outside the load; return what went wrong, empty when nothing did.
@@ -279,7 +282,7 @@ class CaseRun:
         early = self._attend(self._live.fleets.local, order, work, timeout * step.repeat)
         entry = replace(self._known, load_kind=load.kind, fail_when=None)
         outcome, reason = self._judge(entry, position, phase)
-        return "" if outcome == PASSED else early or reason
+        return "" if outcome == PASSED else str(early) or reason
 
     def _order(self, starts: StartsFile | None) -> Order:
         limits = self._live.plan.suite.limits

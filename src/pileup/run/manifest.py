@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pileup._core._native import now
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import RecordError
 from pileup.model.manifest import AuditEntry, CaseEntry, Manifest
 from pileup.model.not_covered import Uncovered
@@ -30,8 +31,13 @@ class ManifestWriter:
         self._lock = threading.RLock()
         self._due = 0
         self._audits = 1 + max((audit.number for audit in run.audits), default=-1)
-        self.broken = ""
-        """Why the record cannot be written any more, by the first attempt that failed; empty while it can."""
+        self.broken_by: Exception | None = None
+        """Why the record cannot be written any more, by the first attempt that failed; None while it can."""
+
+    @property
+    def broken(self) -> str:
+        """The same as a sentence; empty while it can."""
+        return "" if self.broken_by is None else str(self.broken_by)
 
     @property
     def run(self) -> Manifest:
@@ -114,13 +120,15 @@ class ManifestWriter:
             self._run = replace(self._run, audits=(*self._run.audits, audit))
             self._save_soon()
 
-    def stopped(self, reason: str) -> None:
-        """Note why the run does not go to its end; the first reason stays."""
-        self.update(lambda run: replace(run, stopped=run.stopped or reason))
+    def stopped(self, by: StoppedBy | None, reason: str) -> None:
+        """Note who stopped the run before its end, None: nobody, and why; the first reason stays."""
+        with self._lock:
+            if by is not None and not self._run.stopped:
+                self._run = replace(self._run, stopped=reason, stopped_by=by)
 
-    def fault(self, text: str, trace: str = "") -> None:
-        """Note a fault of pileup itself."""
-        self.stopped(f"internal: {text}")
+    def failed(self, text: str, trace: str = "") -> None:
+        """Note a failure of pileup itself."""
+        self.stopped(StoppedBy.INTERNAL, f"{StoppedBy.INTERNAL}: {text}")
         self._event("fault of pileup", text, trace=trace)
 
     def save(self) -> None:
@@ -140,7 +148,7 @@ class ManifestWriter:
 
     def break_off(self, problem: Exception) -> None:
         """Note that the record cannot be written; the run shall end in order, with what was recorded kept."""
-        self.broken = self.broken or str(problem)
+        self.broken_by = self.broken_by or problem
 
     def _event(self, kind: str, text: str, **fields: Any) -> None:
         try:

@@ -95,7 +95,7 @@ class Runner:
         held = leftovers.register(self.folder, self._plan, self._held)
         with routed():
             self._guarded(self._run_all)
-        self._book.stopped(self._stop.reason)
+        self._book.stopped(self._stop.by, self._stop.reason)
         self._book.update(lambda run: over(run, now()))
         try:
             self._book.save()
@@ -111,8 +111,9 @@ class Runner:
     def _unfinished(self, problem: Exception) -> RecordError:
         path = self.folder.path
         hint = f"what was recorded is kept: `pileup show {path}`, and `pileup resume {path}` once there is room"
-        told = f"the run was ended, its record is not finished: {self._book.broken or problem}"
-        return RecordError(told.partition("; expected")[0], "room on the disk", hint)
+        why = self._book.broken_by or problem
+        what = why.what if isinstance(why, PileupError) else str(why)
+        return RecordError(f"the run was ended, its record is not finished: {what}", "room on the disk", hint)
 
     def _run_all(self) -> None:
         plan, folder, book = self._plan, self.folder, self._book
@@ -155,11 +156,11 @@ class Runner:
         try:
             act()
         except PileupError as problem:
-            self._book.fault(str(problem))
+            self._book.failed(str(problem))
         except Exception as problem:
             known = self._book.broken and isinstance(problem, OSError)  # the disk refuses again
             told = str(problem) if known else f"{type(problem).__name__}: {problem}"
-            self._book.fault(told, "" if known else traceback.format_exc())
+            self._book.failed(told, "" if known else traceback.format_exc())
 
     def _watches(self, targets: Targets, supervisor: Supervisor) -> list[Watch]:
         watches = []
@@ -268,7 +269,7 @@ class Runner:
         try:
             outcome, reason = run.run()
         except Exception as problem:
-            self._book.fault(f"case {case.name}: {type(problem).__name__}: {problem}", traceback.format_exc())
+            self._book.failed(f"case {case.name}: {type(problem).__name__}: {problem}", traceback.format_exc())
             outcome, reason = ERROR, f"a fault of pileup: {problem}"
         self._book.end(case, outcome, reason)
         return CaseEnded(case.id, outcome, reason)

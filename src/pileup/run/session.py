@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pileup._core._native import now
 from pileup.fleet import Pressing
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import RecordError
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
@@ -102,7 +103,7 @@ class Live:
             self.fleets.local.flush()
         passed = self.guard.passed(now())
         if passed and not self.stop.haste:
-            self.stop.ask(f"limit: {passed}", Haste.IN_ORDER)
+            self.stop.ask(StoppedBy.LIMIT, passed, Haste.IN_ORDER)
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -112,7 +113,7 @@ class Live:
         except (RecordError, OSError) as problem:
             self.book.break_off(problem)
         if self.book.broken and not self.stop.haste:
-            self.stop.ask(f"internal: {self.book.broken}", Haste.IN_ORDER)
+            self.stop.ask(StoppedBy.INTERNAL, self.book.broken, Haste.IN_ORDER)
 
     def _take(self, pressing: Pressing) -> None:
         with self._recording():

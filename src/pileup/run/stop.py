@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from enum import IntEnum
 
+from pileup.model.ending import StoppedBy
+
 LOOK = 0.05
 """Seconds between two looks of who waits."""
 
@@ -25,13 +27,17 @@ class Stop:
 
     def __init__(self) -> None:
         self.haste = Haste.NONE
+        self.by: StoppedBy | None = None
+        """Who has asked first."""
         self.reason = ""
+        """The same in words: `user: Ctrl-C`."""
         self.since: float | None = None
         """When somebody who waits has asked first, s (monotonic); a limit waits for nothing."""
 
-    def ask(self, reason: str, haste: Haste | None = None) -> None:
+    def ask(self, by: StoppedBy, why: str, haste: Haste | None = None) -> None:
         """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is no person."""
-        self.reason = self.reason or reason
+        if self.by is None:
+            self.by, self.reason = by, f"{by}: {why}"
         if haste is None and self.since is None:
             self.since = time.monotonic()
         following = Haste(min(self.haste + 1, Haste.AT_ONCE))

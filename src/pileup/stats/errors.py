@@ -26,14 +26,14 @@ def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, .
     places = {place.number: place.name for place in run.places}
     rows = connection.execute(
         f"""WITH wrong AS (
-            SELECT * FROM operations WHERE outcome <> 'passed' AND side = 'client' AND phase <> '{BROKEN_OFF}')
-        SELECT "case", operation, outcome, error, count(*) AS number, min(start), arg_min(place, start)
+            SELECT * FROM caused WHERE outcome <> 'passed' AND side = 'client' AND phase <> '{BROKEN_OFF}')
+        SELECT "case", operation, outcome, error, count(*) AS number, min(start), arg_min(place, start), cause
         FROM wrong WHERE NOT (parent = 0 AND id IN (SELECT parent FROM wrong WHERE parent <> 0))
-        GROUP BY "case", operation, outcome, error ORDER BY number DESC, min(start) LIMIT {MOST_GROUPS}"""  # noqa: S608
+        GROUP BY "case", operation, outcome, error, cause ORDER BY number DESC, min(start) LIMIT {MOST_GROUPS}"""  # noqa: S608
     ).fetchall()
     return tuple(
-        ErrorGroup(case, operation, outcome, message, int(number), int(first), places.get(place, str(place)))
-        for case, operation, outcome, message, number, first, place in rows
+        ErrorGroup(case, operation, outcome, message, int(number), int(first), places.get(place, str(place)), cause)
+        for case, operation, outcome, message, number, first, place, cause in rows
     )
 
 

@@ -43,4 +43,6 @@ def _event(each: EventEntry) -> Event:
     end = begin if each.end is None else max(begin, each.end)
     about = next((f"{word}" for name in ABOUT if (word := getattr(each, name)) not in (None, "")), "")
     number = -1 if each.fault is None else each.fault
-    return Event(each.kind, each.text, begin, end, about, fault=each.name, number=number, gone=each.gone)
+    return Event(
+        each.kind, each.text, begin, end, about, fault=each.name, says=each.says, number=number, gone=each.gone
+    )

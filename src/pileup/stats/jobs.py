@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pileup.model.cause import Cause
 from pileup.model.manifest import Manifest
 from pileup.model.results import CaseResult, OperationResult
 from pileup.model.submissions import JobReason, JobsResult
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 JOB = "job"
-CANCELLED = "cancelled"
+CANCELLED = Cause.CANCELLED.word
 WORDS = {"passed": "completed", "unfinished": "not over at the end", "lost": "lost with its place"}
-"""Outcome -> what it says of a job; of a failed one the system's reason tells whether it was cancelled."""
+"""Outcome -> what it says of a job; of any other the cause says whether it was cancelled."""
 STATES = ("completed", "failed", CANCELLED, "not over at the end", "lost with its place")
 MOST_REASONS = 50
+Group = tuple[str, str, str, int, str]
+"""Outcome, message, cause, how many jobs ended so, and the name of one."""
 
 
 def states_of(found: Iterable[JobsResult]) -> list[str]:
@@ -34,13 +37,13 @@ def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...
     """Return how the jobs of each test ended, in the order of the suite; `connection` has the view `operations`."""
     order = list(dict.fromkeys(case.test or case.name for case in run.cases))
     rows = connection.execute(
-        f"""SELECT test, outcome, error, count(*), min(key) FROM operations
+        f"""SELECT test, outcome, error, cause, count(*), min(key) FROM caused
         WHERE operation = '{JOB}' AND parent <> 0 AND side = 'client' AND phase <> '{BROKEN_OFF}'
-        GROUP BY test, outcome, error ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
+        GROUP BY test, outcome, error, cause ORDER BY count(*) DESC, min(start)"""  # noqa: S608  our own words
     ).fetchall()
-    found: dict[str, list[tuple[str, str, int, str]]] = {}
-    for test, outcome, error, count, name in rows:
-        found.setdefault(str(test), []).append((str(outcome), str(error or ""), int(count), str(name)))
+    found: dict[str, list[Group]] = {}
+    for test, outcome, error, cause, count, name in rows:
+        found.setdefault(str(test), []).append((str(outcome), str(error or ""), str(cause), int(count), str(name)))
     return tuple(_result(test, found[test]) for test in sorted(found, key=lambda test: _place(order, test)))
 
 
@@ -50,9 +53,8 @@ def with_cancelled(connection: DuckDBPyConnection, cases: Iterable[CaseResult]) 
     if not any(each.detached and each.counts.failed for case in found for each in case.operations):
         return tuple(found)
     rows = connection.execute(
-        f"""SELECT case_id, operation, count(*) FROM operations
-        WHERE parent <> 0 AND side = 'client' AND phase = 'measure' AND outcome = 'failed'
-            AND starts_with(lower(error), '{CANCELLED}')
+        f"""SELECT case_id, operation, count(*) FROM caused
+        WHERE parent <> 0 AND side = 'client' AND phase = 'measure' AND outcome = 'failed' AND cause = '{CANCELLED}'
         GROUP BY case_id, operation"""  # noqa: S608  our own word
     ).fetchall()
     counts = {(int(number), str(operation)): int(count) for number, operation, count in rows}
@@ -68,11 +70,11 @@ def _place(order: list[str], test: str) -> int:
     return order.index(test) if test in order else len(order)
 
 
-def _result(test: str, groups: list[tuple[str, str, int, str]]) -> JobsResult:
+def _result(test: str, groups: list[Group]) -> JobsResult:
     states: Counter[str] = Counter()
     reasons: list[JobReason] = []
-    for outcome, error, count, name in groups:
-        states[_state(outcome, error)] += count
+    for outcome, error, cause, count, name in groups:
+        states[_state(outcome, cause)] += count
         if outcome not in WORDS:
             reasons.append(JobReason(error or outcome, count, name))
     judged = states["completed"] + states["failed"]  # who cancels a job asks for its end
@@ -85,7 +87,7 @@ def _result(test: str, groups: list[tuple[str, str, int, str]]) -> JobsResult:
     )
 
 
-def _state(outcome: str, error: str) -> str:
+def _state(outcome: str, cause: str) -> str:
     if outcome in WORDS:
         return WORDS[outcome]
-    return CANCELLED if error.lower().startswith(CANCELLED) else "failed"
+    return CANCELLED if cause == CANCELLED else "failed"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pileup.model import self_metrics
+from pileup.model.ending import StoppedBy
 from pileup.model.event import FAULT, Event
 from pileup.model.exits import ExitCode, combine
 from pileup.model.manifest import Manifest, UntilEntry
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 STOPPED = {
-    "user": ExitCode.STOPPED_BY_USER,
-    "limit": ExitCode.STOPPED_BY_LIMIT,
-    "internal": ExitCode.INTERNAL,
+    StoppedBy.USER: ExitCode.STOPPED_BY_USER,
+    StoppedBy.LIMIT: ExitCode.STOPPED_BY_LIMIT,
+    StoppedBy.INTERNAL: ExitCode.INTERNAL,
 }
 OF_CASE = {
     FAILED: ExitCode.CASE_FAILED,
@@ -71,10 +72,10 @@ def results(folder: RunFolder) -> RunResults:
     happened = events(folder.events(), run.sessions)
     with folder.operations().connect() as connection:
         unconfirmed.set_aside(connection, run.cases)
-        felt = outages.outages(connection, happened, run)
+        found_outages = outages.outages(connection, happened, run)
         told = audits.audits(folder, run)
-        struck = repeats.strikes(happened, felt, told, run)
-        happened = outages.with_outages(happened, felt)
+        felt = repeats.felt(happened, found_outages, told, run)
+        happened = outages.with_outages(happened, found_outages)
         found_errors = errors(connection, run)
         by_servers = served(connection)
         data = _cases(folder, run, connection)
@@ -87,7 +88,7 @@ def results(folder: RunFolder) -> RunResults:
         limited = frozenset(found.case for found in found_limits if found.generator)
         failures = {found.case: found.failures for found in found_limits}
         monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
-        seen = series + repeats.series(struck)
+        seen = series + repeats.series(felt)
         covered = coverage.of(run)
         judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
         ended = jobs.jobs(connection, run)
@@ -113,7 +114,7 @@ def results(folder: RunFolder) -> RunResults:
         notes=tuple(_notes(run, cases)),
         events=_in_time(happened + bottleneck.events(found_limits) + _steady(data)),
         points=found_points,
-        faults=repeats.results(struck),
+        faults=repeats.results(felt),
         audits=told,
         jobs=ended,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
@@ -164,8 +165,8 @@ def exit_code(
     codes = [OF_CASE[case.outcome] for case in cases if case.outcome in OF_CASE]
     codes += [of_criterion(each) for each in judged]
     codes += [OF_EQUIVALENCE.get(each.verdict, ExitCode.PASSED) for each in equal]
-    if run.stopped:
-        codes.append(STOPPED.get(run.stopped.partition(":")[0], ExitCode.INTERNAL))
+    if run.stopped_by:
+        codes.append(STOPPED[run.stopped_by])
     if not _anything(cases):
         codes.append(ExitCode.UNKNOWN)
     if not run.has_ended or run.fault_problems or audits.problems(run):

@@ -89,7 +89,7 @@ def test_stopping_at_once_ends_the_loop(bench: Any) -> None:
     asyncio.run(Loop(press, hang).run())
     for op in under_way:
         op.finish(0)
-    assert press.reason == "stopped"
+    assert press.ending == ("stopped", "stopped")
     assert bench.table().rows["outcome"].tolist() == [Outcome.UNFINISHED] * 2
 
 

@@ -48,7 +48,7 @@ def test_once_is_one_iteration_by_client_0(bench: Any) -> None:
     drive(press, iterate)
     assert seen == [(0, 0)]
     assert press.over
-    assert press.reason == ""
+    assert press.ending == ("finished", "")
     assert len(bench.table().rows) == 1
 
 
@@ -244,7 +244,7 @@ def test_stopping_at_once_records_what_hangs_as_unfinished(bench: Any) -> None:
     press.stop(True)
     assert press.wait(10)
     assert press.over
-    assert press.reason == "stopped"
+    assert press.ending == ("stopped", "stopped")
     let_go.set()
     server.join(10)
     assert not server.is_alive()
@@ -263,7 +263,7 @@ def test_stopping_gently_lets_the_iteration_end(bench: Any) -> None:
         op.finish(0)
 
     drive(press, iterate)
-    assert press.reason == "stopped"
+    assert press.ending == ("stopped", "stopped")
     rows = bench.table().rows
     assert 1 <= len(rows) <= 2
     assert set(rows["outcome"]) == {0}
@@ -272,7 +272,7 @@ def test_stopping_gently_lets_the_iteration_end(bench: Any) -> None:
 def test_many_errors_in_a_row_end_the_load(bench: Any) -> None:
     press = bench.press(kind="times", times=1000, errors_in_a_row=5)
     drive(press, lambda op: op.finish(0 if op.number % 5 == 0 and op.number < 20 else 1, "broken"))
-    assert "5 errors in a row" in press.reason
+    assert press.ending == ("limit", "5 errors in a row")
     rows = bench.table().rows
     assert rows["outcome"][-5:].tolist() == [1] * 5
     assert len(rows) < 30
@@ -281,7 +281,7 @@ def test_many_errors_in_a_row_end_the_load(bench: Any) -> None:
 def test_a_limit_of_operations_ends_the_load(bench: Any) -> None:
     press = bench.press(kind="times", times=1000, operations=20)
     drive(press, passing)
-    assert press.reason != ""
+    assert press.ending == ("limit", "20 operations")
     assert len(bench.table().rows) == 20
 
 

@@ -41,7 +41,7 @@ def test_a_row_has_every_field(bench: Any) -> None:
     assert (child["outcome"], parent["outcome"]) == (0, 1)
     for row in (parent, child):
         assert (row["case"], row["client"], row["target"], row["place"]) == (3, client, 1, 2)
-        assert (row["side"], row["phase"], row["pad"]) == (0, 3, 0)
+        assert (row["side"], row["phase"], row["cause"]) == (0, 3, 0)
 
 
 def test_flush_brings_everything_into_the_file(bench: Any) -> None:

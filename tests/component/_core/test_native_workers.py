@@ -86,7 +86,7 @@ def test_an_endless_load_goes_on_until_it_is_stopped(bench: Any) -> None:
     assert not press.wait(0.05)
     press.stop(False)
     assert press.wait(20)
-    assert (press.reason, press.frame()["clients"]) == ("stopped", 2)
+    assert (press.ending[0], press.frame()["clients"]) == ("stopped", 2)
     assert set(bench.table().rows["outcome"]) == {0}
 
 
@@ -125,7 +125,7 @@ def test_http_against_practice_storage(bench: Any, tmp_path: Path, keep_alive: b
 def test_errors_are_grouped_and_end_the_load(bench: Any, tmp_path: Path) -> None:
     press = bench.press(kind="times", times=1000, errors_in_a_row=7)
     run(press, spec("posix", root=str(tmp_path)), program(READ))
-    assert "7 errors in a row" in press.reason
+    assert press.ending == ("limit", "7 errors in a row")
     table = bench.table()
     assert len(table.rows) == 7
     assert len(set(table.text("error"))) == 1

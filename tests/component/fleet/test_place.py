@@ -12,6 +12,7 @@ import pytest
 from pileup.fleet import Fleet, Order, Pressing, Work
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.python.capture import routed
+from pileup.model.ending import EndingKind
 from pileup.model.record import Frame
 from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test
@@ -157,5 +158,6 @@ def test_a_task_that_hangs_is_cut_off_as_ambiguous(folder: RunFolder) -> None:
 
 def test_a_set_up_that_fails_ends_the_load_and_is_told(folder: RunFolder) -> None:
     pressing, frames = press(folder, BadSetUp, Load.model_validate({"clients": 4, "for": 60 * SECOND}))
-    assert pressing.mistake.startswith("set-up failed: OSError: no disk (test_place.py:")
+    assert pressing.ending.kind is EndingKind.SET_UP_FAILED
+    assert str(pressing.ending).startswith("set-up failed: OSError: no disk (test_place.py:")
     assert counts(frames)["passed"] == 0

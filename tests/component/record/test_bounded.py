@@ -82,12 +82,12 @@ def test_when_one_thread_of_a_conversion_fails_the_other_does_not_go_on(folder, 
     monkeypatch.setattr(convert, "IN_MEMORY", 0)
     words, asked = operations._rows_in_words, []
 
-    def failing():
+    def failing(rows):
         asked.append(1)
         if len(asked) == 1:
             raise OSError("no room")
         time.sleep(0.5)
-        return words()
+        return words(rows)
 
     monkeypatch.setattr(operations, "_rows_in_words", failing)
     with pytest.raises(OSError, match="no room"):

@@ -4,30 +4,31 @@ import sys
 import threading
 from typing import Any
 
+from pileup.model.ending import StoppedBy
 from pileup.run.stop import Haste, Stop
 
 
 def test_once_is_in_order_and_twice_is_at_once() -> None:
     stop = Stop()
     assert stop.haste is Haste.NONE
-    stop.ask("user: Ctrl-C")
+    stop.ask(StoppedBy.USER, "Ctrl-C")
     assert stop.haste is Haste.IN_ORDER
-    stop.ask("user: again")
+    stop.ask(StoppedBy.LIMIT, "again")
     assert stop.haste is Haste.AT_ONCE
-    assert stop.reason == "user: Ctrl-C"
+    assert (stop.by, stop.reason) == (StoppedBy.USER, "user: Ctrl-C")
 
 
 def test_a_limit_stops_in_order_however_often_it_is_noticed() -> None:
     stop = Stop()
     for _ in range(3):
-        stop.ask("limit: enough", Haste.IN_ORDER)
+        stop.ask(StoppedBy.LIMIT, "enough", Haste.IN_ORDER)
     assert stop.haste is Haste.IN_ORDER
 
 
 def test_waiting_ends_when_it_is_asked() -> None:
     stop = Stop()
     assert not stop.wait(0)
-    stop.ask("x")
+    stop.ask(StoppedBy.USER, "x")
     assert stop.wait(0)
 
 
@@ -40,7 +41,7 @@ class Asker:
     def look(self, _frame: object, event: str, _: object) -> Any:
         self.left -= event == "line"
         if event == "line" and self.left == 0:
-            self.stop.ask("user: SIGTERM")
+            self.stop.ask(StoppedBy.USER, "SIGTERM")
         return self.look
 
     def wait(self) -> None:

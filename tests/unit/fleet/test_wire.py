@@ -19,8 +19,10 @@ from pileup.fleet.wire import (
     pack_frames,
     receive,
     unpack_claims,
+    unpack_ending,
     unpack_frames,
 )
+from pileup.model.ending import Ending, EndingKind
 from pileup.model.record import Frame, FrameRow
 
 PLAIN = st.dictionaries(
@@ -152,3 +154,16 @@ def test_claims_come_as_they_were_sent() -> None:
 def test_claims_that_are_none_are_refused(nonsense: object) -> None:
     with pytest.raises(WireError):
         unpack_claims(nonsense)
+
+
+@pytest.mark.parametrize("kind", list(EndingKind))
+def test_an_ending_comes_as_it_was_sent(kind: EndingKind) -> None:
+    sent = read_of(encode("over", {"part": 1, "ending": kind, "why": "so"}))
+    assert sent is not None
+    assert unpack_ending(sent) == Ending(kind, "so")
+
+
+@pytest.mark.parametrize("ending", ["", "limit: 7 errors in a row", 3, None])
+def test_what_is_no_ending_is_refused(ending: object) -> None:
+    with pytest.raises(WireError):
+        unpack_ending(Message("over", {"part": 1, "ending": ending, "why": "so"}))

@@ -19,7 +19,8 @@ from tests.support import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
 TODAY = sorted((GOLDEN / "manifests").glob("*.json"))
-"""Written by runs before run.json had types: audits, a search, a hold, an attached target, a study, a resumed run."""
+"""Written by runs before run.json had types, but for `stopped_by`: audits, a search, a hold, an attached target, a
+study, a resumed run."""
 
 
 @pytest.mark.parametrize("path", TODAY, ids=lambda path: path.stem)

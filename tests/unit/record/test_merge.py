@@ -4,6 +4,7 @@ import pytest
 
 from pileup.cli.app import run_app
 from pileup.cli.verify import findings
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import RecordError
 from pileup.model.record import ClaimRow, FindingRow, Sample, SampleRow
 from pileup.record import RunFolder
@@ -62,6 +63,12 @@ def test_repeats_are_counted_on(merged):
     assert info["repeat"] == 5
     visits = [case["visit"] for case in info["cases"]]
     assert len(set(visits)) == len(visits) == 10
+
+
+def test_who_stopped_one_of_them_has_stopped_all(tmp_path):
+    stopped = {"stopped": "limit: 3 TiB moved", "stopped_by": "limit"}
+    _, run = merge([made(tmp_path, "a", repeats=1), made(tmp_path, "b", repeats=1, **stopped)], tmp_path / "out")
+    assert (run.stopped, run.stopped_by) == ("limit: 3 TiB moved", StoppedBy.LIMIT)
 
 
 def test_figures_are_those_of_all_rows(merged):

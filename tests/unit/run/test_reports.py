@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from pileup.model.exits import ExitCode
+from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
+from pileup.model.verdict import RunVerdict
 from pileup.plugin import PluginError, Report, registry
 from pileup.record import RunFolder
 from pileup.run.reports import write_reports
 from pileup.suite import load
 
-RESULTS = RunResults("", {"title": "t"}, (), (), (), (), ExitCode.PASSED, "passed", "")
+RESULTS = RunResults("", Manifest(title="t"), (), (), (), (), ExitCode.PASSED, RunVerdict.PASSED, "")
 SUITE = "pileup: 1\ntitle: t\ntests: [{name: a, use: noop}]\n"
 
 
@@ -68,7 +70,7 @@ class Escaping(Plain):
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     found = RunFolder.create(tmp_path / "runs", "t", 1)
-    found.save({"cases": []})
+    found.save(Manifest())
     return found
 
 
@@ -85,7 +87,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def told(folder: RunFolder) -> list[str]:
-    return [str(each["text"]) for each in folder.events()]
+    return [each.text for each in folder.events()]
 
 
 def files(folder: RunFolder) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pileup.model.cause import Cause
 from pileup.model.exits import ExitCode
 from pileup.model.record import ClaimRow, FindingRow
 from pileup.plugin.batch import Fate
@@ -149,6 +150,7 @@ def ended(tmp_path):
         rows["end"], rows["operation"] = scans.START + 1, 1
         kinds = [kind for kind, count in jobs.items() for _ in range(count)]
         rows["outcome"], rows["error"] = zip(*kinds, strict=True)
+        rows["cause"] = np.where(rows["error"] == 3, Cause.CANCELLED, Cause.NONE)
         writer = TableWriter(folder.operations_path(1), "operations", ROW)
         writer.append(rows, ERRORS, ("key", "error", "operation"))
         writer.close()

@@ -18,7 +18,8 @@ def test_events_have_a_begin_an_end_and_what_they_are_about():
     found = told(
         [
             {"number": 3, "time": 9, "kind": "monitor", "text": "too slow"},
-            {"number": 1, "time": 5, "kind": "fault", "text": "se is killed", "begin": 2, "end": 4, "target": "se"},
+            {"number": 1, "time": 5, "kind": "fault", "text": "se is killed", "begin": 2, "end": 4, "target": "se"}
+            | {"says": "kill of se at 2 s of copy"},
             {"number": 2, "time": 3, "kind": "case", "text": "copy begins"},
             {"number": 4, "time": 10, "kind": "place", "text": "lost", "place": 0, "end": "never"},
         ]
@@ -28,6 +29,7 @@ def test_events_have_a_begin_an_end_and_what_they_are_about():
         ("monitor", 9, 9, ""),
         ("place", 10, 10, "0"),
     ]
+    assert [each.says for each in found] == ["kill of se at 2 s of copy", "", ""]
 
 
 @pytest.mark.parametrize(("ended", "begin"), [(70 * SECOND, 70), (None, 60)])

@@ -114,8 +114,13 @@ def test_exit_codes_of_criteria(ended, kept, code, verdict):
 def test_exit_codes_of_cases(ended, stopped, outcome, code, verdict):
     cases = plain(ended)["cases"]
     cases[1]["outcome"] = outcome
-    found = change(ended, criteria=[], cases=cases, stopped=stopped)
+    found = change(ended, criteria=[], cases=cases, stopped=stopped, stopped_by=stopped.partition(":")[0])
     assert (found.exit_code, found.verdict) == (code, verdict)
+
+
+def test_who_stopped_a_run_is_in_its_record_and_not_in_the_sentence_for_people(ended):
+    assert change(ended, stopped="limit: internal: user", stopped_by="user").exit_code == ExitCode.STOPPED_BY_USER
+    assert change(ended, stopped="user: limit", stopped_by="limit").exit_code == ExitCode.STOPPED_BY_LIMIT
 
 
 def test_a_run_that_measured_nothing_cannot_pass(tmp_path, golden):

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pileup_engine::client::{Act, Call, Client, Factory, Failure};
+use pileup_engine::ending::{Ending, EndingKind};
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::{Ended, Next};
 use pileup_record::{Histogram, Outcome, Phase};
@@ -107,7 +108,7 @@ fn stopped_at_once_what_is_under_way_is_unfinished_and_nothing_hangs() {
     press.stop(true);
     let frames = finish(&press);
     assert_eq!(count(&frames, Outcome::Unfinished, true), 5);
-    assert_eq!(press.reason(), "stopped");
+    assert_eq!(press.ending(), Ending::stopped());
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn errors_in_a_row_end_the_load() {
     let press = bench.press(r#"{"kind": "closed", "clients": 1, "for": 60000000000, "errors_in_a_row": 7}"#);
     press.native(PosixFactory::new(&root).unwrap(), program(&[r#"{"verb": "stat"}"#])).unwrap();
     assert_eq!(count(&finish(&press), Outcome::Failed, true), 7);
-    assert_eq!(press.reason(), "limit: 7 errors in a row");
+    assert_eq!(press.ending(), Ending::new(EndingKind::Limit, "7 errors in a row"));
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn workers_share_what_there_is_and_end_together() {
         let frames = finish(&press);
         let missed: u64 = frames.iter().map(|frame| frame.missed).sum();
         assert_eq!(count(&frames, Outcome::Passed, true) + missed, passed, "{shape}");
-        assert_eq!(press.reason(), "");
+        assert_eq!(press.ending(), Ending::default());
     }
 }
 
@@ -212,7 +213,7 @@ fn errors_in_a_row_are_counted_over_all_workers_and_end_all() {
         let press = bench.press(&shape);
         press.native(Odd(u32::MAX), program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
         let frames = finish(&press);
-        assert_eq!(press.reason(), "limit: 50 errors in a row");
+        assert_eq!(press.ending(), Ending::new(EndingKind::Limit, "50 errors in a row"));
         let failed = count(&frames, Outcome::Failed, true);
         assert!((50..50 + 4 * 50).contains(&failed), "{workers} workers: {failed}");
     }
@@ -228,7 +229,7 @@ fn what_passes_at_one_worker_ends_a_row_of_errors_at_another() {
         let press = bench.press(&shape);
         press.native(Odd(1), program(&[r#"{"cost_ns": 1000000}"#])).unwrap();
         let frames = finish(&press);
-        assert_eq!(press.reason(), "", "{workers} workers");
+        assert_eq!(press.ending(), Ending::default(), "{workers} workers");
         assert!(count(&frames, Outcome::Failed, true) > 50);
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use pileup_engine::ending::{Ending, EndingKind};
 use pileup_engine::puller::{Begin, Puller, Step};
 use pileup_schedule::{Load, Schedule, Stage};
 use proptest::prelude::*;
@@ -126,8 +127,8 @@ fn an_endless_load_goes_on_until_it_is_stopped_and_keeps_its_intended_starts() {
         assert_eq!(begin.intended, (10 * turn - 5).max(0) * MS, "due when the client was free");
         puller.finished(0, (10 * turn + 5) * MS, true);
     }
-    puller.stop(10_000 * MS, "stopped");
-    assert_eq!((puller.next(10_000 * MS), puller.reason()), (Step::Done, "stopped"));
+    puller.stop(10_000 * MS, &Ending::stopped());
+    assert_eq!((puller.next(10_000 * MS), puller.ending()), (Step::Done, &Ending::stopped()));
 }
 
 proptest! {
@@ -224,13 +225,13 @@ fn errors_in_a_row_stop_the_load_and_a_success_between_counts_anew() {
     let load = load(r#"{"kind": "times", "times": 100, "errors_in_a_row": 3}"#);
     let (lines, puller) = simulate(&load, |_| 1, |k| k == 2);
     assert_eq!(lines.len(), 6);
-    assert_eq!(puller.reason(), "limit: 3 errors in a row");
+    assert_eq!(*puller.ending(), Ending::new(EndingKind::Limit, "3 errors in a row"));
 }
 
 #[test]
 fn a_limit_of_operations_stops_the_load() {
     let (lines, puller) = simulate(&load(r#"{"kind": "times", "times": 100, "operations": 4}"#), |_| 1, |_| true);
-    assert_eq!((lines.len(), puller.reason()), (4, "limit: 4 operations"));
+    assert_eq!((lines.len(), puller.ending()), (4, &Ending::new(EndingKind::Limit, "4 operations")));
 }
 
 #[test]
@@ -293,7 +294,7 @@ fn shards_share_a_limit_of_operations_and_one_that_is_just_met_is_no_stop() {
     let begun = |shard| starts(&Load { shard, shards: 4, ..whole.clone() }, 2).len();
     assert_eq!((0..4).map(begun).sum::<usize>(), 10);
     let (lines, puller) = simulate(&load(r#"{"kind": "times", "times": 4, "operations": 4}"#), |_| 1, |_| true);
-    assert_eq!((lines.len(), puller.reason()), (4, ""));
+    assert_eq!((lines.len(), puller.ending()), (4, &Ending::default()));
 }
 
 #[test]
@@ -398,7 +399,7 @@ fn the_measured_time_is_as_planned_up_to_an_early_stop_and_open_where_no_time_en
         r#"{"kind": "open", "rate": 100, "clients": 4, "ramp": 10000000, "warm_up": 20000000, "for": 100000000}"#;
     let mut puller = Puller::new(&load(timed), 7);
     assert_eq!(puller.measured(), (30 * MS + 7, 130 * MS + 7));
-    puller.stop(60 * MS, "enough");
+    puller.stop(60 * MS, &Ending::stopped());
     assert_eq!(puller.measured(), (30 * MS + 7, 60 * MS));
     let (_, done) = simulate(&load(timed), |_| 1, |_| true);
     assert_eq!(done.measured(), (30 * MS, 130 * MS), "it ended in order");
@@ -417,11 +418,11 @@ fn what_was_due_a_moment_before_an_early_stop_is_not_missed_where_a_client_was_f
     let begun = |puller: &mut Puller| matches!(puller.next(0), Step::Start(_));
     let mut free = Puller::new(&load(steady), 0);
     assert!(begun(&mut free));
-    free.stop(25 * MS, "enough");
+    free.stop(25 * MS, &Ending::stopped());
     assert_eq!(free.missed(), 0);
     let mut busy = Puller::new(&load(r#"{"kind": "open", "rate": 100, "clients": 1, "for": 10000000000}"#), 0);
     assert!(begun(&mut busy));
-    busy.stop(25 * MS, "enough");
+    busy.stop(25 * MS, &Ending::stopped());
     assert_eq!(busy.missed(), 2);
 }
 
@@ -439,10 +440,10 @@ fn a_replay_begins_what_a_record_began_and_what_has_no_client_waits_and_keeps_it
     load.check().unwrap();
     let (lines, mut puller) = simulate(&load, |_| 4, |_| true);
     assert_eq!(lines, [(0, 0, 0, 0), (10, 0, 1, 10), (14, 0, 2, 12), (18, 0, 3, 12), (45, 0, 4, 45)]);
-    assert_eq!((puller.missed(), puller.reason()), (0, ""));
+    assert_eq!((puller.missed(), puller.ending().early()), (0, false));
     let mut stopped = Puller::new(&load, 0);
     assert!(matches!(stopped.next(0), Step::Start(_)));
-    stopped.stop(12 * MS, "enough");
+    stopped.stop(12 * MS, &Ending::stopped());
     assert_eq!(stopped.missed(), 3, "what was due by then and had not begun");
     std::fs::remove_file(path).unwrap();
 }
@@ -453,6 +454,7 @@ fn a_replay_whose_starts_cannot_be_read_on_says_so_and_ends() {
     load.check().unwrap();
     let (lines, puller) = simulate(&load, |_| 1, |_| true);
     assert_eq!(lines.len(), 0, "a block of starts out of order is not pressed at all");
-    assert!(puller.reason().contains("start 2 in it is"), "{}", puller.reason());
+    assert_eq!(puller.ending().kind, EndingKind::Unreadable);
+    assert!(puller.ending().why.contains("start 2 in it is"), "{}", puller.ending().why);
     std::fs::remove_file(path).unwrap();
 }

@@ -101,7 +101,8 @@ def tell(ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
 
 def _end(ledger: Ledger, operation: str, jobs: list[Job]) -> None:
     """End one operation of jobs that are over."""
-    ledger.end_many(operation, [(job.name, *_ending(job)) for job in jobs])
+    for cause in {job.cause: None for job in jobs}:
+        ledger.end_many(operation, [(job.name, *_ending(job)) for job in jobs if job.cause is cause], cause=int(cause))
 
 
 def _ending(job: Job) -> tuple[int, int | None, str]:

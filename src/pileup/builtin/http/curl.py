@@ -15,7 +15,7 @@ from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.identity import Who
 from pileup.builtin.credentials.token_source import TokenSource
-from pileup.builtin.http.curl_answer import ANSWER, Answer, fault
+from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
 from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
 from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
@@ -283,7 +283,7 @@ def _not_passed(answer: Answer, pieces: Iterator[bytes]) -> Exception:
 
 def _fault(answer: Answer) -> Exception:
     """Return what a status means that does not pass."""
-    problem, verb = fault(answer.status), answer.call.step.verb
+    problem, verb = failure(answer.status), answer.call.step.verb
     if verb == "delete" and answer.status == NOTHING_THERE:
         return NotThere(str(problem))
     if answer.call.step.new and answer.status == SOMETHING_THERE:

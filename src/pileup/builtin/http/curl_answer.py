@@ -107,7 +107,7 @@ def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
     return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in named}
 
 
-def fault(status: int) -> Failed | Refused:
+def failure(status: int) -> Failed | Refused:
     """Return what a status means that does not pass, in the words of the engine's client."""
     try:
         text = f"HTTP {status} {HTTPStatus(status).phrase}"

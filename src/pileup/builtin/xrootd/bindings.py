@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
-from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, fault
+from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, failure
 from pileup.model.units import format_time
 from pileup.plugin import Call, Failed, PluginError, ProgramClient, Refused, Step
 from pileup.plugin.program_client import Range
@@ -174,7 +174,7 @@ class XrootdBindings(ProgramClient):
         self._open = kept[1] if kept is not None else self._opened(call)
         status, found = self._open.stat(timeout=_whole(call.seconds))
         if not status.ok:
-            raise fault(status.code, status.errno, status.message)
+            raise failure(status.code, status.errno, status.message)
         self._size = int(found.size)
         return self._size
 
@@ -261,7 +261,7 @@ def _problem(call: Call, status: Any) -> Exception:
     """Return what to raise for a status: only a server that asks to wait for longer is given up before the time."""
     if status.code in EXPIRED and time.monotonic() < call.deadline:
         return Refused(f"the server asks to wait, longer than the timeout of {format_time(call.timeout)} allows")
-    return fault(status.code, status.errno, status.message)
+    return failure(status.code, status.errno, status.message)
 
 
 def _trust(ca: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pileup.builtin.xrootd.bindings import let_in, library
 from pileup.builtin.xrootd.location import ClientSettings, place_of
-from pileup.builtin.xrootd.words import fault
-from pileup.plugin.program_client import NotThere, ThereAlready
+from pileup.builtin.xrootd.words import failure
+from pileup.plugin import NotThere, ThereAlready
 
 Attributes = tuple[int, int, int]
 """Size, flags and time of change."""
@@ -87,7 +87,7 @@ class OfficialSession:
         status, answer = function(*arguments, timeout=self._timeout)
         if status.ok:
             return answer
-        problem = fault(status.code, status.errno, status.message)
+        problem = failure(status.code, status.errno, status.message)
         if isinstance(problem, NotThere):
             raise FileNotFoundError(str(problem))
         if isinstance(problem, ThereAlready):

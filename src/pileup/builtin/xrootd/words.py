@@ -54,10 +54,10 @@ class IsFolder(Failed):
     """The object is a folder."""
 
 
-def fault(code: int, number: int, text: str) -> Failed | Refused | Ambiguous | TimeoutError:
+def failure(code: int, number: int, text: str) -> Failed | Refused | Ambiguous | TimeoutError:
     """Return what to raise for a status of the official client: its code, the server's error number, its message."""
     if code == SERVER_SAID:
-        return server_fault(number, text)
+        return server_failure(number, text)
     if code in EXPIRED:
         return TimeoutError()
     if code in BROKEN:
@@ -69,7 +69,7 @@ def fault(code: int, number: int, text: str) -> Failed | Refused | Ambiguous | T
     return Failed(UNREACHED.get(code) or f"error {code} of the client")
 
 
-def server_fault(number: int, text: str) -> Failed | Refused:
+def server_failure(number: int, text: str) -> Failed | Refused:
     """Return what to raise for an error of the server: its name, and the end of its text, which the system said."""
     place = number - FIRST
     name = NAMES[place] if 0 <= place < len(NAMES) else "an error that there is not"

@@ -14,7 +14,7 @@ from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
-from pileup.builtin.xrootd.words import QUICK, fault, server_fault
+from pileup.builtin.xrootd.words import QUICK, failure, server_failure
 from pileup.plugin import Call, Failed, ProgramClient, Step
 
 COMMAND = "xrdcp"
@@ -125,6 +125,6 @@ def _judge(process: Process, call: Call) -> None:
 def understood(said: str) -> Exception | None:
     """Return what the words of the command mean; None when they mean nothing."""
     if found := SERVER_SAID.search(said):
-        return server_fault(int(found[1]), found[2].removesuffix("(source)").removesuffix("(destination)"))
+        return server_failure(int(found[1]), found[2].removesuffix("(source)").removesuffix("(destination)"))
     code = next((code for words, code in CLIENT_SAID.items() if words in said), None)
-    return fault(code, 0, "") if code is not None else None
+    return failure(code, 0, "") if code is not None else None

@@ -12,6 +12,7 @@ from pileup.fleet.inflight_file import Board, Underway
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
+from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
@@ -84,8 +85,8 @@ class PythonExecutor:
     def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
         self.press = press
         self.desk = desk
-        self.mistake = ""
-        """What went wrong in the set-up of a client, empty when nothing did."""
+        self.ending = FINISHED
+        """What went wrong in the set-up of a client; as finished while nothing did."""
         self._make = make
         self._numbers = Reported()
         self._claims = Claimed()
@@ -107,7 +108,7 @@ class PythonExecutor:
         return self._claims.take()
 
     def set_up(self, client: int) -> Test | None:
-        """Make the test of a client; None ends the load, `mistake` says why."""
+        """Make the test of a client; None ends the load, `ending` says why."""
         try:
             test = self._make(client)
             test.reporter, test.claimer = self._numbers.add, self._claims.add
@@ -117,7 +118,7 @@ class PythonExecutor:
                 self.press.name_single(test.single)
             test.setup()
         except BaseException as problem:
-            self.mistake = f"set-up failed: {verdict_on(problem)[1]}"
+            self.ending = Ending(EndingKind.SET_UP_FAILED, verdict_on(problem)[1])
             self.press.stop(False)
             return None
         return test

@@ -80,7 +80,9 @@ class CoroutineExecutor(PythonExecutor):
                         op = await self._wait(client)
                     if bracket.notes:
                         bracket.begin(op)
-                    told = await self._iterate(test, op, limit) if test is not None else (Outcome.FAILED, self.mistake)
+                    told = (
+                        await self._iterate(test, op, limit) if test is not None else (Outcome.FAILED, str(self.ending))
+                    )
                     bracket.end(op, told)
                     op = self._pump(over, client)
                 if op is not None:  # else it gives others their turn while it waits

@@ -51,7 +51,7 @@ class ThreadExecutor(PythonExecutor):
             if test is not None:
                 self._iterate(test, op, bracket)
             else:
-                bracket.end(op, (Outcome.FAILED, self.mistake))
+                bracket.end(op, (Outcome.FAILED, str(self.ending)))
         bracket.close()
         if test is not None:
             tear_down(test, self.desk.output)

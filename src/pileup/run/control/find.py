@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pileup._core._native import now
 from pileup.model import check as checks
 from pileup.model.check import Check
+from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, level_words
 from pileup.model.manifest import FindEntry, SearchAnswer, TrialResult
 from pileup.model.plan import Case
@@ -21,9 +22,9 @@ from pileup.run.session import Live
 from pileup.stats import Condition, Gauge, Looked, Trial, Trials
 from pileup.stats.loads.find import limited_by_generator
 
-Press = Callable[[Load, int], str]
-"""Presses a load until it is over, as the trial of that number or, with 0, to be measured; returns why it ended early,
-empty when it did not."""
+Press = Callable[[Load, int], Ending]
+"""Presses a load until it is over, as the trial of that number or, with 0, to be measured; returns how it ended."""
+ENDED = Ending(EndingKind.STOPPED, "stopped while it looked for the level")
 DOES = {True: "holds", False: "does not hold", None: "is not known"}
 
 
@@ -31,8 +32,11 @@ DOES = {True: "holds", False: "does not hold", None: "is not known"}
 class Sought:
     """How a search ended: `outcome` of the case and why; None where what was measured is to be judged."""
 
-    reason: str = ""
     outcome: CaseOutcome | None = None
+    reason: str = ""
+    """Why that is the outcome."""
+    ending: Ending = FINISHED
+    """How the last load of it ended."""
 
 
 class Finding:
@@ -64,19 +68,19 @@ class Finding:
 
     def run(self) -> Sought:
         """Make trials until the answer is known, and measure it."""
-        early = self._look()
-        return Sought(early) if early else self._hopeless() or self._measure()
+        ending = self._look()
+        return Sought(ending=ending) if ending.early else self._hopeless() or self._measure()
 
-    def _look(self) -> str:
-        """Make trials until the answer is known; return why that ended early, empty when it did not."""
+    def _look(self) -> Ending:
+        """Make trials until the answer is known; return how that ended."""
         while (level := self._search.next()) is not None:
-            trial, early, begin = self._pressed(level, self._find.trial, self._search.trials + 1)
-            if early or self._ended():
-                return early or "stopped while it looked for the level"
+            trial, ending, begin = self._pressed(level, self._find.trial, self._search.trials + 1)
+            if ending.early or self._ended():
+                return ending if ending.early else ENDED
             counts = self._search.take(level, trial.passed, trial.limited)
             nothing = replace(trial, values=(None,) * len(trial.values), passed=None)
             self._note("trials", level, begin, trial if counts else nothing)
-        return ""
+        return FINISHED
 
     def _hopeless(self) -> Sought | None:
         """Return why there is no level to measure; None when there is one."""
@@ -89,9 +93,9 @@ class Finding:
             low, why = lowest.level, f": {lowest.why}" if lowest.why else ""
             least = "even the lowest level" if low == find.between[0] else "no level that was tried, down to"
             level = level_words(low, find.raise_)
-            return Sought(f"no level was found: {least}, {level}, does not meet {find.words}{why}", FAILED)
+            return Sought(FAILED, f"no level was found: {least}, {level}, does not meet {find.words}{why}")
         why = tried[-1].why if tried else "no trial was made"
-        return Sought(f"no trial could tell whether {find.words} holds: {why}", UNKNOWN)
+        return Sought(UNKNOWN, f"no trial could tell whether {find.words} holds: {why}")
 
     def _measure(self) -> Sought:
         """Press the level that was found and measure it.
@@ -106,12 +110,12 @@ class Finding:
             if self._find.raise_ == "rate":
                 self._live.book.change(self._case, partial(replace, rate=level))
             self._live.book.save()
-            trial, early, begin = self._pressed(level, self._case.load.for_ or 0, 0)
+            trial, ending, begin = self._pressed(level, self._case.load.for_ or 0, 0)
             self._note("measurements", level, begin, trial)
             if trial.passed is not False:
                 self._tell(level, begin + self._find.settle + (now() - begin - self._find.settle) // 2)
-            if early or self._ended():
-                return Sought(early)
+            if ending.early or self._ended():
+                return Sought(ending=ending)
             confirm.take(level, trial.passed, trial.limited)
         return self._confirmed()
 
@@ -122,17 +126,17 @@ class Finding:
             return Sought()
         level = level_words(last.level, find.raise_)
         told = f"no level was confirmed: measured at {level} it does not meet {find.words}: {last.why}"
-        return Sought(told, UNKNOWN if last.limited else FAILED)
+        return Sought(UNKNOWN if last.limited else FAILED, told)
 
-    def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, str, int]:
-        """Press a level and judge it; return also why it ended early, and when it began."""
+    def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, Ending, int]:
+        """Press a level and judge it; return also how the load ended, and when it began."""
         begin, settle = now(), self._find.settle
-        early = self._press(self._load(level, length), number)
+        ending = self._press(self._load(level, length), number)
         end = min(now(), begin + settle + length)
         frames, self._frames = self._live.folder.tail_frames(self._frames)
         samples, self._samples = self._live.folder.tail_samples(self._samples)
         phase = Phase.WARM_UP if number else Phase.MEASURE
-        return self._trials.judge(frames, samples, Looked(begin + settle, end, (phase,))), early, begin
+        return self._trials.judge(frames, samples, Looked(begin + settle, end, (phase,))), ending, begin
 
     def _load(self, level: float, length: int) -> Load:
         find = self._find

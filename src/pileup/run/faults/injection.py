@@ -1,4 +1,4 @@
-"""One fault during one load: a thread that waits for its time, breaks something, and mends it when that is asked."""
+"""A fault injected into one load: a thread that waits for its time, breaks something, and mends it again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ After = Callable[[int, str], None]
 """Is told the place of a fault in the suite's list, and its test, as soon as it is over and mended."""
 
 
-class Breakage:
+class Fault:
     """`begin` when the load begins; `ask_to_end` and `end` when it has ended."""
 
     def __init__(
@@ -83,7 +83,8 @@ class Breakage:
             self._problem = f"{self._words()} failed: {problem}"
             self._tell(begin, self._problem, "failed")
         else:
-            self._tell(begin, f"{self._words()} lasted {format_time(now() - begin)}", "done")
+            lasted = now() - begin
+            self._tell(begin, f"{self._words()} lasted {format_time(lasted)}", "done", lasted=lasted)
             with suppress(RecordError):
                 self._folder.journal("fault", "ended", of=entry)
         self._after(self._number, self._test)
@@ -187,10 +188,12 @@ class Breakage:
         whom = self._spec.target or (self._spec.run or "").partition(" ")[0]
         return f"{self._spec.do} of {whom} at {format_time(self._spec.at)} of {self._test}"
 
-    def _tell(self, begin: int, text: str, outcome: str) -> None:
+    def _tell(self, begin: int, text: str, outcome: str, lasted: int | None = None) -> None:
+        """Write the event: `says` is the fault in words, `lasted` in ns how long it lasted."""
         spec = self._spec
         about = {"do": spec.do, "target": spec.target, "test": self._test, "outcome": outcome}
         which = {"fault": self._number, "name": spec.name or str(self._number + 1)}
+        which |= {"says": self._words()} | ({} if lasted is None else {"lasted": lasted})
         which |= {} if self._gone is None else {"gone": self._gone}
         with suppress(RecordError):
             self._folder.event("fault", text, begin=begin, end=now(), **about, **which)

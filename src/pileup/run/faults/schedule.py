@@ -8,7 +8,7 @@ from pileup.model.plan import Plan
 from pileup.model.suite import FaultSpec
 from pileup.model.units import format_time
 from pileup.record import RunFolder
-from pileup.run.faults.injection import After, Breakage
+from pileup.run.faults.injection import After, Fault
 from pileup.run.servers.supervisor import Supervisor
 from pileup.suite.rules.attached import name_of
 
@@ -40,7 +40,7 @@ class Faults:
         lost = {each.name for each in plan.uncovered if each.what == "fault"}
         self._lost = {number for number, spec in enumerate(plan.suite.faults) if name_of(number, spec) in lost}
         """Those that cannot be done: pileup did not start their target."""
-        self._under_way: dict[str, list[Breakage]] = {}
+        self._under_way: dict[str, list[Fault]] = {}
         self.problems: list[str] = []
         """What should have happened and did not, or not as the suite says."""
 
@@ -53,23 +53,21 @@ class Faults:
                 if self._meant(number, spec, test) and number not in self._lost
             ]
             self._begun.update(meant)
-            breakages = [
-                Breakage(
-                    number, self._plan.suite.faults[number], test, self._supervisor, self._folder, after=self._after
-                )
+            faults = [
+                Fault(number, self._plan.suite.faults[number], test, self._supervisor, self._folder, after=self._after)
                 for number in meant
             ]
-            self._under_way.setdefault(test, []).extend(breakages)
-        for each in breakages:
+            self._under_way.setdefault(test, []).extend(faults)
+        for each in faults:
             each.begin()
 
     def end(self, test: str) -> None:
         """The load of a test has ended: what still lasts is undone now, what has not happened never will."""
         with self._lock:
-            breakages = self._under_way.pop(test, [])
-        for each in breakages:
+            faults = self._under_way.pop(test, [])
+        for each in faults:
             each.ask_to_end()
-        problems = [problem for each in breakages if (problem := each.end())]
+        problems = [problem for each in faults if (problem := each.end())]
         with self._lock:
             self.problems += problems
 

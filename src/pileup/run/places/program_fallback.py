@@ -11,6 +11,7 @@ from pileup.model.plan import Case, Plan
 from pileup.model.program import Program
 from pileup.plugin import ProgramClient, Target, Test
 from pileup.suite import instances
+from pileup.suite.problems import parts
 
 
 def client_for(program: Program, target: Target | None) -> Callable[[int], ProgramClient] | None:
@@ -21,8 +22,7 @@ def client_for(program: Program, target: Target | None) -> Callable[[int], Progr
     make = target.program_client() if target is not None else None
     problem = next(filter(None, map(target.problem_of, program.steps)), "") if make and target else ""
     if problem:
-        what, _, expected = problem.partition("; expected ")
-        raise PluginError(what, expected)
+        raise PluginError(*parts(problem))
     return make
 
 

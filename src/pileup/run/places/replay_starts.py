@@ -11,9 +11,6 @@ from pileup.model.errors import RecordError
 from pileup.model.plan import Case
 from pileup.record import starts
 
-UNREADABLE = "the starts to replay cannot be read"
-"""Begins the reason of a load whose file of starts the engine could not read to its end."""
-
 
 @contextmanager
 def replayed(case: Case, tell: Callable[[str], None]) -> Iterator[StartsFile | None]:

@@ -8,24 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from pileup._core._native import Press, Recorder
+from pileup.fleet.order import Order, client_to_native
 from pileup.model.errors import VerdictException
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Program, Step
+from pileup.model.record import Phase
+from pileup.model.suite import Load
 from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
 from pileup.run.safety.boundary import Inside
 from pileup.run.safety.limits import inside_of
-
-LOAD: dict[str, object] = {
-    **dict.fromkeys(("clients", "rate", "for", "think", "errors_in_a_row", "operations")),
-    **dict.fromkeys(("target", "place", "shard", "start", "ramp", "warm_up"), 0),
-    **dict.fromkeys(("case", "shards", "seed", "workers"), 1),
-    **dict.fromkeys(("name", "kind"), "times"),
-    "arrivals": "constant",
-    "pacing": "normal",
-    "phase": 5,
-}
-"""A load of so many iterations, one after another (docs/engine.md)."""
 
 
 def remove(plan: Plan, name: str, target: Target, program: Program, timeout: int) -> str:
@@ -69,10 +61,9 @@ def _press(path: Path, target: Target, step: Step, times: int, timeout: int) -> 
     """Do a step so many times, with successive keys; return how many times it did not pass."""
     recorder = Recorder(str(path), 0)
     try:
-        press = Press(recorder, json.dumps({**LOAD, "times": times, "timeout": timeout}))
-        client = target.client()
-        plain = {"protocol": client.protocol, "settings": client.settings}
-        press.native(json.dumps(plain), json.dumps(Program((step,)).to_native()))
+        order = Order(1, "clean-up", Load(times=times), timeout, seed=1, phase=Phase.CLEANUP)
+        press = Press(recorder, order.to_native(place=0, shard=0, shards=1, start=0))
+        press.native(client_to_native(target.client()), json.dumps(Program((step,)).to_native()))
         while not press.wait(1.0):
             pass
         rows = [row for row in press.frame()["rows"] if row["iteration"]]

@@ -181,6 +181,7 @@ def _made_ready(run: Manifest, again: set[int], known: dict[int, EventEntry], pl
         state=RunState.RUNNING,
         ended=None,
         stopped="",
+        stopped_by=None,
         exit_code=None,
         verdict=None,
         sessions=(*run.sessions, Session(now())),

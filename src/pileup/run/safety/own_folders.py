@@ -49,7 +49,7 @@ def with_own(plan: Plan, folder: RunFolder) -> Plan:
     It is the same on all of them: two targets may be one storage, reached by two protocols.
     """
     known = {target: entry.folder for target, entry in own_entries(folder).items()}
-    names = [told.rpartition("/")[2] for told in known.values()]
+    names = [path.rpartition("/")[2] for path in known.values()]
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     last = names[0] if names else f"pileup-{stamp}-{secrets.token_hex(4)}"
     own = {}

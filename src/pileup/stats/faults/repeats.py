@@ -35,8 +35,8 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
-class Strike:
-    """One time that a fault happened under the load of one test."""
+class FeltFault:
+    """One time that a fault happened, and what the load of one test saw of it."""
 
     event: Event
     test: str
@@ -47,10 +47,10 @@ class Strike:
     """None: no audit tells."""
 
 
-def strikes(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[Strike]:
+def felt(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[FeltFault]:
     """Return every time that a fault happened, for each load under way, in the order of time."""
     cases = {case.name: case for case in run.cases}
-    struck = []
+    times = []
     for place, outages in found.items():
         event = events[place]
         for outage in outages if event.fault else ():
@@ -58,8 +58,8 @@ def strikes(events: Sequence[Event], found: Outages, audits: Sequence[AuditResul
             test = case.test or outage.case
             lost = _forgotten(event, [each for each in audits if each.test == test])
             point = name_of(case.point)
-            struck.append(Strike(event, test, point, max(0, case.visit), outage, lost))
-    return struck
+            times.append(FeltFault(event, test, point, max(0, case.visit), outage, lost))
+    return times
 
 
 def _forgotten(event: Event, audits: Sequence[AuditResult]) -> Forgotten | None:
@@ -85,21 +85,21 @@ def _lost(audit: AuditResult) -> int:
     return audit.fates.get(LOST, 0) + audit.fates.get(REUSED, 0)
 
 
-def results(struck: Sequence[Strike]) -> tuple[FaultResult, ...]:
+def results(faults: Sequence[FeltFault]) -> tuple[FaultResult, ...]:
     """Return what each fault has done to each test, over its repeats, in the order of their first time."""
-    groups: dict[tuple[str, str, str], list[Strike]] = {}
-    for each in struck:
+    groups: dict[tuple[str, str, str], list[FeltFault]] = {}
+    for each in faults:
         groups.setdefault((each.event.fault, each.test, each.point), []).append(each)
     return tuple(_result(group) for group in groups.values())
 
 
-def _result(group: Sequence[Strike]) -> FaultResult:
+def _result(group: Sequence[FeltFault]) -> FaultResult:
     first = group[0]
     lost = [each.forgotten for each in group if each.forgotten is not None]
     outages = [each.outage for each in group]
     return FaultResult(
         fault=first.event.fault,
-        says=first.event.text.partition(" lasted ")[0].partition(";")[0],
+        says=first.event.says,
         test=first.test,
         point=first.point,
         times=len(group),
@@ -117,10 +117,10 @@ def _mean(values: Values, dimension: str) -> Figure:
     return amount(values, dimension, 1.0 if dimension == "count" else 0.0)
 
 
-def series(struck: Sequence[Strike]) -> list[Whole]:
+def series(faults: Sequence[FeltFault]) -> list[Whole]:
     """Return the samples that checks may speak of, at the times of the faults."""
     found: dict[tuple[str, str, str], Whole] = {}
-    for each in struck:
+    for each in faults:
         visit = f"{VISIT}{each.visit}"
         labels = f"fault={each.event.fault},test={each.test},{visit}"
         for metric, value, unit in _samples(each):
@@ -132,7 +132,7 @@ def series(struck: Sequence[Strike]) -> list[Whole]:
     return list(found.values())
 
 
-def _samples(each: Strike) -> Iterator[tuple[str, float, str]]:
+def _samples(each: FeltFault) -> Iterator[tuple[str, float, str]]:
     recovery = each.outage.recovery
     yield RECOVERY, math.inf if recovery is None else recovery / 1e9, "s"
     if each.outage.jobs_again is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup._core._native import Histogram
-from pileup.model.results import Distribution, Figure, Interval
+from pileup.model.results import Distribution, Figure, Interval, Note
 from pileup.model.units import format_fraction
 from pileup.stats.intervals import correlated
 from pileup.stats.intervals.confidence import LEVEL, Z, quantile_ranks, wilson
@@ -25,7 +25,7 @@ SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
 BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
 MOST_BINS = 60
 MOST_POINTS = 300
-TOO_FEW = "too few"
+TOO_FEW = Note.TOO_FEW
 ROUNDING = 1e-9
 """Of a share times a number: 0.9 x 10 is no more than 9."""
 NEARLY_ALL = 0.99

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pileup.model import self_metrics
+from pileup.model.cause import Cause
 from pileup.model.event import Event
 from pileup.model.manifest import HoldEntry
 from pileup.model.record import Phase
@@ -39,11 +40,10 @@ WHOLE = 0.9
 """Share of the measured time that is as good as all of it."""
 WAS = "pileup was the bottleneck"
 OUT_OF = {
-    "too many open files": "open files (ulimit -n)",
-    "open: Too many open files (os error 24)": "open files (ulimit -n)",
-    "no local port left for a new connection": "local ports (net.ipv4.ip_local_port_range)",
+    Cause.OPEN_FILES.word: "open files (ulimit -n)",
+    Cause.LOCAL_PORTS.word: "local ports (net.ipv4.ip_local_port_range)",
 }
-"""Failures for which pileup's own machine is to blame, by their messages: what it has run out of."""
+"""Causes of failures for which pileup's own machine is to blame: what it has run out of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ def workers(data: CaseData) -> int:
 
 def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
     name = data.entry.name
-    refused = tuple(each for each in errors if each.case == name and each.message in OUT_OF)
+    refused = tuple(each for each in errors if each.case == name and each.cause in OUT_OF)
     if refused:
-        out = " and ".join(dict.fromkeys(OUT_OF[each.message] for each in refused))
+        out = " and ".join(dict.fromkeys(OUT_OF[each.cause] for each in refused))
         what = f"{WAS} ({format_count(sum(each.count for each in refused))} failed: pileup had no more {out})"
         told = f"{what}; these failures are not the system's"
         return Limit(name, True, told, share=1.0, what=what, failures=refused)

@@ -221,7 +221,7 @@ def _failed_words(check: Check, figure: Figure) -> str:
 def _unknown_words(unknown: Sequence[Figure]) -> str:
     if not unknown:
         return NOTHING
-    few = f": {unknown[0].n} values" if unknown[0].note == TOO_FEW else ""
+    few = f": {unknown[0].n} values" if unknown[0].note is TOO_FEW else ""
     return f"{unknown[0].note}{few}"
 
 

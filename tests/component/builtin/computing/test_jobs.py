@@ -9,6 +9,7 @@ import pytest
 
 from pileup.builtin.computing.poll import ComputingPoll
 from pileup.builtin.computing.submit import ComputingSubmit
+from pileup.model.cause import Cause
 from pileup.model.errors import Failed
 from pileup.model.record import Outcome
 from pileup.plugin import Context
@@ -128,6 +129,21 @@ def test_jobs_are_followed_at_the_times_that_the_system_tells() -> None:
         ("run", "b", 210, 310, Outcome.FAILED, "exit code 1"),
     ]
     assert ledger.open() == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "cause"),
+    [
+        (JobState.CANCELLED, "by its user", Cause.CANCELLED),
+        (JobState.FAILED, "cancelled by a policy, it says", Cause.NONE),
+        (JobState.COMPLETED, "cancelled", Cause.NONE),
+    ],
+)
+def test_a_job_was_cancelled_by_its_state_and_not_by_what_is_said(state: JobState, reason: str, cause: Cause) -> None:
+    ledger = opened("a", "b")
+    poll(Feed([Job("a", "1", state, 90, 200, 300, reason), Job("b", "2", JobState.COMPLETED, 90, 200, 300)]), ledger)
+    assert {row.cause for row in ledger.ended if row.key == "a" and row.name != "queue"} == {cause}
+    assert {row.cause for row in ledger.ended if row.key == "b"} == {Cause.NONE}
 
 
 def test_a_job_that_ran_twice_ends_once() -> None:

@@ -81,6 +81,9 @@ def test_a_restart_happens_at_its_time_and_is_told(make: Make, folder: RunFolder
     (event,) = [event for event in folder.events() if event.kind == "fault"]
     assert (event.words["do"], event.target, event.words["test"], event.outcome) == ("restart", "se", "held", "done")
     assert begin + 10**8 <= event.begin < event.gone < event.end
+    assert event.says == "restart of se at 100 ms of held"
+    assert event.lasted is not None
+    assert 0 < event.lasted <= event.end - event.begin
     assert [entry.state for entry in folder.journal_entries() if entry.what == "fault"] == ["begun", "ended"]
 
 

@@ -18,6 +18,7 @@ from pileup.model.results import (
     Event,
     Figure,
     Interval,
+    Note,
     OperationResult,
     PointVerdict,
     RunResults,
@@ -43,7 +44,7 @@ def distribution(n: int, median: float, sigma: float, seed: int = 1) -> Distribu
     quantiles = {
         share: Figure(at(share), "time", Interval(at(share) * 0.96, at(share) * 1.05), n)
         if n * (1 - share) >= 5
-        else Figure(None, "time", n=n, note=f"too few: {n}")
+        else Figure(None, "time", n=n, note=Note.TOO_FEW)
         for share in SHARES
     }
     bins = 40
@@ -180,7 +181,7 @@ def once(number: int, name: str, start: float, outcome: str = "passed", reason: 
         (2e5,),
     )
     iterations = OperationResult(
-        "run", True, counts, 0.05, Figure(None, "rate", note="too few: 1"), Figure(None, "bandwidth"), 0, 1, None, None
+        "run", True, counts, 0.05, Figure(None, "rate", note=Note.TOO_FEW), Figure(None, "bandwidth"), 0, 1, None, None
     )
     return CaseResult(
         number,
@@ -345,7 +346,7 @@ def criteria() -> tuple[CriterionResult, ...]:
             "p99.9(stat.response) < 1 s",
             "full",
             Verdict.UNKNOWN,
-            Figure(None, "time", n=120, note="too few: 120, 1 000 are needed"),
+            Figure(None, "time", n=120, note=Note.TOO_FEW),
             "< 1 s",
             "too few: 120, 1 000 are needed",
         ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pileup.builtin.xrootd.words import IsFolder, fault, server_fault
+from pileup.builtin.xrootd.words import IsFolder, failure, server_failure
 from pileup.builtin.xrootd.xrdcp import understood
 from pileup.plugin import Ambiguous, Failed, NotThere, Refused, ThereAlready
 
@@ -26,8 +26,8 @@ SAID = "[ERROR] Server responded with an error: [{}] Unable to open /data/f7; {}
 def test_errors_of_the_server(number: int, cause: str, kind: type[Exception], words: str) -> None:
     text = SAID.format(number, cause)
     for problem in (
-        fault(400, number, text),
-        server_fault(number, text),
+        failure(400, number, text),
+        server_failure(number, text),
         understood(text.replace("\n", " (source)\n")),
     ):
         assert (type(problem), str(problem)) == (kind, words)
@@ -35,7 +35,7 @@ def test_errors_of_the_server(number: int, cause: str, kind: type[Exception], wo
 
 @pytest.mark.parametrize("number", [3003, 3009, 3010, 3021, 3024, 3025, 3028, 3030])
 def test_a_no_is_a_refusal(number: int) -> None:
-    assert type(server_fault(number, "")) is Refused
+    assert type(server_failure(number, "")) is Refused
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_a_no_is_a_refusal(number: int) -> None:
     ],
 )
 def test_errors_of_the_client_itself(code: int, said: str, kind: type[Exception], words: str) -> None:
-    for problem in (fault(code, 0, said), understood(f"Run: {said} (source)\n")):
+    for problem in (failure(code, 0, said), understood(f"Run: {said} (source)\n")):
         assert (type(problem), str(problem)) == (kind, words)
 
 
 def test_words_that_mean_nothing() -> None:
     assert understood("[FATAL] Something new") is None
-    assert str(fault(77, 0, "")) == "error 77 of the client"
+    assert str(failure(77, 0, "")) == "error 77 of the client"

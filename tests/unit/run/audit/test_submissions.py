@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
 from pileup.plugin.batch import BatchTarget, Claim, Delegation, Fate, Finding, Job, JobState
@@ -236,11 +237,11 @@ def test_after_a_fault_the_newest_claims_come_first(make: Make) -> None:
 def test_a_wish_to_stop_ends_audits_after_faults_and_hurry_ends_all(make: Make) -> None:
     stage = make(ce=Bank(accounts=[job("a")]))
     stage.claim("a")
-    stage.stop.ask("user", Haste.IN_ORDER)
+    stage.stop.ask(StoppedBy.USER, "x", Haste.IN_ORDER)
     stage.audits.after_fault(0, "submit")
     fault, end = stage.end()
     assert (fault.problem, end.problem) == ("it was stopped", "")
-    stage.stop.ask("user", Haste.AT_ONCE)
+    stage.stop.ask(StoppedBy.USER, "x", Haste.AT_ONCE)
     assert stage.end()[-1].problem == "it was stopped"
 
 
@@ -381,7 +382,7 @@ def test_a4_an_audit_of_a_system_that_hangs_is_left_behind_and_writes_nothing_la
     hung = Hung()
     stage = make(ce=hung)
     stage.claim("a", "b")
-    press = threading.Timer(0.2, lambda: [stage.stop.ask("user: Ctrl-C") for _ in range(2)])
+    press = threading.Timer(0.2, lambda: [stage.stop.ask(StoppedBy.USER, "Ctrl-C") for _ in range(2)])
     press.start()
     begin = time.monotonic()
     (told,) = stage.end()
@@ -397,7 +398,7 @@ def test_a4_an_audit_of_a_system_that_hangs_is_left_behind_and_writes_nothing_la
 
 def test_a4_a_limit_leaves_the_audit_its_time_and_a_person_ten_seconds(make: Make) -> None:
     stage = make()
-    stage.stop.ask("limit: enough", Haste.IN_ORDER)
+    stage.stop.ask(StoppedBy.LIMIT, "enough", Haste.IN_ORDER)
     assert not stage.stop.late(0)
-    stage.stop.ask("user: Ctrl-C", None)
+    stage.stop.ask(StoppedBy.USER, "Ctrl-C", None)
     assert stage.stop.late(0)

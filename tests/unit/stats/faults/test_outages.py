@@ -16,7 +16,7 @@ from tests.support import examples
 Row = tuple[int, int, int, str, str, int, str]
 
 
-def struck(
+def outages_under(
     rows: list[Row], *faults: Event, started: dict[int, int] | None = None
 ) -> tuple[list[Event], dict[int, tuple[Outage, ...]]]:
     """Return what outages faults bring, by their place; rows are (case, start, end, outcome, phase, parent, name)."""
@@ -36,7 +36,7 @@ def struck(
 
 def told(rows: list[Row], *times: int) -> list[Event]:
     """Return faults at these times with what felt them."""
-    return list(with_outages(*struck(rows, *(Event("fault", "kill of se", at, at) for at in times))))[1:]
+    return list(with_outages(*outages_under(rows, *(Event("fault", "kill of se", at, at) for at in times))))[1:]
 
 
 def row(
@@ -59,9 +59,9 @@ def test_a_fault_that_nothing_failed_of_is_not_blamed_for_the_next() -> None:
     """A restart without a failure, then a crash that broke off what was under way."""
     faults = Event("fault", "restart", 100, 110), Event("fault", "kill", 200, 210)
     rows = [row(120, 125), row(190, 195), row(198, 201, "failed"), row(220, 222)]
-    _, found = struck(rows, *faults)
+    _, found = outages_under(rows, *faults)
     assert found == {1: (Outage("read", recovery=25),), 2: (Outage("read", failed=1, first=1, lasted=1, recovery=22),)}
-    _, found = struck([row(105, 205, "ambiguous"), *rows], *faults)
+    _, found = outages_under([row(105, 205, "ambiguous"), *rows], *faults)
     assert [each.ambiguous for (each,) in found.values()] == [1, 1], "it was under way in both"
 
 
@@ -99,9 +99,9 @@ def test_t11_where_pileup_knows_when_the_server_was_gone_that_counts() -> None:
     """Row T11: a failure of its own before that is not the outage, nor is a success; a late timeout hides nothing."""
     kill = Event("fault", "kill of se", 100, 300, gone=115)
     rows = [row(95, 101, "failed"), row(102, 104), row(103, 900, "ambiguous"), row(310, 320), row(905, 910)]
-    _, found = struck(rows, kill)
+    _, found = outages_under(rows, kill)
     assert found == {1: (Outage("read", failed=1, ambiguous=1, first=1, lasted=800, recovery=220),)}
-    _, found = struck([row(101, 104), row(110, 160), row(116, 161)], replace(kill, text="pause of se"))
+    _, found = outages_under([row(101, 104), row(110, 160), row(116, 161)], replace(kill, text="pause of se"))
     assert found == {1: (Outage("read", recovery=61),)}, "all only waited"
 
 
@@ -124,25 +124,27 @@ def test_a_fault_that_nobody_felt_has_no_outage(rows: list[Row]) -> None:
 
 
 def test_a_load_that_only_waited_is_back_with_what_was_begun_after_the_fault() -> None:
-    _, found = struck([row(90, 105), row(101, 160), row(110, 161), row(170, 171)], Event("fault", "pause", 100, 150))
+    _, found = outages_under(
+        [row(90, 105), row(101, 160), row(110, 161), row(170, 171)], Event("fault", "pause", 100, 150)
+    )
     assert found == {1: (Outage("read", recovery=60),)}
 
 
 def test_a_load_that_was_over_says_nothing() -> None:
-    _, found = struck([row(90, 105)], Event("fault", "pause", 100, 150))
+    _, found = outages_under([row(90, 105)], Event("fault", "pause", 100, 150))
     assert found == {}
 
 
 def test_a_later_case_is_not_of_an_earlier_fault() -> None:
     rows = [row(90, 105), row(103, 104), row(120, 125, "failed", case=2), row(130, 135, case=2)]
-    _, found = struck(rows, Event("fault", "kill", 100, 101), started={2: 110})
+    _, found = outages_under(rows, Event("fault", "kill", 100, 101), started={2: 110})
     assert found == {1: (Outage("read", recovery=4),)}
 
 
 def test_jobs_run_again_once_the_fault_is_mended() -> None:
     runs = [(1, start, start + 50, "passed", "measure", 7, "run") for start in (99, 120, 170, 180, 260)]
     submits = [row(101, 102), row(210, 211)]
-    _, found = struck([*runs, *submits], Event("fault", "kill", 100, 150), Event("fault", "kill", 200, 250))
+    _, found = outages_under([*runs, *submits], Event("fault", "kill", 100, 150), Event("fault", "kill", 200, 250))
     assert [outage.jobs_again for place in (1, 2) for outage in found[place]] == [70, 60]
 
 
@@ -169,7 +171,7 @@ def test_t11_no_recovery_is_shorter_than_the_outage(seed: int, gap: int, service
     felt = any(each[3] == "failed" and gone <= each[2] < back + 2 for each in rows)
     if first is None or not felt:
         return
-    _, found = struck(rows, Event("fault", "kill", 1000, 1010, gone=gone if known else None))
+    _, found = outages_under(rows, Event("fault", "kill", 1000, 1010, gone=gone if known else None))
     ((outage,),) = found.values()
     assert outage.recovery is not None
     assert outage.recovery >= back - gone

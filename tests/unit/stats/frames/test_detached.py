@@ -5,6 +5,7 @@ import pytest
 
 from pileup._core._native import Histogram
 from pileup.builtin.reports.html.cases import counted, rows
+from pileup.model.cause import Cause
 from pileup.model.record import Frame, FrameRow
 from pileup.record import TableWriter
 from pileup.record.operations import ROW
@@ -50,6 +51,7 @@ def run(tmp_path):
         rows = jobs(**wrong)
         rows["outcome"][: cancelled + crashed] = 1
         rows["error"][:cancelled], rows["error"][cancelled : cancelled + crashed] = 2, 3
+        rows["cause"][:cancelled] = Cause.CANCELLED
         folder = scans.write(tmp_path, told, [scans.rows_of(1, BEGIN, 10_000_000)], frames=ledger(rows))
         writer = TableWriter(folder.operations_path(1), "operations", ROW)
         texts = [b"job", b"cancelled: by its user", b"exit 1 (not cancelled)"]

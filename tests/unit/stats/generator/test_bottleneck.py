@@ -2,6 +2,7 @@
 
 import pytest
 
+from pileup.model.cause import Cause
 from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
 from pileup.stats.generator.bottleneck import limits, one_line
@@ -92,16 +93,16 @@ def test_starts_that_were_a_little_late_are_told_and_excuse_nothing(row, frame, 
 
 
 @pytest.mark.parametrize(
-    ("message", "of"),
+    ("cause", "of"),
     [
-        ("too many open files", "open files (ulimit -n)"),
-        ("open: Too many open files (os error 24)", "open files (ulimit -n)"),
-        ("no local port left for a new connection", "local ports (net.ipv4.ip_local_port_range)"),
+        (Cause.OPEN_FILES, "open files (ulimit -n)"),
+        (Cause.LOCAL_PORTS, "local ports (net.ipv4.ip_local_port_range)"),
     ],
 )
-def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, of):
+@pytest.mark.parametrize("message", ["too many open files", "open: Too many open files (os error 24)", "whatever"])
+def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, cause, of):
     data = CaseData(case_of(CLOSED), [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)
-    errors = [ErrorGroup(case, "copy", "failed", message, 10, 0, "local") for case in ("else", "copy")]
+    errors = [ErrorGroup(case, "copy", "failed", message, 10, 0, "local", cause.word) for case in ("else", "copy")]
     (found,) = limits([data], errors=errors)
     assert (found.generator, found.failures) == (True, tuple(errors[1:]))
     assert found.words == (
@@ -111,8 +112,10 @@ def test_what_our_own_machine_refused_is_not_the_systems(row, frame, message, of
     assert not other.generator
 
 
-def test_what_a_server_says_of_its_own_files_is_the_systems(row, frame):
-    errors = [ErrorGroup("copy", "copy", "failed", "status 500: too many open files", 10, 0, "local")]
+@pytest.mark.parametrize("message", ["status 500: too many open files", "too many open files"])
+@pytest.mark.parametrize("cause", [Cause.NONE, Cause.CANCELLED])
+def test_what_a_server_says_of_its_own_files_is_the_systems(row, frame, message, cause):
+    errors = [ErrorGroup("copy", "copy", "failed", message, 10, 0, "local", cause.word)]
     (found,) = limits(
         [CaseData(case_of(CLOSED), [frame(1, row([25 * MS] * 90, failed=10), clients=4)], None)], errors=errors
     )

@@ -32,18 +32,18 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
+class FaultTable:
     """The table: outcomes that there are, and its rows."""
 
     words: list[str]
     rows: list[Row]
 
 
-def struck(results: RunResults) -> Struck:
+def fault_table(results: RunResults) -> FaultTable:
     """Return the table of faults."""
     found = results.faults[:MOST]
     there = [word for word in WORDS if any(getattr(each, word).value for each in found)]
-    return Struck(there, [_row(each, there) for each in found])
+    return FaultTable(there, [_row(each, there) for each in found])
 
 
 def _row(each: FaultResult, there: list[str]) -> Row:

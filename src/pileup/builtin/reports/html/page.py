@@ -15,7 +15,7 @@ from pileup.builtin.reports.html import cases, points, submissions, text
 from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import marks, tables
 from pileup.builtin.reports.html.charts.assemble import Charts
-from pileup.builtin.reports.html.fault_table import struck
+from pileup.builtin.reports.html.fault_table import fault_table
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.record import ERROR, FAILED, PASSED
 from pileup.model.results import RunResults
@@ -83,7 +83,7 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
         "told_cases": min(len(results.cases), cases.MOST),
         "watched": points.watched(results),
         "fold_cases": _fold(results),
-        "struck": struck(results),
+        "fault_table": fault_table(results),
         "events": marks.listed(results, drawn.axis.begin),
         "crowds": marks.crowds(results, drawn.axis.begin),
         "more_events": max(0, len(results.events) - marks.LISTED),

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pileup.model.results import Figure
+from pileup.model.results import Figure, Note
 from pileup.model.units import format_fraction, format_quantity
 
 ABSENT = "\N{EN DASH}"
@@ -29,7 +29,7 @@ def show(figure: Figure | None) -> Shown:
     if figure.above is not None:
         return Shown(_beyond(figure), note=figure.note)
     if figure.value is None or not math.isfinite(figure.value):
-        return Shown(_few(figure.note), note=figure.note)
+        return Shown(Note.TOO_FEW if figure.note is Note.TOO_FEW else ABSENT, note=figure.note)
     of = f"of the {format_fraction(figure.passed)} that passed" if figure.passed is not None else ""
     return Shown(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note or of)
 
@@ -38,10 +38,6 @@ def _beyond(figure: Figure) -> str:
     """Return a quantile that is only known to be larger than something."""
     above = figure.above if figure.above is not None else math.inf
     return f"> {format_quantity(above, figure.dimension)}" if math.isfinite(above) else NO_ANSWER
-
-
-def _few(note: str) -> str:
-    return "too few" if "few" in note else ABSENT
 
 
 def _interval(figure: Figure) -> str:

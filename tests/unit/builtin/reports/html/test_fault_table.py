@@ -1,14 +1,14 @@
 """The table of faults on the page: figures with intervals, what never came back, colours, text as text."""
 
 from pileup.builtin.reports.html import HtmlReport
-from pileup.builtin.reports.html.fault_table import struck
+from pileup.builtin.reports.html.fault_table import fault_table
 from pileup.builtin.reports.html.text import ABSENT
 from tests.unit.builtin.reports import synthetic
 from tests.unit.builtin.reports.broken import broken
 
 
 def test_each_load_that_a_fault_happened_to_is_a_row() -> None:
-    found = struck(broken())
+    found = fault_table(broken())
     assert found.words == ["failed", "ambiguous"]
     crash, poll, never = found.rows
     assert (crash.name, crash.test, crash.times, crash.tone) == ("crash", "submit", "2", "bad")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import stacks, tables
 from pileup.builtin.reports.html.charts.monitors import groups, panels
-from pileup.model.results import Figure, Interval
+from pileup.model.results import Figure, Interval, Note
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts.columns import buckets, linear_ticks, log_ticks, mean, scaled, short
 from pileup.plugin.charts.drawing import amount_scale
@@ -244,7 +244,7 @@ def test_more_metrics_than_room_are_counted() -> None:
         (Figure(2e7, "time", Interval(1.9e7, 2.1e7)), "20 ms", "19 \N{EN DASH} 21 ms"),
         (Figure(2e7, "time", Interval(9e5, 2.1e7)), "20 ms", "900 us \N{EN DASH} 21 ms"),
         (Figure(0.005, "fraction", Interval(0.004, 0.006)), "0.5 %", "0.4 \N{EN DASH} 0.6 %"),
-        (Figure(None, "time", note="too few: 12"), "too few", ""),
+        (Figure(None, "time", note=Note.TOO_FEW), "too few", ""),
         (Figure(math.inf, "rate"), text.ABSENT, ""),
         (None, text.ABSENT, ""),
     ],
