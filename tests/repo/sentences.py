@@ -1,0 +1,69 @@
+"""Finds decisions that are made by the words of a sentence: by what the compared name says that it holds."""
+
+import ast
+from collections.abc import Iterator
+
+SENTENCES = {"reason", "message", "error", "problem", "note", "why", "sentence", "stopped", "mistake"}
+"""What sentences for people are called."""
+NAMES = SENTENCES | {"told", "words"}
+"""The same, and names that collections have too: whether something is in one of those says nothing."""
+PARTS = {"what", "text"}
+"""Attributes that are sentences where what has them is called as one is, or is an event."""
+TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "find", "rfind"} | {
+    "index", "split", "rsplit", "match", "fullmatch", "search",
+}  # fmt: skip
+"""Methods that look into a text."""
+
+
+def decisions(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each expression that looks into a sentence, or compares one with words."""
+    for node in ast.walk(ast.parse(source)):
+        if _takes_apart(node) or _compares(node):
+            yield getattr(node, "lineno", 0), ast.unparse(node)
+
+
+def _takes_apart(node: ast.AST) -> bool:
+    """`reason.startswith(…)`, `str(problem).partition(":")`, `PATTERN.match(message)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in TAKEN_APART:
+            patterns = name in ("match", "fullmatch", "search") and any(_is_sentence(each, NAMES) for each in args)
+            return _is_sentence(value, NAMES) or patterns
+    return False
+
+
+def _compares(node: ast.AST) -> bool:
+    """`"limit" in reason`, `reason == "stopped"`, `message in OUT_OF`."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]):
+            return (_is_words(left) and _is_sentence(right)) or (_is_sentence(left) and _is_words(right))
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+            return (_is_sentence(left) and _is_words(right)) or (_is_words(left) and _is_sentence(right))
+    return False
+
+
+def _is_words(node: ast.expr) -> bool:
+    """Whether this is a text with something in it, several of them, or a constant of a module."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return bool(text)
+        case ast.Tuple(elts=several) | ast.List(elts=several) | ast.Set(elts=several):
+            return any(map(_is_words, several))
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.isupper()
+    return isinstance(node, ast.JoinedStr)
+
+
+def _is_sentence(node: ast.expr, names: set[str] = SENTENCES) -> bool:
+    """Whether this is called as sentences are: `reason`, `case.reason`, `told["reason"]`, `str(problem).lower()`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name) if name in PARTS:
+            return owner in {*SENTENCES, "event"}
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=name)):
+            return name in names
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=name), *_]):
+            return name in names
+        case ast.BoolOp(values=several):
+            return any(_is_sentence(each, names) for each in several)
+        case ast.Call(func=ast.Name(id="str"), args=[whole]) | ast.Call(func=ast.Attribute(value=whole, attr="lower")):
+            return _is_sentence(whole, names)
+    return False

@@ -1,0 +1,93 @@
+"""No decision is made by the words of a sentence: kinds, classes and numbers decide, sentences are for people."""
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "src" / "pileup"
+FOREIGN = {
+    "builtin/arc/accounting.py": "what SQLite says of ARC's file",
+    "builtin/arc/rest.py": "the reason phrase of A-REX",
+    "builtin/database/source.py": "what the driver of a database says",
+    "builtin/slurm/commands.py": "what sbatch and sacct print",
+    "builtin/slurm/records.py": "what sacct prints",
+    "cli/pages/commands.py": "the help that click prints",
+}
+"""Modules that read what other programs print."""
+OWN = {
+    "builtin/reports/junit.py": "shows an outcome once where the reason begins with it",
+    "record/older.py": "records of before have sentences alone",
+    "suite/problems.py": "splits a message into its parts, for showing them",
+}
+"""Modules of ours that may, and why."""
+
+
+def finder() -> ModuleType:
+    """Return sentences.py beside this file as a module."""
+    spec = importlib.util.spec_from_file_location("sentences", Path(__file__).with_name("sentences.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def found() -> dict[str, list[str]]:
+    """Return module -> the decisions in it."""
+    modules = {path.relative_to(SOURCES).as_posix(): path.read_text() for path in sorted(SOURCES.rglob("*.py"))}
+    decisions = finder().decisions
+    told = {name: [f"{line}: {text}" for line, text in decisions(source)] for name, source in modules.items()}
+    return {name: each for name, each in told.items() if each}
+
+
+def test_nothing_is_decided_by_a_sentence() -> None:
+    wrong = {name: each for name, each in found().items() if name not in {*FOREIGN, *OWN}}
+    assert not wrong, "decide by an enum, a class or a field; the sentence is for people alone"
+
+
+def test_every_exemption_is_needed() -> None:
+    assert sorted(found()) == sorted({*FOREIGN, *OWN})
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'if reason.startswith("set-up failed"): pass',
+        "if case.reason.startswith(UNREADABLE): pass",
+        'if "limit" in reason: pass',
+        'if str(problem).lower().endswith("busy"): pass',
+        'if "there is nothing" not in str(problem): pass',
+        'code = STOPPED.get(stopped.partition(":")[0])',
+        'says = event.text.partition(" lasted ")[0]',
+        "refused = [each for each in errors if each.message in OUT_OF]",
+        "if error.lower().startswith(CANCELLED): pass",
+        'if info["stopped"] == "user": pass',
+        'if (told.get("reason") or "").startswith("limit"): pass',
+        'if re.match("limit: .*", message): pass',
+        'if "disabled" in problem.what: pass',
+        'if f"{name} is" in note: pass',
+    ],
+)
+def test_a_planted_decision_is_caught(planted: str) -> None:
+    assert list(finder().decisions(planted)), planted
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "if ending.kind is EndingKind.LIMIT: pass",
+        'if each.what == "fault": pass',
+        'if not reason or reason != "": pass',
+        'notes += [f"{reason}: {why}"]',
+        'if path.startswith("/"): pass',
+        'if "values" in told: pass',
+        "if isinstance(problem, NotThere): pass",
+        "if figure.note is Note.TOO_FEW: pass",
+    ],
+)
+def test_what_is_no_such_decision_is_let_through(harmless: str) -> None:
+    assert not list(finder().decisions(harmless)), harmless
