@@ -148,6 +148,27 @@ def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
     assert storage.snapshot() == theirs
 
 
+@pytest.mark.parametrize("storage", ["posix", "nginx"], indirect=True)
+def test_s1_what_somebody_has_put_there_since_a_kill_stays(
+    storage: Storage, theirs: dict[str, str], tmp_path: Path
+) -> None:
+    load = {"clients": 2, "for": "30 s"}
+    suite(
+        storage,
+        tmp_path,
+        spec("fill", "storage.write", folder="/fresh", files=6, size="1 KiB"),
+        spec("read", "storage.read", load, folder="/fresh", files=6, size="1 KiB") | {"after": ["fill"]},
+    )
+    folder = killed(tmp_path, '"case": "fill"')
+    storage.target.write("fresh/f000002", b"only copy of a thesis")
+    storage.target.write("fresh/f000004", b"one as long as ours".ljust(1024))
+    cleaned = pileup("clean", str(folder), cwd=tmp_path)
+    now = storage.snapshot()
+    assert {path: now[path] for path in theirs} == theirs
+    assert {path.rpartition("/")[2] for path in now.keys() - theirs.keys() if "/f0" in path} == {"f000002", "f000004"}
+    assert "f000002" in cleaned.stdout + cleaned.stderr
+
+
 @pytest.mark.parametrize("storage", ["posix", "root"], indirect=True)
 def test_s2_two_runs_at_once_are_both_right(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     suite(storage, tmp_path, *small(storage))

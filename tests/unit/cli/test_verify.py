@@ -65,6 +65,11 @@ def backwards(rows):
     return rows
 
 
+def test_what_a_kill_has_broken_off_may_have_lost_its_parent(tmp_path):
+    assert "parent" in told(made(tmp_path / "whole", orphan))
+    assert "parent" not in told(made(tmp_path / "resumed", orphan, void=[[1, 0]]))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

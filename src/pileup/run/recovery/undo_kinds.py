@@ -287,7 +287,7 @@ class ObjectsMender:
         timeout = next(case.test.timeout for case in plan.cases if case.name == entry.case)
         target = context.target(name)
         if entry.own is False and isinstance(target, FileTarget):
-            found = ours(context.folder, target, entry)
+            found = ours(context.folder, target, entry, later=True)
             problem = remove(plan, name, target, deleting(found.names), timeout) if found.names else ""
             problems = [problem, remove_folders(target, found.folders), left_alone(found.others)]
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -160,12 +161,15 @@ class Ours:
     others: list[str]
 
 
-def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry) -> Ours:
+def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry, *, later: bool = False) -> Ours:
     """Return what is there of what a journal's entry says that was to be made and removed.
 
-    This run's is what it has a word for, and of what was under way just what carries its content. Raises TargetError.
+    This run's is what it has a word for and has still the size that was written, and of what was under way just what
+    carries its content. `later`, when the run has ended, somebody else may have put a file of that size under a name:
+    then what it begins with counts too. Raises TargetError.
     """
     known = acknowledged(folder, entry.target)
+    written = _written(folder, entry.target)
     removed = Names()
     for step in entry.remove.steps if entry.remove else ():
         removed.add(step.keys)
@@ -176,7 +180,8 @@ def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry) -> Ours:
         for name, size in existing(target, made.keys).items():
             if not removed.has(name):  # of another test, which removes it
                 continue
-            carries = name in known or (time.monotonic() < until and _carries(target, made, name, size))
+            carries = name in known and _is_as_written(target, written, name, size, look=later)
+            carries = carries or (time.monotonic() < until and _carries(target, made, name, size))
             if carries:
                 mine[name] = made.verb == "mkdir"
             else:
@@ -184,6 +189,41 @@ def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry) -> Ours:
     folders = sorted((name for name, folder in mine.items() if folder), key=lambda name: -name.count("/"))
     files = [name for name, folder in mine.items() if not folder]
     return Ours(files, folders, sorted({name for name in others if name not in mine}))
+
+
+def _written(folder: RunFolder, target: str) -> list[Made]:
+    """Return all that the run was to write on a target: cases may write the same names one after another."""
+    entries = (each for each in folder.journal_entries() if _opens(each, target))
+    return [made for entry in entries for made in made_by(entry.made) if made.verb == "write"]
+
+
+def _is_as_written(target: FileTarget, written: list[Made], name: str, size: int, *, look: bool) -> bool:
+    """Whether an object that this run has made has the size of one of its writes; with `look` its first bytes too.
+
+    An empty one has nothing to lose, and a write that was broken off may leave it.
+    """
+    if size == 0 or all(_number(made.keys, name) is None for made in written):
+        return True
+    for made in written:
+        number = _number(made.keys, name)
+        if number is None:
+            continue
+        expected = made.content.size_of(number) if made.content is not None else 0
+        if size != expected:
+            continue
+        if not look or made.content is None or size == 0:
+            return True
+        with suppress(VerdictException):
+            if _first_is(target, name, replace(made.content, size=expected, sizes=()), number):
+                return True
+    return False
+
+
+def _first_is(target: FileTarget, name: str, content: Content, number: int) -> bool:
+    """Whether an object begins with the known content, by the first piece that comes. Raises VerdictException."""
+    steps = Steps(json.dumps(Program((Step("read", "read", content=content),)).to_native()), 1)
+    first = next(iter(target.read(name)), b"")
+    return bool(first) and steps.first_wrong(0, number, 0, first) is None
 
 
 def remove_folders(target: FileTarget, folders: list[str]) -> str:

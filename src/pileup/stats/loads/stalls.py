@@ -1,4 +1,4 @@
-"""Stalls under a closed load: nothing ended while all clients waited, so nothing was sent that could have been slow.
+"""Stalls under a closed load: nothing passed while all clients waited or failed, so little was sent that could be slow.
 
 A closed load of c clients has at most c slow responses of a stall, however long it was: its quantiles hide it
 ("coordinated omission", G. Tene, How NOT to Measure Latency, 2013). An open load at the same rate would have gone on
@@ -7,7 +7,7 @@ sending: what it had sent is told with numbers. While pileup itself did not run 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -39,12 +39,14 @@ SHARES = {0.99: "p99", 0.999: "p99.9"}
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A time in which nothing of a case was answered while all its clients waited; ns since the epoch."""
+    """A time in which nothing of a case passed while all its clients waited or failed; ns since the epoch."""
 
     begin: int
     end: int
     clients: int
-    """How many waited."""
+    """How many waited or failed."""
+    failed: int = 0
+    """Iterations that did not pass in it: a client that cannot connect pauses, so these are few."""
 
     @property
     def length(self) -> int:
@@ -59,7 +61,7 @@ def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData], series: S
     """
     closed = {data.entry.id: data for data in cases if data.entry.load_kind == "closed" and data.window}
     told = {}
-    for number, gaps in _gaps(connection, list(closed)).items():
+    for number, gaps in _gaps(connection, {number: data.window for number, data in closed.items()}).items():
         data = closed[number]
         response = merged(part for tally in data.measured.iterations() for part in tally.responses.parts)
         stopped = stops(data.frames, series)
@@ -99,11 +101,18 @@ def words(stalls: Sequence[Stall], response: Histogram, seconds: float) -> str:
     who = "its client" if longest.clients == 1 else f"{format_count(longest.clients)} clients"
     again = f" (and {len(stalls) - 1} more times, {format_time(whole)} in all)" if len(stalls) > 1 else ""
     here, there = quantiles(response, stalls, rate)
+    length = format_time(longest.length)
+    told = (
+        f"nothing passed for {length} from {at} while {who} waited or failed"
+        if longest.failed
+        else f"nothing was answered for {length} from {at} while {who} waited"
+    )
+    sends = "little" if longest.failed else "nothing"
     return (
-        f"nothing was answered for {format_time(longest.length)} from {at} while {who} waited{again}: a closed load "
-        "sends nothing meanwhile, so its quantiles hide this (coordinated omission); an open load at the same rate "
-        f"({format_rate(rate)}) would have seen about {format_count(round(rate * whole / 1e9))} requests wait up to "
-        f"{format_time(longest.length)}: {here} here would be at least about {there} there"
+        f"{told}{again}: a closed load sends {sends} meanwhile, so its quantiles hide this (coordinated omission); an "
+        f"open load at the same rate ({format_rate(rate)}) would have seen about "
+        f"{format_count(round(rate * whole / 1e9))} requests wait up to {length}: {here} here would be at least about "
+        f"{there} there"
     )
 
 
@@ -131,20 +140,26 @@ def _clock(moment: int) -> str:
     return datetime.fromtimestamp(moment / 1e9, UTC).strftime("%H:%M:%S")
 
 
-def _gaps(connection: DuckDBPyConnection, cases: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the times (begin, end) of a case in which nothing ended, those of LEAST and more, the longest first.
+def _gaps(connection: DuckDBPyConnection, cases: Mapping[int, Window | None]) -> dict[int, list[tuple[int, int]]]:
+    """Return the times (begin, end) in the window of a case in which nothing passed, those of LEAST and more.
 
-    Ends are counted in pieces of LEAST: any such gap reaches over the edge of two, and nothing has to be sorted.
+    The longest come first. Ends are counted in pieces of LEAST: any such gap reaches over the edge of two, and nothing
+    has to be sorted. What is still open at the end of the window counts up to there.
     """
-    if not cases:
+    wanted = {number: window for number, window in cases.items() if window is not None}
+    if not wanted:
         return {}
+    edges = ", ".join(f"({number}, {window.begin}, {window.end})" for number, window in wanted.items())
     rows = connection.execute(
         f"""WITH pieces AS (
-            SELECT case_id, "end" // {LEAST} AS piece, min("end") AS first, max("end") AS last FROM operations
-            WHERE case_id IN ({", ".join(map(str, cases))}) AND parent = 0 AND side = 'client'
-              AND phase IN ('ramp', 'warm-up', 'measure') GROUP BY ALL),
+            SELECT case_id, w.begin, w.until, "end" // {LEAST} AS piece, min("end") AS first, max("end") AS last
+            FROM operations JOIN (VALUES {edges}) w(number, begin, until) ON case_id = w.number
+            WHERE parent = 0 AND side = 'client' AND outcome = 'passed' AND phase IN ('ramp', 'warm-up', 'measure')
+            GROUP BY ALL),
         gaps AS (
-            SELECT case_id, last AS begin, lead(first) OVER (PARTITION BY case_id ORDER BY piece) AS until FROM pieces)
+            SELECT case_id, greatest(last, pieces.begin) AS begin,
+                least(coalesce(lead(first) OVER (PARTITION BY case_id ORDER BY piece), until), until) AS until
+            FROM pieces)
         SELECT case_id, begin, until FROM gaps WHERE until - begin >= {LEAST}
         QUALIFY row_number() OVER (PARTITION BY case_id ORDER BY until - begin DESC) <= {MOST}
         ORDER BY case_id, until - begin DESC"""  # noqa: S608  numbers only
@@ -163,16 +178,23 @@ def _is_long(gap: tuple[int, int], response: Histogram, window: Window | None) -
 
 
 def _with_clients(connection: DuckDBPyConnection, case: int, gaps: Sequence[tuple[int, int]]) -> list[Stall]:
-    """Return gaps with how many iterations waited through at least half of each."""
+    """Return gaps with how many clients were stuck in each: they waited through half of it or more, or failed in it."""
     if not gaps:
         return []
     halves = ", ".join(f"({begin}, {begin + (end - begin) // 2}, {end})" for begin, end in gaps)
     rows = connection.execute(
-        f"""SELECT g.begin, g.until, count(*) FROM operations o
-        JOIN (VALUES {halves}) g(begin, half, until) ON o.start <= g.half AND o."end" >= g.until
-        WHERE o.case_id = {case} AND o.parent = 0 AND o.side = 'client' GROUP BY ALL ORDER BY g.begin"""  # noqa: S608
+        f"""WITH stuck AS (
+            SELECT g.begin, g.until, o.place, o.client,
+                o.outcome <> 'passed' AND o."end" < g.until AS failed
+            FROM operations o
+            JOIN (VALUES {halves}) g(begin, half, until) ON
+                (o.start <= g.half AND o."end" >= g.until)
+                OR (o.outcome <> 'passed' AND o."end" > g.begin AND o."end" < g.until)
+            WHERE o.case_id = {case} AND o.parent = 0 AND o.side = 'client')
+        SELECT begin, until, count(DISTINCT (place, client)), count(*) FILTER (failed) FROM stuck
+        GROUP BY ALL ORDER BY begin"""  # noqa: S608  numbers only
     ).fetchall()
-    return [Stall(begin, end, waited) for begin, end, waited in rows]
+    return [Stall(begin, end, stuck, failed) for begin, end, stuck, failed in rows]
 
 
 def _all_waited(stall: Stall, frames: Sequence[Frame]) -> bool:

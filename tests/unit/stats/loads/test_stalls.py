@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pileup.model import self_metrics
+from pileup.model.record import Outcome
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
 from pileup.stats.cases import CaseData
@@ -18,14 +19,14 @@ MS = 10**6
 
 
 def served(clients, until, stalls=(), took=20 * MS, think=0):
-    """Return (start, end) of the iterations of a closed load, ns since T0; nothing ends inside a stall."""
+    """Return (start, end, client) of the iterations of a closed load, ns since T0; nothing ends inside a stall."""
     spans = []
     for client in range(clients):
         at = client * took // clients
         while at < until:
             end = at + took
             end = next((last + client for first, last in stalls if first <= end < last), end)
-            spans.append((at, end))
+            spans.append((at, end, client))
             at = end + think
     return spans
 
@@ -38,13 +39,16 @@ def told(tmp_path, row, frame):
         folder.save(run_of({"cases": [info]}))
         rows = np.zeros(len(spans), ROW)
         rows["id"] = np.arange(len(spans)) + 1
-        rows["intended"] = rows["start"] = [T0 + start for start, _ in spans]
-        rows["end"] = [T0 + end for _, end in spans]
+        rows["intended"] = rows["start"] = [T0 + start for start, *_ in spans]
+        rows["end"] = [T0 + end for _, end, *_ in spans]
+        rows["client"] = [client for _, _, client, *_ in spans]
+        rows["outcome"] = [span[3] if len(span) > 3 else Outcome.PASSED for span in spans]
         rows["phase"], rows["case"], rows["operation"] = 3, 1, 1
         writer = TableWriter(folder.operations_path(0), "operations", ROW)
         writer.append(rows, [b"c"], ("operation",))
         writer.close()
-        whole = frame(10, row([end - start for start, end in spans], "c"), seconds=10, clients=clients)
+        passed = [span[1] - span[0] for span in spans if len(span) == 3]
+        whole = frame(10, row(passed, "c"), seconds=10, clients=clients)
         with folder.operations().connect() as connection:
             data = CaseData(case_of(info), [whole], windows(connection, [case_of(info)], {})[1])
             return remarks(connection, [data], series).get(1, "")
@@ -59,6 +63,35 @@ def test_a_stall_is_told_with_what_an_open_load_had_seen(told):
         "its quantiles hide this (coordinated omission); an open load at the same rate (200 /s) would have seen about "
         "401 requests wait up to 2 s: p99 20 ms, p99.9 2.02 s here would be at least about 1.92 s and 2.02 s there"
     )
+
+
+def killed(clients, at, back, until=10 * SECOND):
+    """A server that is killed and comes back: what was under way fails, and what is tried until then, with pauses."""
+    spans = [span for span in served(clients, at) if span[1] <= at]
+    for client in range(clients):
+        spans.append((at - 10 * MS, at + MS, client, Outcome.AMBIGUOUS))
+        spans += [(tried, tried + MS, client, Outcome.FAILED) for tried in range(at + SECOND // 2, back, SECOND)]
+    later = [(start + back, end + back, client) for start, end, client in served(clients, until - back)]
+    return spans + later
+
+
+def test_a_server_that_refuses_connections_meanwhile_is_told_too(told):
+    found = told(killed(4, 4 * SECOND, 13 * SECOND // 2))
+    assert found.startswith("nothing passed for 2.5")
+    assert "while 4 clients waited or failed: a closed load sends little meanwhile" in found
+
+
+@pytest.mark.parametrize("make", [killed, lambda clients, at, back: served(clients, 10 * SECOND, [(at, back)])])
+def test_what_lasts_beyond_the_end_of_the_load_counts_up_to_there(told, make):
+    found = told([span for span in make(4, 7 * SECOND, 40 * SECOND) if span[0] < 10 * SECOND])
+    assert "for 3 s from" in found or "for 2.99 s from" in found
+    assert "4 clients waited" in found
+
+
+def test_a_client_that_goes_on_passing_is_no_stall(told):
+    spans = [span for span in killed(4, 4 * SECOND, 13 * SECOND // 2) if span[2] != 3]
+    spans += [span for span in served(4, 10 * SECOND) if span[2] == 3]
+    assert told(spans) == ""
 
 
 def test_several_stalls_are_told_as_one(told):
