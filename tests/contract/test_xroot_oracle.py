@@ -10,7 +10,7 @@ import pytest
 
 from pileup._core._native import XrootSession
 from pileup.builtin.xrootd.bindings import XrootdBindings, library
-from pileup.builtin.xrootd.words import fault
+from pileup.builtin.xrootd.words import failure
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
 from pileup.model.suite import Load
 from pileup.plugin import Failed, NotThere, Refused, ThereAlready
@@ -214,7 +214,7 @@ OURS = {"dirlist": "list", "rm": "delete", "rmdir": "delete", "mv": "rename"}
 def test_errors_of_the_control_plane(both: Both, session: XrootSession, system: Any, name: str) -> None:
     call, paths = ERRORS[name]
     status, _ = getattr(system, call)(*(f"/data/{path}" for path in paths))
-    expected = fault(status.code, status.errno, status.message)
+    expected = failure(status.code, status.errno, status.message)
     with pytest.raises(OSError) as caught:
         getattr(session, OURS.get(call, call))(*(f"{path}/" if call == "rmdir" else path for path in paths))
     assert type(caught.value) is CLASSES[type(expected)]  # type: ignore[index]

@@ -58,4 +58,4 @@ def test_a_full_disk_is_felt_and_over_when_there_is_room_again(tmp_path: Path) -
     assert full["recovery"]["value"] >= 2 * 10**9, "it had no room for three seconds"
     disks = [entry for entry in RunFolder(record).journal_entries() if entry.what == "disk"]
     assert [entry.state for entry in disks] == ["made", "removed"]
-    assert disks[0]["path"] not in Path("/proc/self/mounts").read_text()
+    assert disks[0].path not in Path("/proc/self/mounts").read_text()

@@ -1,4 +1,4 @@
-"""For the unit tests of plug-ins: one iteration of a Python test, without engine, suite or run.
+"""For the unit tests of plug-ins: an iteration of a Python test, results for a report, without engine, suite or run.
 
 from pileup.plugin.testing import run_once
 
@@ -19,7 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pileup.model.cause import Cause
+from pileup.model.exits import ExitCode
+from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Sample
+from pileup.model.results import CaseResult, CriterionResult, RunResults
+from pileup.model.verdict import RunVerdict
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test
@@ -234,3 +238,15 @@ async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
         async with asyncio.timeout(test.context.timeout / 1e9):
             result = await result
     return verdict_of(result)
+
+
+def results(
+    title: str = "",
+    cases: Sequence[CaseResult] = (),
+    criteria: Sequence[CriterionResult] = (),
+    exit_code: ExitCode = ExitCode.PASSED,
+    verdict: RunVerdict = RunVerdict.PASSED,
+) -> RunResults:
+    """Return the results of a run, for the tests of a report or a chart: no series, no errors, no limit."""
+    run = Manifest(title=title)
+    return RunResults("", run, tuple(cases), tuple(criteria), (), (), exit_code, verdict, "")
