@@ -46,12 +46,14 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     import duckdb
 
     from pileup.record.damage import damage
+    from pileup.record.missing import missing
     from pileup.run.recovery.intents import open_intents
     from pileup.stats import results
     from pileup.stats.verify import disagreements
 
     torn = list(damage(folder))
     yield from torn
+    yield from missing(folder)
     for intent in open_intents(folder):
         if intent.problem:
             yield "journal", intent.problem

@@ -1,6 +1,7 @@
 """A whole record has no findings; every kind of damage is named."""
 
 import json
+import shutil
 
 import pytest
 
@@ -19,6 +20,10 @@ def made(tmp_path, change=lambda rows: rows, **fields):
     rows = scans.rows_of(1, scans.START, 20 * MS)
     told = scans.info([scans.case(1, "copy", scans.START)], {}, exit_code=0, verdict="passed", **fields)
     folder = scans.write(tmp_path, told, [])
+    owner = folder.journal("owner", "begun")
+    folder.event("case", "copy begins", case=1, state="begins")
+    folder.event("case", "copy: passed", case=1, state="ended", outcome="passed")
+    folder.journal("owner", "ended", of=owner)
     for frame in scans.frames_of(rows):
         folder.append_frame(frame)
     folder.close()
@@ -38,6 +43,40 @@ def test_a_whole_record_has_no_findings(tmp_path, capsys):
     folder.convert()
     assert run_app(["verify", str(folder.path)]) == 0
     assert capsys.readouterr().out == "the record is whole\n"
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "events", "events/events.jsonl"])
+@pytest.mark.parametrize("nonce", [None, ""])
+def test_a_file_that_every_run_writes_is_missed(tmp_path, name, nonce):
+    folder = made(tmp_path)
+    if nonce is not None:  # a record of an early release
+        (folder.path / "run.json").write_text(json.dumps(plain(folder) | {"nonce": nonce}))
+    path = folder.path / name
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    wanted = name if name == "journal.jsonl" else "events/events.jsonl"
+    assert f"{wanted}: it is not there, or empty" in told(folder)
+
+
+BUILD = '{"number": 1, "time": 1, "kind": "build", "text": "a debug build"}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("journal.jsonl", lambda lines: [], "journal.jsonl: it is not there, or empty"),
+        ("journal.jsonl", lambda lines: lines[:1], "journal.jsonl: it does not say that the run has ended"),
+        ("journal.jsonl", lambda lines: lines[1:], "journal.jsonl: line 1 is missing"),
+        ("events/events.jsonl", lambda lines: lines[1:], "events/events.jsonl: line 1 is missing"),
+        ("events/events.jsonl", lambda lines: lines[2:], "events/events.jsonl: lines 1 to 2 are missing"),
+        ("events/events.jsonl", lambda lines: [BUILD], "events/events.jsonl: no event is of case copy"),
+    ],
+)
+def test_lines_that_were_cut_out_or_off_are_missed(tmp_path, name, change, words):
+    folder = made(tmp_path)
+    folder.event("build", "one more")
+    path = folder.path / name
+    path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+    assert words in told(folder)
 
 
 def longer(rows):
@@ -96,6 +135,9 @@ def test_a_flipped_bit_of_a_parquet_file_is_named_wherever_it_is(tmp_path, share
     path.write_bytes(data)
     assert "operations/operations.parquet: its checksum is not that of SHA256SUMS" in told(folder)
     (folder.path / "SHA256SUMS").unlink()
+    assert "operations/operations.parquet: SHA256SUMS has no checksum of it" in told(folder)
+    run_json = folder.path / "run.json"
+    run_json.write_text(json.dumps(plain(folder) | {"nonce": ""}))
     assert "SHA256SUMS" not in told(folder), "records of before have none"
 
 
@@ -147,10 +189,10 @@ def test_what_was_left_open_and_torn_lines_are_named(tmp_path):
     with (folder.path / "events" / "events.jsonl").open("a") as file:
         file.write('{"torn')
     found = told(folder)
-    assert "journal: entry 1 (server) was never closed" in found
+    assert "journal: entry 3 (server) was never closed" in found
     assert f"entry {kept}" not in found
     assert "setting" not in found
-    assert "events/events.jsonl: line 1 is torn" in found
+    assert "events/events.jsonl: line 3 is torn" in found
 
 
 def test_events_and_verdicts_are_held_against_run_json(tmp_path):
