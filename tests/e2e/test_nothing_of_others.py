@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from pileup.plugin import NotThere
-from pileup.run.safety.own_folders import MARKER, end_ground
+from pileup.run.safety.leaving import end_ground
+from pileup.run.safety.marker import MARKER
 from tests.servers.storages import KINDS, Storage
 from tests.support import pileup, run_folder
 
@@ -220,8 +221,8 @@ def test_s2_a_folder_in_which_another_run_works_stays_where_its_marker_is_not_li
     for folder, marker in (("here", b"theirs"), ("here/ours", b"ours")):
         storage.target.create(f"{folder}/{MARKER}", marker)
     levels = ["here", "here/ours"]  # both were made for ours, then theirs came
-    ended = end_ground(storage.target, "here/ours", b"ours", levels, own=False, kept=False)
-    assert ended == ("removed", "")
+    state, why = end_ground(storage.target, "here/ours", b"ours", levels, own=False, kept=False)
+    assert (state, why) == ("left", "/here was made for it, and in /here works somebody since somebody: somebody")
     assert b"".join(storage.target.read(f"here/{MARKER}")) == b"theirs"
     with pytest.raises(NotThere):
         storage.target.stat("here/ours")

@@ -10,7 +10,8 @@ from pileup.model.plan import Plan
 from pileup.plugin import FileTarget
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import Names
-from pileup.run.safety.own_folders import GROUND, MARKER, OWN, open_grounds
+from pileup.run.safety.marker import MARKER
+from pileup.run.safety.own_folders import GROUND, OWN, open_grounds
 from pileup.run.safety.set_contents import acknowledged, existing, made_by, read_small
 from pileup.suite import instances
 

@@ -25,7 +25,8 @@ from pileup.run.recovery.objects import remove
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
 from pileup.run.safety.kept_sets import deleting, left_alone
-from pileup.run.safety.own_folders import GROUND, OWN, end_ground, keeps
+from pileup.run.safety.leaving import end_ground
+from pileup.run.safety.own_folders import GROUND, OWN, keeps
 from pileup.run.safety.set_contents import ours, remove_folders
 from pileup.run.servers import disks, processes, scratch
 from pileup.run.servers.processes import Identity

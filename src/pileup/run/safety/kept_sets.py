@@ -11,7 +11,7 @@ from pileup.model.units import format_size
 from pileup.plugin import FileTarget, Target, ThereAlready
 from pileup.record.typed_json import read
 from pileup.run.safety.boundary import shown
-from pileup.run.safety.own_folders import MARKER
+from pileup.run.safety.marker import MARKER
 from pileup.run.safety.set_contents import Made, read_small, whole
 
 MANIFEST = ".pileup-set"

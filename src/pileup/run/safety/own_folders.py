@@ -6,32 +6,26 @@ marker keeps a second run out, nothing that is there is touched, and what is new
 
 from __future__ import annotations
 
-import getpass
-import json
 import secrets
-import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from pileup.model.errors import PileupError, TargetError
+from pileup.model.errors import TargetError
 from pileup.model.journal import JournalEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import Load, TargetSpec
-from pileup.plugin import FileTarget, NotThere, Target, ThereAlready
+from pileup.plugin import FileTarget, Target, ThereAlready
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import changing, place_inside, shown
+from pileup.run.safety.leaving import end_ground
+from pileup.run.safety.marker import MARKER, new_marker, told_by
 from pileup.run.safety.set_contents import Made, acknowledged, existing, is_missing, made_by, read_small
 
 OWN, GROUND = "own", "ground"
 """Kinds of the journal's entries: the run's own folder, and one that the suite names."""
-MARKER = ".pileup-owner"
-"""A file in a folder that a run works in: who, when, which run."""
-MOST_LEFT = 1_000_000
-"""Entries that are removed with the run's own folder."""
-DEEPEST = 64
 PLACELESS = ("connect", "noop", "request")
 """Verbs that look at no object."""
 PRIVATE_WORD = "folder"
@@ -123,7 +117,7 @@ class Grounds:
         for entry in open_grounds(self.folder):
             self.marker = entry.marker.encode()
             self._grounds[entry.target, entry.folder] = Ground(entry.number, list(entry.levels))
-        self.marker = self.marker or json.dumps(_about(self.folder)).encode()
+        self.marker = self.marker or new_marker(self.folder)
 
     def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
         """Make ready where a case will work: see that nothing of others is there, and say who works here.
@@ -176,8 +170,8 @@ class Grounds:
             state, problem = end_ground(target, place, self.marker, ground.levels, own=what == OWN, kept=kept)
             self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
             if problem:
-                again = f"`pileup clean {self.folder.path}` tries again"
-                told.append(f"the folder /{place} on target {name} is left: {problem}; {again}")
+                again = f"; `pileup clean {self.folder.path}` tries again"
+                told.append(f"of the folder /{place} on target {name} something stays: {problem}{again}")
             elif state == "kept":
                 told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")
         self._grounds.clear()
@@ -272,78 +266,6 @@ def footing_of(plan: Plan, case: Case, program: Program | None) -> Footing:
     return Footing(Program(made) if made else None, replace(program, steps=steps))
 
 
-def end_ground(
-    target: FileTarget, place: str, marker: bytes, levels: Sequence[str], *, own: bool, kept: bool
-) -> tuple[str, str]:
-    """Leave a folder: the run's own is removed as a whole, of another what was made for the run and is empty.
-
-    `kept`: something in the run's own folder stays. Returns the state for the journal (removed, kept, left) and what
-    went wrong.
-    """
-    path = f"{place}/{MARKER}".lstrip("/")
-    try:
-        found = read_small(target, path)
-        if own and kept and found == marker:
-            _prune(target, place)
-            if any(each.name != MARKER for each in target.list(place)):
-                return "kept", ""
-        if own and found is not None and found != marker:
-            return "left", "its marker is not this run's"
-        if own and found is not None:
-            _empty(target, place, path)
-        if found == marker:
-            target.delete(path)
-        for level in reversed(levels):
-            if not is_missing(target, level) and _is_empty(target, level):
-                target.delete(level)
-    except (PileupError, OSError) as problem:
-        return "left", str(problem)
-    return "removed", ""
-
-
-def _is_empty(target: FileTarget, folder: str) -> bool:
-    """Whether a folder holds nothing, a marker neither: some servers list no name that begins with a dot (nginx)."""
-    return not target.list(folder) and read_small(target, f"{folder}/{MARKER}") is None
-
-
-def _empty(target: FileTarget, folder: str, marker: str) -> None:
-    """Remove all in the run's own folder but its marker, name by name: files first, then the folders that held them.
-
-    The marker goes last: as long as something is left it says whose it is. Raises VerdictException, TargetError.
-    """
-    left = [MOST_LEFT]
-
-    def clear(place: str, depth: int) -> None:
-        for each in target.list(place):
-            left[0] -= 1
-            if left[0] < 0 or depth > DEEPEST:
-                told = f"more than {MOST_LEFT} entries, or {DEEPEST} folders in one another, are left in {folder}"
-                raise TargetError(told, "what a run makes", "`pileup clean` goes on")
-            path = f"{place}/{each.name}"
-            if path == marker:
-                continue
-            if each.folder:
-                clear(path, depth + 1)
-            try:
-                target.delete(path)
-            except NotThere:
-                continue
-
-    clear(folder, 1)
-
-
-def _prune(target: FileTarget, folder: str, depth: int = 1) -> bool:
-    """Remove the folders in a folder that hold no file; return whether it is empty then. Raises VerdictException."""
-    entries = target.list(folder) if depth <= DEEPEST else []
-    left = len(entries)
-    for each in entries:
-        path = f"{folder}/{each.name}"
-        if each.folder and _prune(target, path, depth + 1):
-            target.delete(path)
-            left -= 1
-    return left == 0 and depth <= DEEPEST
-
-
 def _missing(target: FileTarget, place: str) -> list[str]:
     """Return the folders on the way to a place, itself among them, that are not there yet."""
     parts = place.split("/") if place else []
@@ -354,37 +276,13 @@ def _missing(target: FileTarget, place: str) -> list[str]:
     return []
 
 
-def _about(folder: RunFolder) -> dict[str, str]:
-    """Return what a marker tells."""
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):
-        user = "somebody"
-    return {
-        "what": "a run of pileup works in this folder",
-        "owner": f"{user}@{socket.gethostname()}",
-        "run": str(folder.path.absolute()),
-        "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "id": secrets.token_hex(8),
-    }
-
-
-def _told(found: bytes) -> dict[str, str]:
-    try:
-        told = json.loads(found)
-    except ValueError:
-        return {}
-    return {key: str(value)[:200] for key, value in told.items()} if isinstance(told, dict) else {}
-
-
 def _occupied(name: str, place: str, found: bytes) -> TargetError:
     """Return what to raise for a folder that another run works in, by its marker."""
-    told = _told(found)
-    run, owner, since = (told.get(word, "somebody") for word in ("run", "owner", "since"))
+    who = told_by(found)
     return TargetError(
-        f"the folder /{place} on target {name} is in use by {owner} since {since}: {run}",
+        f"the folder /{place} on target {name} is in use by {who}",
         "a folder in which no other run works",
-        f"wait for its end; if it has crashed, `pileup clean {run}`, or remove the file {MARKER} there",
+        f"wait for its end; if it has crashed, `pileup clean {who.run}`, or remove the file {MARKER} there",
     )
 
 

@@ -17,7 +17,8 @@ from pileup.run.manifest_start import first_manifest
 from pileup.run.safety.boundary import Inside, Names, place_inside
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.kept_sets import describe, found_again
-from pileup.run.safety.own_folders import MARKER, Grounds, footing_of, in_own, is_private, keeps, own_entries, with_own
+from pileup.run.safety.marker import MARKER
+from pileup.run.safety.own_folders import Grounds, footing_of, in_own, is_private, keeps, own_entries, with_own
 from pileup.run.safety.set_contents import existing, made_by, making, ours, remove_folders
 from pileup.suite import load
 
@@ -113,6 +114,35 @@ def test_s2_another_run_is_kept_out_and_told_who_is_in(tmp_path: Path, data: Pos
     other.enter(plan.cases[0], data, Program((write(),)))
     assert other.leave(lambda _: data) == []
     assert list((tmp_path / "data").iterdir()) == [], "the folder was made by the run"
+
+
+def test_s2_a_folder_that_was_made_stays_while_another_run_works_in_it_and_is_told(
+    tmp_path: Path, data: PosixTarget
+) -> None:
+    (plan, first), (_, second) = planned(tmp_path), planned(tmp_path)
+    one, other = Grounds(plan, first), Grounds(plan, second)
+    one.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
+    other.enter(plan.cases[0], data, Program((write(Keys("all/two/deep/f", 4)),)))
+    (told,) = one.leave(lambda _: data)
+    assert "of the folder /all/one on target se something stays: /all was made for it" in told
+    assert f"in /all/two/deep works {json.loads(other.marker)['owner']} since 2" in told
+    assert f": {second.path}; `pileup clean {first.path}` tries again" in told
+    assert [entry.state for entry in first.journal_entries()] == ["made", "left"]
+    assert [path.name for path in (tmp_path / "data/all").iterdir()] == ["two"]
+    assert other.leave(lambda _: data) == []
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["all"], "it was not made by the other"
+    assert Grounds(plan, first).leave(lambda _: data) == []
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_s2_files_of_others_in_a_folder_that_was_made_are_no_other_run(tmp_path: Path, data: PosixTarget) -> None:
+    plan, folder = planned(tmp_path)
+    grounds = Grounds(plan, folder)
+    grounds.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
+    (tmp_path / "data/all/theirs").mkdir()
+    (tmp_path / "data/all/theirs/file").touch()
+    assert grounds.leave(lambda _: data) == []
+    assert [path.name for path in (tmp_path / "data/all").iterdir()] == ["theirs"]
 
 
 @pytest.mark.parametrize("theirs", ["f000002", "f000000.new", "d000001/f000001"])
