@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from pileup.builtin.posix.target import PosixTarget
 from pileup.plugin import NotThere
+from pileup.record import RunFolder
 from pileup.run.safety.leaving import end_ground
 from pileup.run.safety.marker import MARKER
+from tests.servers.nginx import nginx
 from tests.servers.storages import KINDS, Storage
 from tests.support import pileup, run_folder
 
@@ -226,6 +229,48 @@ def test_s2_a_folder_in_which_another_run_works_stays_where_its_marker_is_not_li
     assert b"".join(storage.target.read(f"here/{MARKER}")) == b"theirs"
     with pytest.raises(NotThere):
         storage.target.stat("here/ours")
+
+
+def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_be_empty_stays(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    disk = tmp_path / "server/data"
+    with nginx(tmp_path / "server", lists=False) as url:
+        (disk / "theirs").write_text("theirs")
+        storage = Storage("webdav", url, PosixTarget(str(disk)))
+        mkdir = spec("mkdir", "storage.mkdir", {"times": 4}, files=4)
+        there = spec("there", "storage.write", folder="/new/deep", files=4, size="1 KiB")
+        suite(storage, tmp_path, spec("fill", "storage.write", files=4, size="1 KiB"), mkdir, there)
+        done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+        assert {outcome for outcome, _ in outcomes(done).values()} == {"passed"}
+        assert sorted(str(path.relative_to(disk)) for path in disk.rglob("*")) == ["new", "new/deep", "theirs"]
+        told = [event.text for event in RunFolder.open(run_folder(done)).events() if event.kind == "clean-up"]
+        assert told == [
+            "of the folder /new/deep on target se something stays: /new was made for it, but the server lists no "
+            "folders: others may have files in it; remove it by hand"
+        ]
+        again = pileup("clean", str(run_folder(done)), cwd=tmp_path)
+        assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
+
+
+@pytest.mark.long
+def test_s4_after_a_kill_clean_removes_the_runs_own_where_a_server_lists_no_folders(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    disk = tmp_path / "server/data"
+    with nginx(tmp_path / "server", lists=False) as url:
+        load = {"clients": 2, "for": "30 s"}
+        fill = spec("fill", "storage.write", files=4, size="1 KiB")
+        suite(
+            Storage("webdav", url, PosixTarget(str(disk))),
+            tmp_path,
+            fill,
+            spec("there", "storage.write", load, folder="/new", files=4, size="1 KiB"),
+        )
+        folder = killed(tmp_path, '"case": "there"')
+        cleaned = pileup("clean", str(folder), cwd=tmp_path)
+        assert cleaned.returncode == 0, cleaned.stderr
+        assert "the folder /new on target se is free again; but /new was made for it" in cleaned.stdout
+        assert [path.name for path in disk.rglob("*")] == ["new"]
+        assert "nothing is left" in pileup("clean", str(folder), cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("storage", ["posix", "nginx", "apache", "root"], indirect=True)

@@ -42,13 +42,16 @@ http {
 
 
 @contextlib.contextmanager
-def nginx(folder: Path) -> Iterator[str]:
-    """Yield the url of a WebDAV server whose files lie in folder/data."""
+def nginx(folder: Path, *, lists: bool = True) -> Iterator[str]:
+    """Yield the url of a WebDAV server whose files lie in folder/data; unless it `lists` it has no PROPFIND."""
     program = require_program("nginx", "apt-get install nginx-light libnginx-mod-http-dav-ext")
     require_program(MODULE, "apt-get install libnginx-mod-http-dav-ext")
     folder.chmod(0o755)
     command = (program, "-c", "{folder}/nginx.conf", "-p", "{folder}")
-    files = (File("{folder}/data", mode=0o755), File("{folder}/nginx.conf", CONFIG.replace("MODULE", MODULE)))
+    config = CONFIG.replace("MODULE", MODULE)
+    if not lists:
+        config = config.replace("dav_ext_methods PROPFIND OPTIONS;", "")
+    files = (File("{folder}/data", mode=0o755), File("{folder}/nginx.conf", config))
     server = Launcher((Daemon(command, Accepts()),), url="http://127.0.0.1:{port}/", files=files)
     with launched(server, folder) as url:
         yield url

@@ -10,7 +10,8 @@ PileupError
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
     │   ├── NotThere     there is no such object
-    │   └── ThereAlready there is such an object already
+    │   ├── ThereAlready there is such an object already
+    │   └── NoListing    the target lists no folders
     ├── Refused          the system said no
     └── Ambiguous        no answer: it may have happened
 """
@@ -118,6 +119,10 @@ class NotThere(Failed):
 
 class ThereAlready(Failed):
     """There is such an object already; passes a step with `missing_ok` that makes a folder."""
+
+
+class NoListing(Failed):
+    """The target lists no folders: what is in one is not known. Clean-up removes what it knows by name then."""
 
 
 class Refused(VerdictException):

@@ -6,6 +6,7 @@ May import `model` only. No compiled code is needed to write or to test a plug-i
 from pileup.model.errors import (
     Ambiguous,
     Failed,
+    NoListing,
     NotThere,
     PluginError,
     Refused,
@@ -54,6 +55,7 @@ __all__ = [
     "Ledger",
     "Line",
     "Monitor",
+    "NoListing",
     "NotThere",
     "Op",
     "Operation",

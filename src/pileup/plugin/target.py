@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pileup.model.errors import NotThere, TargetError, ThereAlready
+from pileup.model.errors import NoListing, NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
 from pileup.plugin.launcher import Launcher
@@ -130,7 +130,10 @@ class FileTarget(Target):
 
     @abstractmethod
     def list(self, path: str) -> list[Entry]:
-        """Return the entries of a folder, sorted by name. Raises NotThere when there is none."""
+        """Return the entries of a folder, sorted by name.
+
+        Raises NotThere when there is none, NoListing where the server lists no folders at all.
+        """
 
     @abstractmethod
     def stat(self, path: str) -> Entry:
@@ -159,6 +162,13 @@ class FileTarget(Target):
     @abstractmethod
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder."""
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all that is in it, at once: asked for where `list` raises NoListing.
+
+        pileup asks only for the folder that a run has made for itself alone, after it has read its own marker in it.
+        """
+        raise NoListing(f"{path!r} cannot be removed with what is in it")
 
     @abstractmethod
     def mkdir(self, path: str) -> None:

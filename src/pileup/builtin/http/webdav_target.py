@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from pileup.builtin.http.connection import judge
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
@@ -18,6 +19,7 @@ from pileup.plugin import (
     Failed,
     FileTarget,
     Launcher,
+    NoListing,
     NotThere,
     Refused,
     TargetError,
@@ -32,6 +34,7 @@ SOMETHING_THERE = 412
 """What a PUT with `If-None-Match: *` says of something that is there (RFC 9110, 13.1.2)."""
 THERE_ALREADY = 405
 """What MKCOL says of something that is there (RFC 4918, 9.3.1)."""
+SENT_ON = (301, 302, 307, 308)
 LISTED = 207
 Listing = list[Entry]
 """What was asked for, and what is in it."""
@@ -88,20 +91,26 @@ class WebDavTarget(HttpTarget, FileTarget):
         """Return the entries of a folder, sorted by name."""
         found = self._propfind(_as_folder(path), "1")
         if found is None:
-            raise Failed(f"{path!r} cannot be listed: the server has no PROPFIND", "a server that speaks WebDAV")
+            raise NoListing(f"{path!r} cannot be listed: the server has no PROPFIND", "a server that speaks WebDAV")
         itself, *entries = found
         if not itself.folder:
             raise Failed(f"{path!r} is no folder")
         return sorted(entries, key=lambda entry: entry.name)
 
     def stat(self, path: str) -> Entry:
-        """Return what is at a path; a server without PROPFIND is asked with HEAD, and tells no folders from files."""
+        """Return what is at a path; a server without PROPFIND is asked with HEAD, and may call a folder a file."""
         found = self._propfind(path, "0")
-        if found is not None:
-            return found[0]
+        return found[0] if found is not None else self._by_head(path)
+
+    def _by_head(self, path: str) -> Entry:
+        """Return what HEAD says: a folder is what is sent on to the same path with a slash at its end."""
+        name = path.rstrip("/").rpartition("/")[2]
         answer = self.connections.send("HEAD", path)
+        to = urlsplit(answer.head.getheader("Location") or "").path
+        if answer.status in SENT_ON and to.rstrip("/") == self.location.path_of(path).rstrip("/") and to.endswith("/"):
+            return Entry(name, 0, folder=True)
         judge(answer.head, "HEAD", path)
-        return Entry(path.rstrip("/").rpartition("/")[2], int(answer.head.getheader("Content-Length") or 0), False)
+        return Entry(name, int(answer.head.getheader("Content-Length") or 0), folder=False)
 
     def read(self, path: str) -> Iterator[bytes]:
         """Yield the content of a file in pieces of at most 1 MiB."""
@@ -127,15 +136,26 @@ class WebDavTarget(HttpTarget, FileTarget):
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder.
 
-        DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first.
+        DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first. Where HEAD alone
+        tells what a path is, `Depth: 0` has a server refuse to remove a folder that HEAD has called a file.
         """
-        if _is_root(path):
-            raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
-        if self.stat(path).folder:
+        _refuse_root(path)
+        found = self._propfind(path, "0")
+        if (found[0] if found is not None else self._by_head(path)).folder:
             path = _as_folder(path)
             if entries := self.list(path):
                 raise Failed(f"the folder {path!r} is not empty", "an empty one", f"it holds {entries[0].name!r}")
-        judge(self.connections.send("DELETE", path).head, "DELETE", path)
+        headers = {} if found is not None else {"Depth": "0"}
+        judge(self.connections.send("DELETE", path, headers=headers).head, "DELETE", path)
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all that is in it, as DELETE does."""
+        _refuse_root(path)
+        path = _as_folder(path)
+        answer = self.connections.send("DELETE", path)
+        if answer.status == LISTED:
+            raise Failed(f"of {path!r} something could not be removed")
+        judge(answer.head, "DELETE", path)
 
     def mkdir(self, path: str) -> None:
         """Make a folder; one that is there already is fine."""
@@ -175,6 +195,11 @@ def _there(target: FileTarget, path: str) -> bool:
     except NotThere:
         return False
     return True
+
+
+def _refuse_root(path: str) -> None:
+    if _is_root(path):
+        raise Refused(f"{path!r} is the target itself", "a path below it", "pileup does not remove it")
 
 
 def _is_root(path: str) -> bool:

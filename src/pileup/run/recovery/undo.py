@@ -10,6 +10,7 @@ from pileup.record import RunFolder
 from pileup.run.recovery.intents import Intent, open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.undo_kinds import MENDERS, Context, Reach, reach_of
+from pileup.run.safety.leaving import STAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,17 @@ def _mend(intent: Intent, context: Context, reach: Reach) -> Mended | None:
         return Mended(f"entry {intent.number} ({intent.what})", f"run.json is not as pileup writes it: {problem!r}")
     if needed and reach_of(intent.what) > reach:
         return Mended(told, f"the next start executes nothing of a suite; `pileup clean {context.folder.path}` does it")
+    stays = None
     if needed:
         try:
-            mender.mend(intent, context)
+            stays = mender.mend(intent, context)
         except (PileupError, OSError, ValueError, KeyError, TypeError) as problem:
             if mender.failed:
                 context.folder.journal(intent.what, mender.failed, of=intent.number, problem=str(problem))
             return Mended(told, str(problem))
     kept = {word: getattr(intent.entry, word) for word in ("case", "target", "own") if word in intent.entry.given}
+    if stays:
+        context.folder.journal(intent.what, STAYS, of=intent.number, by="undo", problem=stays, **kept)
+        return Mended(f"{told}; but {stays}")
     context.folder.journal(intent.what, mender.state(intent, context), of=intent.number, by="undo", **kept)
     return Mended(told) if needed else None

@@ -25,7 +25,7 @@ from pileup.run.recovery.objects import remove
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
 from pileup.run.safety.kept_sets import deleting, left_alone
-from pileup.run.safety.leaving import end_ground
+from pileup.run.safety.leaving import LEFT, end_ground
 from pileup.run.safety.own_folders import GROUND, OWN, keeps
 from pileup.run.safety.set_contents import ours, remove_folders
 from pileup.run.servers import disks, processes, scratch
@@ -109,8 +109,8 @@ class Mender(Protocol):
     def told(self, intent: Intent, context: Context) -> str:
         """Return what is done, in words."""
 
-    def mend(self, intent: Intent, context: Context) -> None:
-        """Do it. Raises PileupError."""
+    def mend(self, intent: Intent, context: Context) -> str | None:
+        """Do it; return what stays for a person to remove, if anything does. Raises PileupError."""
 
     def state(self, intent: Intent, context: Context) -> str:
         """Return the state that closes it."""
@@ -325,17 +325,18 @@ class GroundMender:
             return f"{what} is free again"
         return f"{what} is kept: the suite keeps what is in it" if _keeps(context) else f"{what} is removed"
 
-    def mend(self, intent: Intent, context: Context) -> None:
-        """Remove name by name what is the run's in it."""
+    def mend(self, intent: Intent, context: Context) -> str:
+        """Remove what is the run's in it."""
         entry, target = intent.entry, context.target(intent.entry.target)
         if not isinstance(target, FileTarget):
             raise TargetError(f"target {entry.target} keeps no files now", "the kind that it was")
         own = intent.what == OWN
         marker = entry.marker.encode()
         kept = own and _keeps(context)
-        _, problem = end_ground(target, entry.folder, marker, entry.levels, own=own, kept=kept)
-        if problem:
+        state, problem = end_ground(target, entry.folder, marker, entry.levels, own=own, kept=kept)
+        if state == LEFT:
             raise TargetError(problem)
+        return problem
 
     def state(self, intent: Intent, context: Context) -> str:
         """It is removed, or kept."""

@@ -60,11 +60,16 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
         cls.delete(self, path)
 
     methods: dict[str, object] = {each.__name__: each for each in (write, create, mkdir, delete)}
+    methods["remove_tree"] = _remove_tree
     methods["__doc__"] = cls.__doc__
     kind = type(cls.__name__, (cls,), methods)
     twin: FileTarget = object.__new__(kind)
     twin.__dict__.update(target.__dict__)
     return twin
+
+
+def _remove_tree(target: FileTarget, path: str) -> None:
+    raise Refused(f"{shown(path)} is not removed with all that is in it", "names, one by one", "delete() removes one")
 
 
 def _is_new(target: FileTarget, path: str) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from pileup.model.errors import PileupError, TargetError, VerdictException
-from pileup.plugin import FileTarget, NotThere
+from pileup.plugin import FileTarget, NoListing, NotThere
 from pileup.run.safety.marker import MARKER, told_by
 from pileup.run.safety.set_contents import is_missing, read_small
 
-REMOVED, KEPT, LEFT = "removed", "kept", "left"
-"""States of the journal: what is left `pileup clean` removes later."""
+REMOVED, KEPT, LEFT, STAYS = "removed", "kept", "left", "stays"
+"""States of the journal: of what is left `pileup clean` removes more, of what stays nobody but a person can."""
 MOST_LEFT = 1_000_000
 """Entries that are removed with the run's own folder."""
 DEEPEST = 64
@@ -32,27 +32,47 @@ def end_ground(
         found = read_small(target, path)
         if own and found is not None and found != marker:
             return LEFT, "its marker is not this run's"
-        if own and kept and found == marker:
-            _prune(target, place)
-            if any(each.name != MARKER for each in target.list(place)):
-                return KEPT, ""
+        if own and kept and found == marker and _holds_more(target, place):
+            return KEPT, ""
         if own and found == marker:
-            _empty(target, place, path)
-        if found == marker:
+            _remove_own(target, place, path)
+        elif found == marker:
             target.delete(path)
         return _end_levels(target, levels, marker)
     except (PileupError, OSError) as problem:
         return LEFT, str(problem)
 
 
+def _holds_more(target: FileTarget, place: str) -> bool:
+    """Whether the run's own folder holds what the suite keeps, beside its marker; empty folders in it are removed."""
+    try:
+        _prune(target, place)
+        return any(each.name != MARKER for each in target.list(place))
+    except NoListing:
+        return True
+
+
+def _remove_own(target: FileTarget, place: str, marker: str) -> None:
+    """Remove all in the run's own folder, in which nobody else works; at once where the server lists no folders."""
+    try:
+        _empty(target, place, marker)
+        target.delete(marker)
+    except NoListing:
+        target.remove_tree(place)
+
+
 def _end_levels(target: FileTarget, levels: Sequence[str], marker: bytes) -> tuple[str, str]:
     """Remove the folders that were made for the run and are empty, the innermost first."""
     for level in reversed(levels):
-        if is_missing(target, level):
-            continue
-        if _is_empty(target, level):
-            target.delete(level)
-            continue
+        try:
+            if is_missing(target, level):
+                continue
+            if _is_empty(target, level):
+                target.delete(level)
+                continue
+        except NoListing:
+            told = f"/{levels[0]} was made for it, but the server lists no folders: others may have files in it"
+            return STAYS, f"{told}; remove it by hand"
         for folder, found in _markers(target, level):
             if found != marker:
                 return LEFT, f"/{level} was made for it, and in /{folder} works {told_by(found)}"

@@ -20,7 +20,7 @@ from pileup.model.suite import Load, TargetSpec
 from pileup.plugin import FileTarget, Target, ThereAlready
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import changing, place_inside, shown
-from pileup.run.safety.leaving import end_ground
+from pileup.run.safety.leaving import LEFT, STAYS, end_ground
 from pileup.run.safety.marker import MARKER, new_marker, told_by
 from pileup.run.safety.set_contents import Made, acknowledged, existing, is_missing, made_by, read_small
 
@@ -66,7 +66,7 @@ def open_grounds(folder: RunFolder) -> list[JournalEntry]:
         if entry.what in (OWN, GROUND):
             if entry.state == "made":
                 found[entry.number] = entry
-            elif entry.state in ("removed", "gone"):
+            elif entry.state in ("removed", "gone", STAYS):
                 found.pop(entry.of or 0, None)
     return list(found.values())
 
@@ -170,7 +170,7 @@ class Grounds:
             state, problem = end_ground(target, place, self.marker, ground.levels, own=what == OWN, kept=kept)
             self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
             if problem:
-                again = f"; `pileup clean {self.folder.path}` tries again"
+                again = f"; `pileup clean {self.folder.path}` tries again" if state == LEFT else ""
                 told.append(f"of the folder /{place} on target {name} something stays: {problem}{again}")
             elif state == "kept":
                 told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")

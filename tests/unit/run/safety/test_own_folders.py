@@ -279,6 +279,8 @@ def test_s1_python_tests_overwrite_and_remove_nothing_of_others(data: PosixTarge
     target.mkdir("folder")
     with pytest.raises(Refused, match="this run has not made it"):
         target.delete("folder")
+    with pytest.raises(Refused, match="not removed with all that is in it"):
+        target.remove_tree("folder")
     guarded(data, Inside(data.url, "", True), Names(), private=True).write("theirs", b"on a private one all is ours")
     with pytest.raises(NotThere):
         data.stat("nothing")
