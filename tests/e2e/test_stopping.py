@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,9 +14,12 @@ from typing import Any
 
 import pytest
 
+from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.model.errors import RecordError
 from pileup.model.journal import EventEntry
 from pileup.record import RunFolder
+from tests.servers.storages import closing
+from tests.support import pileup
 
 DRAIN = """
 pileup: 1
@@ -32,14 +36,50 @@ tests: [{name: load, use: noop, load: {times: 5}}]
 monitors: [{use: node, every: 100 ms}]
 cooldown: {until: "last(node.load1) < 0", at_most: 30 min}
 """
+HUNG = """
+pileup: 1
+title: hung
+targets: {se: {kind: webdav, url: URL}}
+tests:
+  - {name: fill, use: storage.write, target: se, options: {files: 4, size: 1 KiB}}
+  - {name: here, use: storage.write, target: se, options: {folder: /here, files: 4, size: 1 KiB}}
+  - name: read
+    use: storage.read
+    target: se
+    after: [fill]
+    options: {files: 4, size: 1 KiB}
+    timeout: 1 s
+    load: {clients: 2, for: 1 min}
+    fail_when: never
+"""
+RATE = """
+pileup: 1
+title: rate
+tests: [{name: load, use: noop, load: {rate: 1e12 /s, for: 1 min}}]
+"""
 QUICKLY = 6.0
 """Seconds in which a run is over that nothing holds any more, on a busy machine."""
+AT_ONCE = 15.0
+"""The same after a second Ctrl-C, with all that is made of the record; a target that hangs holds who waits for 30."""
 
 
 @pytest.fixture
 def system() -> Iterator[tuple["subprocess.Popen[str]", str]]:
     """A batch system that pileup did not start: its process and its url."""
     words = [sys.executable, "-m", "pileup", "practice", "batch", "--slots", "5"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+@pytest.fixture
+def storage() -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A storage that pileup did not start: its process and its url."""
+    words = [sys.executable, "-m", "pileup", "practice", "storage"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -136,6 +176,57 @@ def test_a4_a_second_interrupt_ends_the_audit_at_once(
     system[0].send_signal(signal.SIGSTOP)
     assert stopped(process, folder, times=2) < 2 + QUICKLY
     assert info(folder)["audits"][0]["problem"] == "it was stopped"
+
+
+@pytest.mark.parametrize("later", [0.5, 4.0], ids=["in the load", "in the clean-up"])
+def test_a_second_interrupt_ends_a_run_at_once_on_a_storage_that_hangs(
+    tmp_path: Path,
+    storage: tuple["subprocess.Popen[str]", str],
+    begin: Callable[[str], "subprocess.Popen[str]"],
+    later: float,
+) -> None:
+    server, url = storage
+    process = begin(HUNG.replace("URL", url))
+    folder = await_event(tmp_path / "runs", begins("read"))
+    time.sleep(1)
+    server.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    time.sleep(later)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, told = process.communicate(timeout=60)
+    assert time.monotonic() - begun < AT_ONCE
+    assert process.returncode == 6
+    assert f"pileup clean {folder.relative_to(tmp_path)}" in told.replace(f"{tmp_path}/", "")
+    results = json.loads((folder / "results.json").read_text())
+    counts = {case["name"]: case["operations"][0]["counts"]["passed"] for case in results["cases"]}
+    assert counts["read"] > 0, "what was measured is kept"
+    server.send_signal(signal.SIGCONT)
+    cleaned = pileup("clean", str(folder), cwd=tmp_path)
+    assert cleaned.returncode == 0, cleaned.stderr
+    with closing(WebDavTarget(url)) as target:
+        assert target.list("") == []
+
+
+def test_a_second_interrupt_ends_a_run_at_once_whose_server_never_answered(
+    tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        process = begin(HUNG.replace("URL", f"http://127.0.0.1:{listening.getsockname()[1]}/"))
+        with listening.accept()[0]:
+            assert stopped(process, next((tmp_path / "runs").glob("20*")), times=2) < AT_ONCE
+
+
+def test_a_rate_that_nobody_can_press_is_interrupted_and_counted(
+    tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    process = begin(RATE)
+    folder = await_event(tmp_path / "runs", begins("load"))
+    time.sleep(1)
+    assert stopped(process, folder) < AT_ONCE
+    (case,) = json.loads((folder / "results.json").read_text())["cases"]
+    assert case["operations"][0]["counts"]["missed"] > 0.5e12
 
 
 def test_a4_one_interrupt_ends_a_cooldown_at_once(

@@ -474,13 +474,7 @@ impl Puller {
         let (Some(stopped), None) = (self.stopped, self.missed) else { return self.missed.unwrap_or(0) };
         let Shape::Open { arrivals, .. } = &mut self.shape else { return 0 };
         let last = u64::try_from(stopped - self.waking - self.start).unwrap_or(0);
-        let mut missed = 0;
-        while let Some(arrival) = arrivals.peek().filter(|arrival| arrival.time <= last) {
-            arrivals.next();
-            missed += u64::from(arrival.stage == Stage::Measure);
-        }
-        self.missed = Some(missed);
-        missed
+        *self.missed.insert(arrivals.measured_until(last))
     }
 }
 

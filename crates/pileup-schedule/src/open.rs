@@ -19,6 +19,9 @@ pub struct Arrival {
 /// Stream of the draws between arrivals.
 const STREAM: u64 = 0;
 
+/// So many random arrivals are counted one by one, at most; more are counted by their rate. A rate that nobody can press would take hours.
+const COUNTED: u64 = 10_000_000;
+
 /// The arrivals of one shard in order.
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -101,12 +104,63 @@ impl Schedule {
         self.starts.as_ref().and_then(Starts::unreadable)
     }
 
+    /// How many arrivals come from the next one up to `last` (ns after the start, included) and are measured. They are not told of any more.
+    pub fn measured_until(&mut self, last: u64) -> u64 {
+        let known = self.starts.is_some();
+        if !known && self.load.arrivals == Arrivals::Constant {
+            return self.even_until(self.next, last);
+        }
+        let (first, mut measured) = (self.next, 0);
+        while known || self.next - first < COUNTED {
+            let Some(arrival) = self.peek().filter(|arrival| arrival.time <= last) else { return measured };
+            self.next();
+            measured += u64::from(arrival.stage == Stage::Measure);
+        }
+        measured + self.even_until(amount(self.sum), last)
+    }
+
+    /// The same by the rate alone: of evenly spaced arrivals, the next one of which is number `next`.
+    fn even_until(&self, next: u64, last: u64) -> u64 {
+        let behind = last.saturating_add(1);
+        let of_span = |(begin, end): (u64, u64)| {
+            let (from, to) = (self.first_at(next, begin), self.first_at(next, end.min(behind)));
+            self.mine_below(to) - self.mine_below(from.min(to))
+        };
+        self.load.measured().into_iter().map(of_span).sum()
+    }
+
+    /// The first of evenly spaced arrivals, from number `next` on, that is due at `time` or later.
+    #[allow(clippy::cast_precision_loss)] // numbers of arrivals stay below 2^53
+    fn first_at(&self, next: u64, time: u64) -> u64 {
+        let (mut low, mut high) = (next, self.load.limit().max(next));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.rate.clone().reached(middle as f64).is_none_or(|due| due >= time) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+
+    /// How many numbers below this one belong to this shard.
+    fn mine_below(&self, number: u64) -> u64 {
+        number.saturating_sub(self.load.shard).div_ceil(self.load.shards.max(1))
+    }
+
     /// From `time` on (ns after the start) iterations are due at another rate: the integral of the rate goes on without a jump.
     /// What was before `now` is not told of again.
     pub fn set_level(&mut self, time: u64, rate: f64, now: u64) {
         self.rate.set(time, rate, now);
         self.pending = None;
     }
+}
+
+/// The first whole amount that a sum has not gone beyond.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturating
+fn amount(sum: f64) -> u64 {
+    sum.ceil() as u64
 }
 
 impl Iterator for Schedule {

@@ -420,3 +420,37 @@ fn steered_loads_have_clear_bounds() {
     assert!(wrong(r#"{"rate": 5, "steered": -1, "for": 1}"#).contains("highest level"));
     assert!(wrong(r#"{"rate": 5, "steered": 9, "for": 1, "ramp": 1}"#).contains("ramp"));
 }
+
+#[test]
+fn what_nobody_could_begin_is_counted_at_once() {
+    let even = load(r#"{"rate": 1e12, "warm_up": 1000000000, "for": 60000000000}"#);
+    assert_eq!(Schedule::new(&even).measured_until(11 * S - 1), 10_000_000_000_000);
+    let shards = (0..3).map(|shard| Schedule::new(&Load { shard, shards: 3, ..even.clone() }).measured_until(100 * S));
+    assert_eq!(shards.sum::<u64>(), 60_000_000_000_000);
+    let random = load(r#"{"rate": 1e9, "arrivals": "poisson", "for": 60000000000}"#);
+    let counted = Schedule::new(&random).measured_until(10 * S) as f64;
+    assert!((counted / 1e10 - 1.0).abs() < 1e-5, "{counted}"); // what is counted by the rate has no chance in it
+}
+
+proptest! {
+    #[test]
+    fn counting_is_the_same_as_being_told_of_each(
+        rate in 1.0f64..500.0, level in 0.0f64..500.0, warm_up in 0u64..S, last in 0u64..6_000_000_000, begun in 0usize..50,
+        shards in 1u64..4, poisson: bool
+    ) {
+        let arrivals = if poisson { "poisson" } else { "constant" };
+        let whole = load(&format!(
+            r#"{{"rate": {rate}, "arrivals": "{arrivals}", "segments": [
+            {{"level": {rate}, "ramp": 700000000, "warm_up": {warm_up}, "for": 1000000000}},
+            {{"level": {level}, "ramp": 300000000, "warm_up": 0, "for": 1500000001}}]}}"#
+        ));
+        for shard in 0..shards {
+            let mut schedule = Schedule::new(&Load { shard, shards, ..whole.clone() });
+            let _ = schedule.by_ref().take(begun).count();
+            schedule.peek();
+            let told = schedule.clone().take_while(|arrival| arrival.time <= last);
+            let one_by_one = told.filter(|arrival| arrival.stage == Stage::Measure).count() as u64;
+            prop_assert_eq!(schedule.measured_until(last), one_by_one);
+        }
+    }
+}

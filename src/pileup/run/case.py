@@ -22,7 +22,7 @@ from pileup.model.manifest import CaseEntry, ReplayEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
-from pileup.model.record import ERROR, FAILED, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
+from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.model.suite import Load
 from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.verdict import verdict_on
@@ -37,6 +37,7 @@ from pileup.run.safety.own_folders import Footing, footing_of, in_own
 from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
 from pileup.run.session import Live
 from pileup.run.stop import Haste
+from pileup.run.targets.calls import CalledOff
 from pileup.suite import instances
 
 Ended = tuple[CaseOutcome, str]
@@ -76,6 +77,11 @@ class CaseRun:
         return self._live.targets.get(self.case.test.target)
 
     @property
+    def _files(self) -> Target | None:
+        """The target for what is looked for, made and removed there beside the load."""
+        return self._live.targets.files(self.case.test.target)
+
+    @property
     def _known(self) -> CaseEntry:
         """What run.json says of the case now."""
         return self._live.book.case(self.case)
@@ -88,12 +94,14 @@ class CaseRun:
         self._delay()
         try:
             return self._press()
+        except CalledOff as problem:
+            return NOT_RUN, str(problem)
         except (PileupError, ValueError, OSError) as mistake:
             return ERROR, str(mistake)
 
     def clean_up(self) -> None:
-        """Remove what the case has made, when the suite says so."""
-        if not self._made:
+        """Remove what the case has made, when the suite says so; a run that ends at once leaves it."""
+        if not self._made or self._hurried:
             return
         passed = self._known.outcome is PASSED
         wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
@@ -119,21 +127,21 @@ class CaseRun:
 
         Returns what went wrong.
         """
-        entry, target = self._entry, self._target
-        if entry.own is not False or not isinstance(target, FileTarget):
-            return self._do(program, Phase.CLEANUP)
-        self._live.fleets.flush()
+        entry, target = self._entry, self._files
         try:
+            if entry.own is not False or not isinstance(target, FileTarget):
+                return self._do(program, Phase.CLEANUP)
+            self._live.fleets.flush()
             found = ours(self._live.folder, target, entry)
+            problem = self._do(deleting(found.names), Phase.CLEANUP) if found.names else ""
+            told = (problem, remove_folders(target, found.folders), left_alone(found.others))
         except (VerdictException, TargetError) as unknown:
             return str(unknown)
-        problem = self._do(deleting(found.names), Phase.CLEANUP) if found.names else ""
-        told = (problem, remove_folders(target, found.folders), left_alone(found.others))
         return "; ".join(each for each in told if each)
 
     def _keep(self) -> str:
         """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
-        entry, target = self._entry, self._target
+        entry, target = self._entry, self._files
         if entry.own is False and isinstance(target, FileTarget) and self._known.outcome is PASSED:
             return describe(target, made_by(entry.made))
         return ""
@@ -156,19 +164,19 @@ class CaseRun:
         if problem := self._ready(footing, preparation, removal):
             return FAILED, f"set-up failed: {problem}"
         if footing.load is not None:
-            work = self._work_with(counting(self._target, footing.load))
+            work = self._work_with(counting(self._files, footing.load))
         return self._press_work(work)
 
     def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
         """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
         try:
-            self._live.grounds.enter(self.case, self._target, self._program, preparation)
+            self._live.grounds.enter(self.case, self._files, self._program, preparation)
         except VerdictException as refusal:  # a storage that says no has failed
             return str(refusal)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal, footing, preparation)
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
-        first = None if problem else self._live.grounds.missing(self._target, footing)
+        first = None if problem else self._live.grounds.missing(self._files, footing)
         return problem or (self._do(first, Phase.SETUP) if first else "")
 
     def _press_work(self, work: Work) -> Ended:
@@ -273,7 +281,13 @@ class CaseRun:
         problems = [self._do_step(step, phase) for step in program.steps]
         return "; ".join(problem for problem in problems if problem)
 
+    @property
+    def _hurried(self) -> bool:
+        return self._live.stop.haste is Haste.AT_ONCE
+
     def _do_step(self, step: Step, phase: Phase) -> str:
+        if self._hurried:
+            raise CalledOff
         timeout = self.case.test.timeout
         load = Load(times=step.repeat)
         order = Order(self.case.id, self.case.name, load, timeout, 0, self._index(), phase)
@@ -316,7 +330,7 @@ class CaseRun:
 
         Raises TargetError for one that is another.
         """
-        target, load = self._target, self.case.load
+        target, load = self._files, self.case.load
         if program is None or load.kind not in ("once", "times") or not isinstance(target, FileTarget):
             return ""
         own = self._live.plan.own.get(self.case.test.target or "")

@@ -52,6 +52,7 @@ from pileup.run.safety.own_folders import Grounds, with_own
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.session import Live
 from pileup.run.stop import Stop
+from pileup.run.targets.calls import Caller
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.settings import Settings
 from pileup.suite import instances
@@ -118,7 +119,7 @@ class Runner:
     def _run_all(self) -> None:
         plan, folder, book = self._plan, self.folder, self._book
         supervisor = Supervisor(folder)
-        targets = Targets(plan, folder, supervisor)
+        targets = Targets(plan, folder, supervisor, Caller(self._stop))
         settings = Settings(plan, folder, targets, supervisor)
         first = folder.next_place()
         monitors = MonitorClock(
@@ -147,7 +148,7 @@ class Runner:
                 self._guarded(partial(audits.at_end, live.serve))
         finally:
             ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets is not None else [])]
-            for end in (*ends, supervisor.end_all, targets.close):
+            for end in (*ends, supervisor.end_all, targets.close, targets.caller.close):
                 self._guarded(end)
             book.update(lambda run: replace(run, fault_problems=tuple(faults.problems)))
 
@@ -190,7 +191,7 @@ class Runner:
         while not isinstance(instruction := self._next(), Finish):
             self._do(live, instruction)
         self._clean_up(list(self._done))
-        for told in live.grounds.leave(live.targets.get):
+        for told in live.grounds.leave(live.targets.files):
             live.folder.event("clean-up", told)
 
     def _next(self) -> Instruction:

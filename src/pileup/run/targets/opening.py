@@ -18,13 +18,16 @@ from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers import scratch
 from pileup.run.servers.supervisor import Supervisor
+from pileup.run.targets.calls import Caller
 from pileup.suite import instances
 
 
 class Targets:
     """Opens every target that the plan uses, in the order of the suite."""
 
-    def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor) -> None:
+    def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor, caller: Caller | None = None) -> None:
+        self.caller = caller or Caller()
+        """Asks targets what a second Ctrl-C need not wait for."""
         self._plan = self._given = plan
         self._folder = folder
         self._supervisor = supervisor
@@ -46,6 +49,10 @@ class Targets:
     def get(self, name: str | None) -> Target | None:
         """Return an open target; None when the test needs none."""
         return self._open.get(name) if name else None
+
+    def files(self, name: str | None) -> Target | None:
+        """Return an open target for calls of the runner, which are called off when the run ends at once."""
+        return self.caller.files(self.get(name))
 
     def open_target(self, name: str) -> Target:
         """Return an open target. Raises TargetError when it is unavailable, or used by no test."""
@@ -113,7 +120,7 @@ class Targets:
         try:
             entry = replace(entry, url=spec.url or self._make_url(name))
             target = instances.make_target(self._plan, name, entry.url)
-            entry = replace(entry, about=target.probe())
+            entry = replace(entry, about=self.caller.call(target.probe))
             self._open[name] = target
             entry = replace(entry, remarks=tuple(target.remarks()))
             for remark in entry.remarks:

@@ -159,7 +159,7 @@ class Settings:
         deadline = time.monotonic() + within / 1e9
         while True:
             try:
-                target.probe()
+                self._targets.caller.call(target.probe)
             except PileupError as problem:
                 if time.monotonic() > deadline:
                     told = f"target {name} is not healthy {format_time(within)} after its settings were changed"
