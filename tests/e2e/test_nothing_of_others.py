@@ -17,6 +17,7 @@ from pileup.plugin import NotThere
 from pileup.record import RunFolder
 from pileup.run.safety.leaving import end_ground
 from pileup.run.safety.marker import MARKER
+from pileup.run.safety.own_folders import own_entries
 from tests.servers.nginx import nginx
 from tests.servers.storages import KINDS, Storage
 from tests.support import pileup, run_folder
@@ -248,8 +249,31 @@ def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_b
             "of the folder /new/deep on target se something stays: /new was made for it, but the server lists no "
             "folders: others may have files in it; remove it by hand"
         ]
+        assert done.stderr.splitlines()[-1].startswith(
+            "left for you to remove: the folder /new/deep on target se: /new "
+        )
         again = pileup("clean", str(run_folder(done)), cwd=tmp_path)
         assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
+
+
+def test_what_could_not_be_removed_is_told_last_and_changes_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    with nginx(tmp_path / "server", deletes=False) as url:
+        storage = Storage("webdav", url, PosixTarget(str(tmp_path / "server/data")))
+        suite(storage, tmp_path, spec("fill", "storage.write", files=4, size="1 KiB"))
+        done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
+        told = pileup("run", "s.yaml", "--quiet", "--json", cwd=tmp_path)
+        cleaned = pileup("clean", str(run_folder(done)), cwd=tmp_path)
+    assert (done.returncode, told.returncode, cleaned.returncode) == (0, 0, 5), "docs/verdicts.md says why"
+    *each, last = done.stderr.splitlines()
+    own = own_entries(RunFolder.open(run_folder(done)))["se"].folder
+    assert [line.partition(" on target se: ")[0] for line in each] == [
+        f"not put right or removed: the folder /{own}",
+        "not put right or removed: what fill has made",
+    ]
+    assert all("405" in line for line in each), each
+    assert last == f"these can be tried again: pileup clean {run_folder(done)}"
+    assert len(json.loads(told.stdout)["left"]) == 2
 
 
 @pytest.mark.long

@@ -42,8 +42,11 @@ http {
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, *, lists: bool = True) -> Iterator[str]:
-    """Yield the url of a WebDAV server whose files lie in folder/data; unless it `lists` it has no PROPFIND."""
+def nginx(folder: Path, *, lists: bool = True, deletes: bool = True) -> Iterator[str]:
+    """Yield the url of a WebDAV server whose files lie in folder/data.
+
+    Unless it `lists` it has no PROPFIND, unless it `deletes` no DELETE.
+    """
     program = require_program("nginx", "apt-get install nginx-light libnginx-mod-http-dav-ext")
     require_program(MODULE, "apt-get install libnginx-mod-http-dav-ext")
     folder.chmod(0o755)
@@ -51,6 +54,8 @@ def nginx(folder: Path, *, lists: bool = True) -> Iterator[str]:
     config = CONFIG.replace("MODULE", MODULE)
     if not lists:
         config = config.replace("dav_ext_methods PROPFIND OPTIONS;", "")
+    if not deletes:
+        config = config.replace("PUT DELETE MKCOL", "PUT MKCOL")
     files = (File("{folder}/data", mode=0o755), File("{folder}/nginx.conf", config))
     server = Launcher((Daemon(command, Accepts()),), url="http://127.0.0.1:{port}/", files=files)
     with launched(server, folder) as url:

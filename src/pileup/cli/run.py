@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from pileup.run.stop import Stop
 
 
+MOST_TOLD = 5
+"""Things that a run has left which are told one by one."""
+
+
 @click.command("run")
 @click.argument("suite")
 @click.option(
@@ -53,7 +57,8 @@ def command(
     """Run SUITE (a file, or suite:NAME for a shipped one) and judge it.
 
     The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once;
-    what was measured is kept.
+    what was measured is kept. What could not be put right or removed is told last, on stderr, with the
+    `pileup clean` that tries again; it changes no exit code.
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
@@ -78,22 +83,33 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
     from pileup.cli.console import SafeConsole
     from pileup.cli.live.view import watch
     from pileup.cli.show.command import print_results
-    from pileup.run.recovery.intents import open_intents
+    from pileup.run.recovery.intents import left_over, staying
     from pileup.stats import to_json
 
     progress = SafeConsole(stderr=True)
     with signals(stop, progress), watch(runner.folder.path, progress, quiet):
         results = runner.run()
-    if open_intents(runner.folder):
-        echo(f"not all could be put right or removed: pileup clean {runner.folder.path}", err=True)
+    left, stays = left_over(runner.folder), staying(runner.folder)
     if as_json:
-        echo(json.dumps({"folder": str(runner.folder.path), **to_json(results)}))
+        echo(json.dumps({"folder": str(runner.folder.path), **to_json(results), "left": left, "stays": stays}))
     else:
         print_results(results, SafeConsole())
         for path in runner.reports:
             echo(f"report: {path}")
         echo(runner.folder.path)
+    _tell_left(runner.folder.path, left, stays)
     context.exit(int(results.exit_code))
+
+
+def _tell_left(run: Path, left: list[str], stays: list[str]) -> None:
+    """Say last of all what is there still of what the run has made or changed: no verdict speaks of it."""
+    for told in stays:
+        echo(f"left for you to remove: {told}", err=True)
+    for told in left[:MOST_TOLD]:
+        echo(f"not put right or removed: {told}", err=True)
+    if left:
+        more = f" and {len(left) - MOST_TOLD} more" if len(left) > MOST_TOLD else ""
+        echo(f"{'these' if len(left) > 1 else 'this'}{more} can be tried again: pileup clean {run}", err=True)
 
 
 def runs_folder(out: Path | None) -> Path:

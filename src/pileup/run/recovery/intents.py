@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pileup.model.journal import JournalEntry
 from pileup.record import RunFolder
+from pileup.run.safety.leaving import STAYS
 
 OPENS = frozenset({"begun", "made", "started", "changed"})
 """States of intents; every other state closes the entry that `of` names."""
@@ -25,6 +26,16 @@ NEEDED: dict[str, tuple[str, ...]] = {
 """What an entry of each kind must have to be acted upon."""
 OPTIONAL = ("pid", "ticks", "namespace", "boot", "mark", "do", "process")
 """What it may have."""
+
+
+WORDS = {
+    "objects": "what {case} has made on target {target}",
+    **dict.fromkeys(("own", "ground"), "the folder /{folder} on target {target}"),
+    "setting": "the setting {setting} of target {target}",
+    "jobs": "jobs of {case} on target {target}",
+    "delegations": "delegations of {case} on target {target}",
+}
+"""Kind of an entry -> what it is about, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +84,25 @@ def open_intents(folder: RunFolder) -> list[Intent]:
         if entry.what and entry.state in OPENS and (entry.of is None or entry.state == "started"):
             found[entry.number] = Intent(entry, host, namespace)
     return [found[number] for number in sorted(found, reverse=True)]
+
+
+def left_over(folder: RunFolder) -> list[str]:
+    """Return in words what a run has left and `pileup clean` would put right, oldest first, each with the reason."""
+    return [_told(intent.entry, _problems(folder)) for intent in reversed(open_intents(folder))]
+
+
+def staying(folder: RunFolder) -> list[str]:
+    """Return in words what stays of a run for a person to remove, each with the reason."""
+    closed = {entry.of for entry in folder.journal_entries() if entry.state == STAYS}
+    return [_told(each, _problems(folder)) for each in folder.journal_entries() if each.number in closed]
+
+
+def _problems(folder: RunFolder) -> dict[int, str]:
+    """Return number of an entry -> why what it is about is there still, as was said last."""
+    return {entry.of: entry.problem for entry in folder.journal_entries() if entry.of is not None and entry.problem}
+
+
+def _told(entry: JournalEntry, problems: dict[int, str]) -> str:
+    words = WORDS.get(entry.what, "{what} of target {target}")
+    what = words.format_map({name: getattr(entry, name) for name in ("what", "case", "target", "folder", "setting")})
+    return f"{what}: {problems.get(entry.number) or 'the run ended before'}"
