@@ -1,4 +1,4 @@
-"""Seams that cannot be used from outside: which files name a load shape, and a protocol of the engine.
+"""Seams that cannot be used from outside: which files name a load shape, a verb, and a protocol of the engine.
 
 A new one touches as many. The lists are what is the case; who makes one shorter says so here and in ARCHITECTURE.md.
 """
@@ -38,6 +38,19 @@ XROOT = {
     "src/pileup/suite/kinds.py",
 }
 """Beside its crate and the folder of its target."""
+RENAME = {
+    "crates/pileup-engine/src/verb.rs",
+    "crates/pileup-posix/src/client.rs",
+    "crates/pileup-webdav/src/plan.rs",
+    "crates/pileup-xroot/src/ops.rs",
+    "src/pileup/builtin/http/curl.py",
+    "src/pileup/builtin/storage/rename.py",
+    "src/pileup/builtin/xrootd/bindings.py",
+    "src/pileup/fleet/program_verbs.py",
+    "src/pileup/model/verbs.py",
+    "src/pileup/plugin/program_client.py",
+}
+"""A verb that nearly all clients have: registries, the seam for clients, five clients and a test. No guard rail."""
 
 
 def naming(pattern: str, *tops: str, beside: tuple[str, ...] = ()) -> set[str]:
@@ -67,6 +80,12 @@ def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:
     own = ("crates/pileup-xroot/", "src/pileup/builtin/xrootd/")
     assert naming(r"(?i)\bxroot\b|xroot_|XrootF", "src", "crates", beside=own) == XROOT
     assert f"{len(XROOT)} files" in row("protocol of the engine")
+
+
+def test_a_verb_is_named_where_the_table_says() -> None:
+    found = naming(r"""\b(Verb|Self)::Rename\b|["']rename["']|def rename\(self, call""", "src", "crates")
+    assert {name for name in found if "/tests/" not in name} == RENAME
+    assert f"`rename` in {len(RENAME)} files" in row("verb")
 
 
 def test_every_kind_of_plug_in_has_a_row_and_is_a_file_and_a_line() -> None:

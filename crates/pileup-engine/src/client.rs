@@ -12,6 +12,7 @@ use pileup_record::Cause;
 use crate::content::{self, Object};
 use crate::program::{Checksum, Step};
 use crate::progress::Progress;
+use crate::verb::Verb;
 
 /// How an operation ended when it did not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,15 @@ impl Failure {
             _ => self.cause,
         };
         self
+    }
+
+    /// The client has not this verb.
+    #[must_use]
+    pub fn unable(verb: Verb) -> Self {
+        let word = verb.traits().word;
+        Self::failed(format!(
+            "this protocol has no {word} in the engine; expected a client that has it, or another test"
+        ))
     }
 
     /// The system said no.

@@ -1,7 +1,7 @@
 //! The engine: the pull state machine and what carries it out. It names no protocol; clients come through the seam in `client`.
 //!
 //! `puller` says who begins what when, `reconnect` how long a client pauses that finds no server; `shard` joins it with the record; `worker` (async), `blocking` (threads) and `turnstile` (threads
-//! and event loops of others) pull from it; `iteration` does the steps of a program with a client; `native` starts workers; `press` is the face of it all.
+//! and event loops of others) pull from it; `verb` says what each verb does, `iteration` does the steps of a program with a client; `native` starts workers; `press` is the face of it all.
 
 mod blocking;
 mod checked;
@@ -21,4 +21,5 @@ pub mod refusal;
 mod room;
 pub mod shard;
 pub mod turnstile;
+pub mod verb;
 mod worker;

@@ -7,6 +7,8 @@ use serde::Deserialize;
 
 use crate::content::Object;
 use crate::refusal::ProgramError;
+use crate::verb::Names;
+pub use crate::verb::Verb;
 
 /// Streams of the draws of places, one for each client.
 const PLACES: u64 = 0x706c_6163_6573_0000;
@@ -14,36 +16,6 @@ const PLACES: u64 = 0x706c_6163_6573_0000;
 const OBJECTS: u64 = u64::MAX;
 /// Stream of the draws of sizes.
 const SIZES: u64 = 0x7369_7a65_7300_0000;
-
-/// What a step does to its object.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Verb {
-    /// Nothing, or waiting for `cost_ns`.
-    Noop,
-    /// A request with a method of its own.
-    Request,
-    /// Write a whole object.
-    Write,
-    /// Read an object or a part of it.
-    Read,
-    /// Ask for the attributes of an object.
-    Stat,
-    /// List a folder.
-    List,
-    /// Remove an object.
-    Delete,
-    /// Make a folder.
-    Mkdir,
-    /// Give an object another name: the key without the suffix of its keys, with `to` behind it.
-    Rename,
-    /// Ask the server for the checksum of an object, and compare it with what is known of it.
-    Checksum,
-    /// Open an object for reading and close it again, no bytes moved.
-    Open,
-    /// Make a session beside the client's own (connect, TLS, log in) and end it.
-    Connect,
-}
 
 /// In which order the objects of a step are taken.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -234,6 +206,19 @@ pub struct Step {
     /// Of a write or a rename: whether nothing may be there under the name yet; else what is there is replaced.
     #[serde(default)]
     pub new: bool,
+    /// Of a verb with a second target: which one, and under which name there.
+    #[serde(default)]
+    pub destination: Option<Destination>,
+}
+
+/// The second target of a step.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Destination {
+    /// Its name in the suite.
+    pub target: String,
+    /// Names there: object `n` of the step's keys goes to number `n` of these.
+    pub keys: Keys,
 }
 
 impl Step {
@@ -350,11 +335,14 @@ impl Program {
             return Err(ProgramError::Empty);
         }
         let never = |step: &&Step| step.repeat == 0 || step.operation.is_empty();
-        match self.steps.iter().find(never) {
-            Some(step) => Err(ProgramError::Step { operation: step.operation.clone(), times: step.repeat }),
-            None if self.repeat == 0 => Err(ProgramError::Never),
-            None => Ok(()),
+        if let Some(step) = self.steps.iter().find(never) {
+            return Err(ProgramError::Step { operation: step.operation.clone(), times: step.repeat });
         }
+        let astray = |step: &&Step| (step.verb.traits().names == Names::Elsewhere) != step.destination.is_some();
+        if let Some(step) = self.steps.iter().find(astray) {
+            return Err(ProgramError::Destination { operation: step.operation.clone(), verb: step.verb });
+        }
+        if self.repeat == 0 { Err(ProgramError::Never) } else { Ok(()) }
     }
 
     /// Number of the object that a step acts on, the `turn`-th time in this iteration of this client. `seed` is the load's, `clients` is how many
@@ -387,8 +375,8 @@ impl Program {
     /// Whether a later step asks for the checksum of what step `number` moves, so that its client must sum it up.
     #[must_use]
     pub fn sums(&self, number: usize) -> bool {
-        let moves = matches!(self.steps[number].verb, Verb::Read | Verb::Write);
-        moves && self.steps[number + 1..].iter().any(|step| step.verb == Verb::Checksum)
+        let moves = self.steps[number].verb.traits().moves;
+        moves.here() && self.steps[number + 1..].iter().any(|step| step.verb == Verb::Checksum)
     }
 }
 
@@ -419,6 +407,27 @@ mod tests {
         assert!((2300..2700).contains(&count(3)), "{}", count(3));
         content.sizes.clear();
         assert_eq!(content.object(4).size, 9);
+    }
+
+    #[test]
+    fn only_a_verb_with_a_second_target_has_a_destination() {
+        let text = |verb: &str, destination: &str| {
+            format!(
+                r#"{{"steps": [{{"operation": "send", "verb": "{verb}", "keys": {{"prefix": "", "count": 1, "width": 1, "names": [],
+                "order": "sequential"}}, "repeat": 1, "content": null, "offset": 0, "length": null, "buffer": null, "verify": false,
+                "checksum": "none", "method": "", "headers": [], "expect": {{"statuses": [], "contains": null, "entries": null}},
+                "missing_ok": false, "cost_ns": 0, "destination": {destination}}}]}}"#
+            )
+        };
+        let there = r#"{"target": "b", "keys": {"prefix": "x", "count": 2, "width": 1, "names": [], "order": "sequential"}}"#;
+        let check = |verb, destination| serde_json::from_str::<Program>(&text(verb, destination)).unwrap().check();
+        assert_eq!((check("copy", there), check("read", "null")), (Ok(()), Ok(())));
+        for (verb, destination, told) in [
+            ("copy", "null", "step \"send\", a copy, has no second target; expected one (correct the test)"),
+            ("write", there, "step \"send\", a write, has a second target; expected none (correct the test)"),
+        ] {
+            assert_eq!(check(verb, destination).unwrap_err().to_string(), told);
+        }
     }
 
     #[test]

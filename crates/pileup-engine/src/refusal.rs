@@ -6,6 +6,8 @@ use std::io;
 
 use pileup_schedule::LoadError;
 
+use crate::verb::{Names, Verb};
+
 /// Why the engine does not begin, or change, a load.
 #[derive(Debug)]
 pub enum PressError {
@@ -58,6 +60,13 @@ pub enum ProgramError {
         /// How often it is done.
         times: u64,
     },
+    /// A step has a second target, and its verb takes none; or it has none, and its verb takes one.
+    Destination {
+        /// Name of the step.
+        operation: String,
+        /// What it does.
+        verb: Verb,
+    },
     /// All of it is never done.
     Never,
 }
@@ -93,6 +102,15 @@ impl Display for ProgramError {
                 out,
                 "step {operation:?} is done {times} times; expected a name and one time or more (correct the test)"
             ),
+            Self::Destination { operation, verb } => {
+                let traits = verb.traits();
+                let (has, expected) = if traits.names == Names::Elsewhere { ("no", "one") } else { ("a", "none") };
+                write!(
+                    out,
+                    "step {operation:?}, a {}, has {has} second target; expected {expected} (correct the test)",
+                    traits.word
+                )
+            }
             Self::Never => out.write_str("the steps are done 0 times; expected one time or more (correct the test)"),
         }
     }

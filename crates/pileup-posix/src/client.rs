@@ -110,6 +110,7 @@ impl Client for PosixClient {
             Verb::Connect => {
                 Err(Failure::failed("a folder has no sessions; expected a target that is reached over a network"))
             }
+            verb => Err(Failure::unable(verb)),
         }
     }
 

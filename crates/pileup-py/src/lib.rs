@@ -11,6 +11,7 @@ mod protocols;
 mod recorder;
 mod steps;
 mod tally;
+mod verbs;
 mod xroot;
 
 use pileup_engine::ending::EndingKind;
@@ -35,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCE_HASH", env!("PILEUP_SOURCE_HASH"))?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENDINGS", EndingKind::ALL.map(EndingKind::word))?;
+    module.add("VERBS", verbs::table(module.py())?)?;
     module.add_function(wrap_pyfunction!(now, module)?)?;
     module.add_function(wrap_pyfunction!(shift_clock, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;

@@ -63,6 +63,15 @@ impl Steps {
         Ok(self.step(step)?.renamed(key))
     }
 
+    /// Name on the second target of the object of this number; none where the step has no second target.
+    fn destination(&self, step: usize, number: u64) -> PyResult<Option<String>> {
+        Ok(self.step(step)?.destination.as_ref().map(|destination| {
+            let mut name = String::new();
+            destination.keys.write_name(number, &mut name);
+            name
+        }))
+    }
+
     fn sums(&self, step: usize) -> PyResult<bool> {
         self.step(step)?;
         Ok(self.program.sums(step))

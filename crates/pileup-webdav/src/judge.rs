@@ -59,8 +59,8 @@ fn passes(status: StatusCode, call: &Call<'_>, plan: &Plan) -> bool {
         Verb::Delete if code == 404 => step.missing_ok,
         Verb::Mkdir if code == 405 => step.missing_ok,
         // RFC 4918, 9.6.1: of several objects not all were removed.
-        Verb::Delete | Verb::Mkdir | Verb::Write | Verb::Rename if code == 207 => false,
         Verb::List => code == 207,
+        verb if code == 207 && verb != Verb::Request && verb.traits().changes => false,
         Verb::Read => plan.reading.passes(status, call),
         _ => status.is_success(),
     }

@@ -6,6 +6,7 @@ use http::{HeaderName, HeaderValue, Method};
 use pileup_engine::client::{Call, Failure};
 use pileup_engine::content;
 use pileup_engine::program::{Checksum, Step, Verb};
+use pileup_engine::verb::{Names, Traits};
 use pileup_http1::{Body, Follows, Reading, Request, Site};
 
 const DIGEST: HeaderName = HeaderName::from_static("digest");
@@ -39,13 +40,12 @@ impl Plan {
         let step = call.step;
         let method = method(step)?;
         inside(call.key, step)?;
-        let to = match step.verb {
-            Verb::Rename => {
-                let to = call.renamed();
-                inside(&to, step)?;
-                Some(site.url(&site.address.named(&to)))
-            }
-            _ => None,
+        let to = if step.verb.traits().names == Names::Two {
+            let to = call.renamed();
+            inside(&to, step)?;
+            Some(site.url(&site.address.named(&to)))
+        } else {
+            None
         };
         let path = match step.verb {
             Verb::Request => site.address.request(call.key),
@@ -124,9 +124,9 @@ impl Plan {
 /// Where a redirect may lead: a plain request is one request, a new name is one of its server, and what changes something is asked for where
 /// it was meant to be.
 fn follows(step: &Step) -> Follows {
-    match step.verb {
-        Verb::Request | Verb::Rename => Follows::Never,
-        Verb::Write | Verb::Delete | Verb::Mkdir => Follows::Same,
+    match step.verb.traits() {
+        Traits { names: Names::Url | Names::Two, .. } => Follows::Never,
+        Traits { changes: true, .. } => Follows::Same,
         _ => Follows::Anywhere,
     }
 }
@@ -156,11 +156,12 @@ fn method(step: &Step) -> Result<Method, Failure> {
         Verb::Delete => Method::DELETE,
         Verb::Mkdir => extension(b"MKCOL")?,
         Verb::Rename => extension(b"MOVE")?,
+        verb => return Err(Failure::unable(verb)),
     })
 }
 
 fn inside(key: &str, step: &Step) -> Result<(), Failure> {
-    if step.verb != Verb::Request && key.split('/').any(|name| name == "..") {
+    if step.verb.traits().names != Names::Url && key.split('/').any(|name| name == "..") {
         return Err(Failure::failed("the path leaves the target's folder; expected one without .."));
     }
     Ok(())

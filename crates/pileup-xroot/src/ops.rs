@@ -46,6 +46,7 @@ impl Client for XrootClient {
             Verb::Request | Verb::Noop => {
                 Err(Trouble::failed("an xroot target takes no requests; expected a storage test"))
             }
+            verb => Err(Failure::unable(verb).into()),
         };
         self.rest().await;
         let unasked = std::mem::take(&mut self.unasked);

@@ -13,6 +13,8 @@ SOURCE_HASH: str
 VERSION: str
 ENDINGS: list[str]
 """All words of `Press.ending`; those of `pileup.model.ending.EndingKind` are these and those that places add."""
+VERBS: dict[str, tuple[bool, bool, str, str, str]]
+"""The engine's registry of verbs: changes, deletes, names, moves, makes, as in `pileup.model.verbs`."""
 
 def now() -> int:
     """Nanoseconds since the epoch, from the monotonic clock and one UTC offset taken when the module was loaded."""
@@ -199,6 +201,8 @@ class Steps:
         """Number and name of the object that a step acts on, the `turn`-th time in this iteration of this client."""
     def renamed(self, step: int, key: str) -> str:
         """The new name of a rename."""
+    def destination(self, step: int, number: int) -> str | None:
+        """Name of an object on the second target; None where the step has none."""
     def sums(self, step: int) -> bool:
         """Whether a later step asks for the checksum of what this one moves."""
     def size(self, step: int, number: int) -> int | None:

@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pileup._core._native import Steps
 from pileup.fleet.order import MOST_THREADS
-from pileup.fleet.program_verbs import Act, Verbs
+from pileup.fleet.program_verbs import Act, Others, Verbs
 from pileup.model.errors import Ambiguous, Failed, VerdictException
 from pileup.model.program import Program, Step
 from pileup.model.units import format_time
@@ -28,14 +29,21 @@ class ProgramTest(Test):
     first operation, as in the engine.
     """
 
-    def __init__(self, program: Program, seed: int, make: Callable[[int], ProgramClient], context: Context) -> None:
+    def __init__(
+        self,
+        program: Program,
+        seed: int,
+        make: Callable[[int], ProgramClient],
+        context: Context,
+        others: Others = MappingProxyType({}),
+    ) -> None:
         super().__init__(None, context)
         self._program = program
         self._steps = Steps(json.dumps(program.to_native()), seed, _most_clients(context))
         self._client = make(context.client)
         self.single = program.steps[0].operation if len(program.steps) == 1 and operations_of(program) == 1 else ""
         """The one operation that an iteration is; empty when it has several."""
-        self._verbs = Verbs(self._client, self._steps, context.client)
+        self._verbs = Verbs(self._client, self._steps, context.client, others)
 
     def setup(self) -> None:
         """Connect."""

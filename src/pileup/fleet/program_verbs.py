@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,10 +14,12 @@ from pileup.model.program import Step
 from pileup.plugin.program_client import Call, ProgramClient
 
 if TYPE_CHECKING:
-    from pileup.plugin import Operation
+    from pileup.plugin import Operation, Target
 
 PIECE = 1 << 20
 """Bytes of known content made at a time, where the test says nothing."""
+Others = Mapping[str, "Target"]
+"""Second targets of steps, by their names in the suite."""
 Part = tuple[int, int | None]
 """Offset and length; None: to the end."""
 START = 1
@@ -38,14 +40,16 @@ class Act:
 class Verbs:
     """The verbs of one virtual client."""
 
-    def __init__(self, client: ProgramClient, steps: Steps, number: int) -> None:
+    def __init__(self, client: ProgramClient, steps: Steps, number: int, others: Others) -> None:
         self._client = client
+        self._others = others
         self._steps = steps
         self._number = number
         self._reads = 0
         self._moved: dict[int, int] = {}
         """Number of the object last moved -> Adler-32 of what went over the wire."""
         self._acts: dict[str, Callable[[Act], None]] = {
+            "noop": lambda act: None,
             "stat": self._stat,
             "list": self._list,
             "read": self._read,
@@ -53,6 +57,7 @@ class Verbs:
             "delete": self._delete,
             "mkdir": self._mkdir,
             "rename": self._rename,
+            "copy": self._copy,
             "checksum": self._checksum,
             "open": lambda act: client.open_file(act.call),
             "connect": lambda act: client.connect(act.call),
@@ -87,6 +92,15 @@ class Verbs:
 
     def _rename(self, act: Act) -> None:
         self._client.rename(act.call, self._steps.renamed(act.index, act.call.key))
+
+    def _copy(self, act: Act) -> None:
+        destination, key = act.step.destination, self._steps.destination(act.index, act.number)
+        other = self._others.get(destination.target) if destination else None
+        if other is None or key is None:
+            raise Failed("the second target is not open; expected one that the test names")
+        self._client.copy(act.call, other, key)
+        if act.step.verify and act.operation.bytes:
+            _compare_size(act.operation.bytes, self._steps.size(act.index, act.number))
 
     def _checksum(self, act: Act) -> None:
         stated = self._client.checksum(act.call)

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
-Verb = Literal[
-    "noop",
-    "request",
-    "write",
-    "read",
-    "stat",
-    "list",
-    "delete",
-    "mkdir",
-    "rename",
-    "checksum",
-    "open",
-    "connect",
-]
-"""What a step does. `noop` nothing, on every target. `rename`: to the key without the suffix of its keys and with
-`Step.to` behind it. `checksum`: ask the server for the checksum of an object, and compare it with that of what a step
-before in the same iteration has read or written of it, else with that of the known content. `open`: open for reading
-and close, no bytes. `connect`: a session beside the client's own (connect, TLS, log in), ended again. A protocol that
-has not a verb says so: the operation fails."""
+from pileup.model.verbs import Makes, Names, Traits, Verb, traits_of
+
 SIZES = 0x7369_7A65_7300_0000
 """Stream of the draws of sizes, as in the engine's program.rs."""
 WORD = (1 << 64) - 1
@@ -114,6 +97,16 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """The second target of a step."""
+
+    target: str
+    """Its name in the suite."""
+    keys: Keys
+    """Names there: object `n` of the step's keys goes to number `n` of these."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One operation of an iteration, done `repeat` times with successive keys."""
 
@@ -159,6 +152,26 @@ class Step:
     new: bool = False
     """Of a write or a rename: whether nothing may be there under the name yet. False: what is there is replaced, which
     is for names in a folder of the run's own. The harness sets it for all others."""
+    destination: Destination | None = None
+    """Of a verb with a second target: which one, and under which names there."""
+
+    @property
+    def traits(self) -> Traits:
+        """What it does, by the registry of verbs."""
+        return traits_of(self.verb, self.method)
+
+    @property
+    def changes_here(self) -> bool:
+        """Whether it changes something on its own target."""
+        return self.traits.changes and self.traits.names is not Names.ELSEWHERE
+
+    @property
+    def made(self) -> Keys | None:
+        """The names of what it makes on its own target; None when nothing is known to be made there."""
+        traits = self.traits
+        if traits.makes is Makes.NOTHING or traits.names is Names.ELSEWHERE:
+            return None
+        return replace(self.keys, suffix=self.to) if traits.names is Names.TWO else self.keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +183,12 @@ class Program:
     """How often all of them are done in an iteration, each time with the next objects."""
 
     def to_native(self) -> dict[str, object]:
-        """Return plain data for the engine, field by field as named here."""
-        return asdict(self)
+        """Return plain data for the engine and the journal, field by field as named here."""
+        plain = asdict(self)
+        for step in plain["steps"]:
+            if step["destination"] is None:
+                del step["destination"]
+        return plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pileup.model.errors import (
     ThereAlready,
     VerdictException,
 )
-from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
+from pileup.model.program import ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Sample, ServerOperation
 from pileup.model.results import RunResults
@@ -23,7 +23,7 @@ from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Ledger, Op, Operation
-from pileup.plugin.options import option
+from pileup.plugin.options import TargetName, option
 from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target, no_folder
@@ -40,6 +40,7 @@ __all__ = [
     "Context",
     "Count",
     "Daemon",
+    "Destination",
     "Duration",
     "Entry",
     "Exists",
@@ -73,6 +74,7 @@ __all__ = [
     "Step",
     "Target",
     "TargetError",
+    "TargetName",
     "Task",
     "Test",
     "ThereAlready",

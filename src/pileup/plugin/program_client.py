@@ -6,12 +6,17 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from pileup.model.verbs import VERBS
+
 if TYPE_CHECKING:
     from pileup.model.program import Step
     from pileup.plugin.operation import Operation
+    from pileup.plugin.target import Target
 
 Range = tuple[int, int]
 """Where a piece of an object begins, and its length, bytes."""
+METHODS = {verb: "open_file" if verb == "open" else verb for verb in VERBS if verb != "noop"}
+"""Verb -> the method of a ProgramClient that does it."""
 
 
 class Call:
@@ -67,10 +72,16 @@ class ProgramClient:
     one is asked of the same client, which mends its own session.
     """
 
-    verbs: ClassVar[frozenset[str]] = frozenset()
-    """What it can do."""
+    verbs: ClassVar[frozenset[str]] = frozenset({"noop"})
+    """What it can do: the verbs whose methods it has, and `noop`."""
     name: ClassVar[str] = ""
     """What users call it: the value of the target's option `client`."""
+
+    def __init_subclass__(cls) -> None:
+        """Find out what it can do."""
+        super().__init_subclass__()
+        has = {verb for verb, name in METHODS.items() if getattr(cls, name) is not getattr(ProgramClient, name)}
+        cls.verbs = frozenset({"noop", *has})
 
     @classmethod
     def problem(cls, step: Step) -> str:
@@ -127,6 +138,12 @@ class ProgramClient:
 
     def rename(self, call: Call, to: str) -> None:
         """Give an object another name, relative to the target."""
+        raise NotImplementedError
+
+    def copy(self, call: Call, to: Target, key: str) -> None:
+        """Let the server send an object to a second target, under a name relative to that one, in place of what is
+        there. The bytes that it tells of while it goes on are noted with `call.came`.
+        """
         raise NotImplementedError
 
     def checksum(self, call: Call) -> int:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pileup.model.errors import NoListing, NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
 from pileup.model.suite import Credentials
+from pileup.model.verbs import Names
 from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
 from pileup.plugin.program_client import ProgramClient
@@ -77,8 +78,11 @@ class Target:
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step, as "what; expected what"; empty when it can.
 
-        Asked before a run, when the address may not be known.
+        Asked before a run, when the address may not be known. This one speaks for the engine, which has no verb with a
+        second target yet.
         """
+        if step.traits.names is Names.ELSEWHERE:
+            return f"the engine has no {step.verb}; expected a target with a client that has it"
         return ""
 
     def probe(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,6 +37,8 @@ class Context:
     own: str = ""
     """The folder of the run's own on the target, relative to its url, where what a test makes has its place; empty for
     a target that is the run's own as a whole."""
+    owns: Mapping[str, str] = field(default_factory=dict)
+    """The same for each target of the suite, by its name: for what is made on a second one."""
     compared: bool = False
     """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
 

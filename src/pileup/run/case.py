@@ -6,7 +6,7 @@ import inspect
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from pileup import stats
@@ -34,6 +34,7 @@ from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import replayed
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
 from pileup.run.safety.own_folders import Footing, footing_of, in_own
+from pileup.run.safety.second_targets import check_destination, destinations
 from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
 from pileup.run.session import Live
 from pileup.run.stop import Haste
@@ -88,9 +89,9 @@ class CaseRun:
 
     def run(self) -> Ended:
         """Return how the case ended and why."""
-        problem = self._live.targets.problem(self.case.test.target)
-        if problem:
-            return UNAVAILABLE, problem
+        for name in (self.case.test.target, *instances.second_targets(self._live.plan, self.case)):
+            if problem := self._live.targets.problem(name):
+                return UNAVAILABLE, problem
         self._delay()
         try:
             return self._press()
@@ -171,6 +172,8 @@ class CaseRun:
         """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
         try:
             self._live.grounds.enter(self.case, self._files, self._program, preparation)
+            for to in destinations((self._program,)):
+                self._live.grounds.enter_second(to.target, check_destination(self._live.plan, self._live.targets, to))
         except VerdictException as refusal:  # a storage that says no has failed
             return str(refusal)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
@@ -335,7 +338,7 @@ class CaseRun:
             return ""
         own = self._live.plan.own.get(self.case.test.target or "")
         made = made_by(program.steps)
-        if own is None or len(made) != 1 or made[0].verb != "write" or in_own(own, made[0].keys):
+        if own is None or len(made) != 1 or not made[0].written or in_own(own, made[0].keys):
             return ""
         if self._live.grounds.known(self.case.test.target or ""):
             return ""
@@ -353,18 +356,23 @@ class CaseRun:
         if client is None:
             return self._work_of(program)
         self._limit = self.case.test.timeout * operations_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
 
     def _preparing(self, program: Program) -> Work:
         """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
         client = self._target.preparing_client() if self._target else None
         if client is None:
             return self._work_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
 
     def _work_of(self, program: Program) -> Work:
         target: Target | None = self._target
         return Work(self._make, program, target.client() if target else None)
+
+    def _other(self, name: str) -> Target | None:
+        """Return the open target of a name, as the client of another may use it."""
+        target = self._live.targets.get(name)
+        return self._live.rails.guarded(target) if target else None
 
     def _make(self, client: int) -> Test:
         target = self._live.rails.guarded(self._target) if self._target else None
@@ -389,7 +397,7 @@ class CaseRun:
             mine = not own or all(in_own(own, step.keys) for step in removal.steps)
             name, target, cleanup = self.case.name, self.case.test.target or "", self.case.test.cleanup
             made = making(steps)
-            plain = {"remove": removal.to_native(), "made": [asdict(step) for step in made], "own": mine}
+            plain = {"remove": removal.to_native(), "made": Program(made).to_native()["steps"], "own": mine}
             self._made = self._live.folder.journal(
                 "objects", "made", case=name, target=target, cleanup=cleanup, **plain
             )

@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pileup.model.errors import PluginError
 from pileup.model.plan import Case, Plan
 from pileup.model.report_spec import ReportSpec
 from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Report, Target, Test
-from pileup.plugin.options import declared
+from pileup.plugin.options import declared, named_targets
 from pileup.plugin.registry import load
 from pileup.suite.static_plugins import stand_in
 
@@ -101,7 +102,16 @@ def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Tes
     compared = any(case.test.name in names for names in plan.suite.equivalent)
     own = plan.own.get(case.test.target or "", "")
     context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
-    return cls(target, replace(context, own=own), **options)
+    return cls(target, replace(context, own=own, owns=plan.own), **options)
+
+
+def second_targets(plan: Plan, case: Case) -> list[str]:
+    """Return the names of the targets that a test works with beside its own; none of a test that is not there."""
+    try:
+        cls = class_of_test(case.test.use, Path(plan.folder))
+    except PluginError:  # met again by the case, and a clean-up needs no tests
+        return []
+    return list(named_targets(cls, merged_options(cls, plan.suite.options, case.test.options)).values())
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

@@ -91,6 +91,7 @@ def posix(root: Path) -> ClientSpec:
 
 
 PROGRAMS = {
+    "nothing": (Program((Step("noop", "noop", KEYS),)), MANY),
     "write": (Program((WRITE,)), Load(times=2)),
     "read": (Program((READ,)), MANY),
     "read drawn": (Program((replace(READ, keys=replace(KEYS, order="random")),)), MANY),

@@ -1,6 +1,7 @@
 //! The client of folders: what each system call's answer becomes.
 
 use pileup_engine::client::{Act, Call, Client, Factory, Failure, Kind};
+use pileup_engine::program::Verb;
 use pileup_posix::{PosixClient, PosixFactory};
 use pileup_testing::bench::{Bench, step};
 
@@ -166,6 +167,18 @@ fn names_change_and_change_back() {
     assert!(root.join("a").exists() && !root.join("a.new").exists());
     let out = act(&mut client, r#"{"verb": "rename", "to": "/../../b"}"#, "a").0.unwrap_err();
     assert!(out.message.contains("leaves"), "{out:?}");
+}
+
+#[test]
+fn a_verb_that_it_has_not_fails_and_says_so() {
+    let bench = Bench::new("posix-unable");
+    let mut client = client(&bench.folder.join("data"));
+    let told = act(&mut client, r#"{"verb": "copy"}"#, "a").0.unwrap_err();
+    assert_eq!((told.kind, told), (Kind::Failed, Failure::unable(Verb::Copy)));
+    for verb in ["request", "connect"] {
+        let told = act(&mut client, &format!(r#"{{"verb": {verb:?}}}"#), "a").0.unwrap_err();
+        assert!(told.message.starts_with("a folder "), "{told:?}");
+    }
 }
 
 #[test]

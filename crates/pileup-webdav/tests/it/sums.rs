@@ -105,6 +105,8 @@ fn a_session_beside_and_nothing_at_all() {
         assert_eq!((result, done.calls, done.sent), (Ok(()), 0, false));
         let (result, done) = act(&mut client, &step(json!({"verb": "connect"})), "a").await;
         assert_eq!((result, done.calls, done.bytes), (Ok(()), 1, 0));
+        let text = "this protocol has no copy in the engine; expected a client that has it, or another test";
+        assert_eq!(act(&mut client, &step(json!({"verb": "copy"})), "a").await.0, failed(text));
         let ahead = step(json!({"verb": "read", "read_ahead": 4096}));
         let text = "nothing can be asked for ahead over HTTP; expected no read_ahead";
         assert_eq!(act(&mut client, &ahead, "a").await.0, failed(text));

@@ -131,6 +131,7 @@ fn names_can_be_made_listed_renamed_and_removed() {
         assert_eq!(ok(json!({"verb": "delete"}), "e").await, Ok(()));
         assert!(!server.data("e").exists());
         assert!(ok(json!({"verb": "request"}), "").await.unwrap_err().message.contains("; expected a storage test"));
+        assert!(ok(json!({"verb": "copy"}), "").await.unwrap_err().message.starts_with("this protocol has no copy"));
     });
 }
 

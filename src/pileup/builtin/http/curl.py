@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
-from typing import ClassVar, Required
+from typing import Required
 from urllib.parse import quote
 
 from pileup.builtin.command.pipes import close, send
@@ -18,6 +18,7 @@ from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
 from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
+from pileup.model.verbs import Names
 from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
 
 COMMAND = "curl"
@@ -65,9 +66,6 @@ class Curl(ProgramClient):
     """
 
     name = "curl"
-    verbs: ClassVar[frozenset[str]] = frozenset(
-        {"noop", "read", "write", "stat", "list", "delete", "mkdir", "rename", "checksum", "open", "request"}
-    )
 
     def __init__(self, settings: HttpSettings, number: int) -> None:
         self._where = locate(settings["url"])
@@ -220,8 +218,9 @@ class Curl(ProgramClient):
         """Start curl with these words of its configuration beside those of every request."""
         if ".." in call.key.split("/"):
             raise Failed("the path leaves the target's folder; expected one without ..")
-        url = self._url(_folder(call.key) if folder else call.key, plain=call.step.verb == "request")
-        stays = call.step.verb in ("write", "delete", "mkdir") and not self._redirects_writes
+        traits = call.step.traits
+        url = self._url(_folder(call.key) if folder else call.key, plain=traits.names is Names.URL)
+        stays = traits.changes and not self._redirects_writes
         follows = follows and self._redirects > 0 and not stays
         lines = [*self._always, _line("url", url), f"max-time = {call.seconds:.3f}", *words]
         if token := self._token.get():

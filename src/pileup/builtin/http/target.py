@@ -113,7 +113,7 @@ class HttpTarget(ConnectedTarget):
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step."""
         if self.client_ != Curl.name:
-            return ""
+            return super().problem_of(step)
         if self.trust or self.resume:
             return "`client: curl` knows neither `trust` nor `resume`; expected neither, or `client: native`"
         if self.certificate_sha256:

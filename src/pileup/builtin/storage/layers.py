@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from pileup.model.verbs import Moves, Verb
 from pileup.plugin import Program, Step
 
 Layers = Literal["all", "control", "data", "session", "noop"]
-MOVING = ("read", "write")
 
 
 def layered(program: Program, layers: Layers) -> Program:
@@ -19,7 +19,7 @@ def layered(program: Program, layers: Layers) -> Program:
     Raises ValueError for a test that moves no bytes and `data`.
     """
     steps = [step for step in program.steps if step.verb != "checksum"]
-    if layers == "data" and not any(step.verb in MOVING for step in steps):
+    if layers == "data" and not any(step.traits.moves.here for step in steps):
         raise ValueError("layer data of a test that moves no bytes; expected all, control, session or noop")
     match layers:
         case "all":
@@ -27,7 +27,7 @@ def layered(program: Program, layers: Layers) -> Program:
         case "control":
             return replace(program, steps=tuple(map(_control, steps)))
         case "data":
-            return replace(program, steps=tuple(_data(step) for step in steps if step.verb in MOVING))
+            return replace(program, steps=tuple(_data(step) for step in steps if step.traits.moves.here))
         case "session":
             return replace(program, steps=(_bare(steps[0], "connect"),))
         case "noop":
@@ -36,11 +36,11 @@ def layered(program: Program, layers: Layers) -> Program:
 
 def _control(step: Step) -> Step:
     """Return a step without its bytes."""
-    match step.verb:
-        case "read":
+    match step.traits.moves:
+        case Moves.IN:
             return _bare(step, "open")
-        case "write":
-            return replace(_bare(step, "write"), content=None)
+        case Moves.OUT:
+            return _bare(step, step.verb)
         case _:
             return step
 
@@ -49,5 +49,5 @@ def _data(step: Step) -> Step:
     return replace(step, keep=True, checksum="none")
 
 
-def _bare(step: Step, verb: Literal["open", "write", "connect", "noop"]) -> Step:
+def _bare(step: Step, verb: Verb) -> Step:
     return Step(step.operation, verb, step.keys, step.repeat)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from pileup.builtin.credentials.authorities import is_folder
@@ -83,9 +83,6 @@ class XrootdBindings(ProgramClient):
     """
 
     name = "bindings"
-    verbs: ClassVar[frozenset[str]] = frozenset(
-        {"noop", "stat", "list", "read", "write", "delete", "mkdir", "rename", "checksum", "open"}
-    )
 
     def __init__(self, settings: ClientSettings, number: int) -> None:
         self._library, self._flags = library()

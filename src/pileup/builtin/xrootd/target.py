@@ -159,7 +159,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             return f"`client: {self.client_}` has a read-ahead of its own; expected no `read_ahead`"
         if chosen and (self.insecure or self.certificate_sha256):
             return f"`client: {self.client_}` knows neither `insecure` nor `certificate_sha256`; expected `ca`"
-        return chosen.problem(step) if chosen else ""
+        return chosen.problem(step) if chosen else super().problem_of(step)
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pileup.builtin.command.pipes import Process, ended, received, send
@@ -50,7 +49,6 @@ class XrdCopy(ProgramClient):
     """
 
     name = "xrdcp"
-    verbs: ClassVar[frozenset[str]] = frozenset({"noop", "read", "write"})
 
     def __init__(self, settings: ClientSettings, number: int) -> None:
         parts = urlsplit(settings["url"])

@@ -49,7 +49,8 @@ class Agent(Builder):
         target = self._target(chosen.test.target)
         test = instances.make_test(plan, chosen, target, 0)
         if test.native() and (client := client_for(test.program(), target)) is not None:
-            return interpreted(plan, chosen, footing_of(plan, chosen, test.program()).load or test.program(), client)
+            program = footing_of(plan, chosen, test.program()).load or test.program()
+            return interpreted(plan, chosen, program, client, self._target)
         return lambda client: instances.make_test(plan, chosen, target, client)
 
     def _target(self, name: str | None) -> Target | None:

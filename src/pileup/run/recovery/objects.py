@@ -16,8 +16,7 @@ from pileup.model.record import Phase
 from pileup.model.suite import Load
 from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
-from pileup.run.safety.boundary import Inside
-from pileup.run.safety.limits import inside_of
+from pileup.run.safety.boundary import Inside, inside_of
 
 
 def remove(plan: Plan, name: str, target: Target, program: Program, timeout: int) -> str:

@@ -7,16 +7,17 @@ import posixpath
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from pileup.model.plan import Plan
 from pileup.model.program import Keys, Program, Step
+from pileup.model.verbs import Makes
+from pileup.plugin import Target
 
 DECODINGS = 8
 """How often a name may be percent-encoded over and over; more is refused."""
-HARMLESS = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH", "TRACE"})
-"""HTTP methods that change nothing (RFC 9110, 9.2.1; RFC 4918; RFC 3253; RFC 5323)."""
 MOST_NAMES = 200_000
 """Names compared one by one, where sets do not show it at a glance."""
 SHOWN = 60
@@ -51,12 +52,12 @@ class Inside:
 
     def problem_of_step(self, step: Step) -> str:
         """Return why a step may not be done, empty when it may. Folders on the way to the place may be made."""
-        if step.verb == "mkdir" and step.keys.names:
+        if step.traits.makes is Makes.FOLDER and step.keys.names:
             names = tuple(name for name in step.keys.names if not self._on_the_way(name))
             return self.problem_of(Keys(names=names)) if names else ""
         places = [urlsplit(value).path for name, value in step.headers if name.lower() == "destination"]
         problem = self.problem_of(step.keys) or next(filter(None, map(self.problem_at, places)), "")
-        return problem or (self.problem_of(renamed(step)) if step.verb == "rename" else "")
+        return problem or (self.problem_of(step.made) if step.made not in (None, step.keys) else "")
 
     @property
     def free(self) -> bool:
@@ -88,6 +89,14 @@ class Inside:
 
     def _whole(self, name: str) -> str:
         return f"{_base(self.url)}/{name.lstrip('/')}"
+
+
+def inside_of(plan: Plan, name: str, target: Target) -> Inside:
+    """Return where on a target something may be changed. A folder that pileup makes for the run alone is free."""
+    spec = plan.suite.targets[name]
+    private = spec.url is None and spec.launch is None
+    limit = "" if private else plan.suite.limits.inside or ""
+    return Inside(target.url, limit, target.client().protocol == "posix")
 
 
 def _base(url: str) -> str:
@@ -200,20 +209,6 @@ def _slashes(text: str) -> str:
     return re.sub("/+", "/", text).lstrip("/")
 
 
-def changing(program: Program) -> Iterator[Step]:
-    """Yield the steps that change something."""
-    for step in program.steps:
-        if step.verb in ("write", "delete", "mkdir", "rename") or (
-            step.verb == "request" and (step.method or "GET").upper() not in HARMLESS
-        ):
-            yield step
-
-
-def deletes(step: Step) -> bool:
-    """Whether a step removes something."""
-    return step.verb in ("delete", "rename") or (step.verb == "request" and step.method.upper() in ("DELETE", "MOVE"))
-
-
-def renamed(step: Step) -> Keys:
-    """Return the names that a rename gives."""
-    return replace(step.keys, suffix=step.to)
+def changing(programs: Iterable[Program | None]) -> list[Step]:
+    """Return the steps that change something on their own target."""
+    return [step for program in programs if program is not None for step in program.steps if step.changes_here]

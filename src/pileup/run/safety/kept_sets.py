@@ -31,7 +31,7 @@ def counting(target: Target | None, program: Program) -> Program:
 
 
 def _with_own_files(target: FileTarget, step: Step) -> Step:
-    if step.verb != "list" or step.expect.entries is None:
+    if step.expect.entries is None:
         return step
     try:
         found = sum(each.name.startswith((MARKER, MANIFEST)) for each in target.list(step.keys.name(0)))
@@ -49,7 +49,7 @@ def left_alone(names: list[str]) -> str:
 
 def describe(target: FileTarget, makes: list[Made]) -> str:
     """Write beside a set that is whole what it is; return what went wrong."""
-    sets = [made for made in makes if made.verb == "write" and made.content is not None and not made.keys.names]
+    sets = [made for made in makes if made.written and made.content is not None and not made.keys.names]
     if len({made.keys.prefix for made in sets}) != 1 or len(makes) != len(sets):
         return ""
     made = sets[-1]

@@ -11,9 +11,10 @@ from pileup.model.record import Frame
 from pileup.model.suite import Limits
 from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin import FileTarget, Target
-from pileup.run.safety.boundary import Inside, Names, changing, deletes, renamed, shown
+from pileup.run.safety.boundary import Names, changing, inside_of, shown
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.own_folders import is_private
+from pileup.run.safety.second_targets import check_destination, destinations
 from pileup.run.targets.opening import Targets
 
 
@@ -71,8 +72,11 @@ class Rails:
             self._made.setdefault(name, Names()).add(keys)
 
     def check_inside(self, case: Case, target: Target | None, *programs: Program | None) -> None:
-        """Check where the programs of a case change something. Raises TargetError."""
-        steps = [step for program in programs if program is not None for step in changing(program)]
+        """Check where the programs of a case change something, on second targets too. Raises TargetError."""
+        for to in destinations(programs):
+            check_destination(self._plan, self._targets, to)
+            self._made[to.target].add(to.keys)
+        steps = changing(programs)
         if target is None or not steps:
             return
         name = case.test.target or ""
@@ -91,15 +95,13 @@ class Rails:
         after itself is only checked for where it is. Raises TargetError.
         """
         self.check_inside(case, target, *programs)
-        steps = [step for program in programs if program is not None for step in changing(program)]
+        steps = changing(programs)
         if target is None or not steps:
             return
         name = case.test.target or ""
         for step in steps:
-            if step.verb == "rename":
-                self._made[name].add(renamed(step))
-            elif not deletes(step):
-                self._made[name].add(step.keys)
+            if step.made is not None or not step.traits.deletes:
+                self._made[name].add(step.made or step.keys)
         if programs[0] is not None:
             self._check_deleting(name, steps)
 
@@ -120,7 +122,7 @@ class Rails:
 
     def _check_deleting(self, name: str, steps: list[Step]) -> None:
         for step in steps:
-            foreign = self._made[name].missing(step.keys) if deletes(step) else None
+            foreign = self._made[name].missing(step.keys) if step.traits.deletes else None
             if foreign is not None:
                 raise TargetError(
                     f"it would delete {shown(foreign)} on target {name}, which this run has not made",
@@ -133,14 +135,6 @@ def guarded_elsewhere(plan: Plan, name: str, target: Target) -> Target:
     """Return a target for Python tests at another place: it changes nothing outside `limits.inside`."""
     private = is_private(plan.suite.targets[name])
     return guarded(target, inside_of(plan, name, target), None, private) if isinstance(target, FileTarget) else target
-
-
-def inside_of(plan: Plan, name: str, target: Target) -> Inside:
-    """Return where on a target something may be changed. A folder that pileup makes for the run alone is free."""
-    spec = plan.suite.targets[name]
-    private = spec.url is None and spec.launch is None
-    limit = "" if private else plan.suite.limits.inside or ""
-    return Inside(target.url, limit, target.client().protocol == "posix")
 
 
 def _pressed_elsewhere(plan: Plan) -> bool:

@@ -17,6 +17,7 @@ from pileup.model.journal import JournalEntry
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import Load, TargetSpec
+from pileup.model.verbs import Makes, Moves, Names
 from pileup.plugin import FileTarget, Target, ThereAlready
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import changing, place_inside, shown
@@ -26,8 +27,8 @@ from pileup.run.safety.set_contents import Made, acknowledged, existing, is_miss
 
 OWN, GROUND = "own", "ground"
 """Kinds of the journal's entries: the run's own folder, and one that the suite names."""
-PLACELESS = ("connect", "noop", "request")
-"""Verbs that look at no object."""
+PLACELESS = (Names.NONE, Names.URL)
+"""What steps name that look at no object."""
 PRIVATE_WORD = "folder"
 """Setting of `launch` that gives a private server a folder which was there before."""
 
@@ -130,13 +131,19 @@ class Grounds:
             return
         own = self.plan.own[name]
         steps = [step for program in programs if program is not None for step in program.steps]
-        writes = [step for program in programs if program is not None for step in changing(program)]
+        writes = changing(programs)
         with self._lock:
             if any(in_own(own, step.keys) for step in writes):
                 self._begin(name, target, own, OWN)
-            elif any(in_own(own, step.keys) for step in steps if step.verb not in PLACELESS):
+            elif any(in_own(own, step.keys) for step in steps if step.traits.names not in PLACELESS):
                 self._check_written(name, target, own)
             self._enter_others(name, target, [made for made in made_by(writes) if not in_own(own, made.keys)])
+
+    def enter_second(self, name: str, target: FileTarget) -> None:
+        """Make the run's own folder on a second target, where something is sent to. Raises as `enter`."""
+        if name in self.plan.own:
+            with self._lock:
+                self._begin(name, target, self.plan.own[name], OWN)
 
     def missing(self, target: Target | None, footing: Footing) -> Program | None:
         """Return what of the first program is left to be made: names that this run has made before are there."""
@@ -287,14 +294,15 @@ def _occupied(name: str, place: str, found: bytes) -> TargetError:
 
 
 def _names_new(step: Step) -> bool:
-    return step.verb in ("write", "rename")
+    return step.made is not None and step.traits.makes is Makes.FILE
 
 
 def _again(step: Step, program: Program, load: Load) -> bool:
     """Whether a load may write a name a second time, with nothing that removes it in between."""
-    if step.verb != "write":
+    if step.traits.moves is not Moves.OUT:
         return False
-    deleted = [replace(other.keys, order=step.keys.order) for other in program.steps if other.verb == "delete"]
+    gone = [other for other in program.steps if other.traits.deletes and other.traits.names is Names.ONE]
+    deleted = [replace(other.keys, order=step.keys.order) for other in gone]
     if step.keys in deleted:
         return False
     times = 1 if load.kind == "once" else load.times

@@ -13,9 +13,10 @@ from pileup._core._native import Steps
 from pileup.model.errors import Failed, RecordError, TargetError, VerdictException
 from pileup.model.journal import JournalEntry
 from pileup.model.program import Content, Keys, Program, Step
+from pileup.model.verbs import Makes, Moves
 from pileup.plugin import FileTarget, NotThere
 from pileup.record import RunFolder
-from pileup.run.safety.boundary import Names, renamed, shown
+from pileup.run.safety.boundary import Names, shown
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,27 +32,38 @@ class Made:
     """What a step makes: under which names, and with what content (None: a folder, or an empty file)."""
 
     operation: str
-    verb: str
+    makes: Makes
     keys: Keys
     content: Content | None
     source: Keys
-    """The keys that the record has: of a rename the names before."""
+    """The keys that the record has: of what got another name those before."""
+
+    @property
+    def renamed(self) -> bool:
+        """Whether it was there before, under another name."""
+        return self.source != self.keys
+
+    @property
+    def written(self) -> bool:
+        """Whether its content was written with it."""
+        return self.makes is Makes.FILE and not self.renamed
 
 
 def made_by(steps: Iterable[Step]) -> list[Made]:
     """Return what steps make, but for the folders above: those may be there."""
     found = []
     for step in steps:
-        if step.verb == "rename":
-            found.append(Made(step.operation, step.verb, renamed(step), None, step.keys))
-        elif step.verb == "write" or (step.verb == "mkdir" and not step.keys.names):
-            found.append(Made(step.operation, step.verb, step.keys, step.content, step.keys))
+        keys, makes = step.made, step.traits.makes
+        if keys is None or (makes is Makes.FOLDER and keys.names):
+            continue
+        content = step.content if step.traits.moves is Moves.OUT else None
+        found.append(Made(step.operation, makes, keys, content, step.keys))
     return found
 
 
 def making(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps that make something, as the journal keeps them."""
-    return tuple(step for step in steps if step.verb in ("write", "mkdir", "rename"))
+    return tuple(step for step in steps if step.made is not None)
 
 
 def existing(target: FileTarget, keys: Keys) -> dict[str, int]:
@@ -122,7 +134,7 @@ def acknowledged(folder: RunFolder, target: str) -> set[str]:
             for entry in entries:
                 for each in made_by(entry.made):
                     last = _last(connection, each.operation, entry.case)
-                    if each.verb == "rename":
+                    if each.renamed:
                         last = _renamed(last, each)
                     made.update({name: max(end, made.get(name, 0)) for name, end in last.items()})
             removed = _last(connection, "delete", None) if made else {}
@@ -183,7 +195,7 @@ def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry, *, later: b
             carries = name in known and _is_as_written(target, written, name, size, look=later)
             carries = carries or (time.monotonic() < until and _carries(target, made, name, size))
             if carries:
-                mine[name] = made.verb == "mkdir"
+                mine[name] = made.makes is Makes.FOLDER
             else:
                 others.append(name)
     folders = sorted((name for name, folder in mine.items() if folder), key=lambda name: -name.count("/"))
@@ -194,7 +206,7 @@ def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry, *, later: b
 def _written(folder: RunFolder, target: str) -> list[Made]:
     """Return all that the run was to write on a target: cases may write the same names one after another."""
     entries = (each for each in folder.journal_entries() if _opens(each, target))
-    return [made for entry in entries for made in made_by(entry.made) if made.verb == "write"]
+    return [made for entry in entries for made in made_by(entry.made) if made.written]
 
 
 def _is_as_written(target: FileTarget, written: list[Made], name: str, size: int, *, look: bool) -> bool:
@@ -242,10 +254,10 @@ def remove_folders(target: FileTarget, folders: list[str]) -> str:
 def _carries(target: FileTarget, made: Made, name: str, size: int) -> bool:
     """Whether an object is as this run would have made it: its content, or the begin of it; an empty folder."""
     try:
-        if made.verb == "mkdir":
+        if made.makes is Makes.FOLDER:
             return not target.list(name)
         number = _number(made.keys, name)
-        if made.verb == "rename" or number is None:
+        if made.renamed or number is None:
             return False
         expected = made.content.size_of(number) if made.content is not None else 0
         if made.content is None or expected == 0:

@@ -31,16 +31,19 @@ class Targets:
         self._plan = self._given = plan
         self._folder = folder
         self._supervisor = supervisor
-        self._names = [name for name in plan.suite.targets if self._used(name)]
+        used = self._used()
+        self._names = [name for name in plan.suite.targets if name in used]
         self._open: dict[str, Target] = {}
         self._problems: dict[str, str] = {}
         self._scratch: list[tuple[Path, int]] = []
         """Folders made, each with its entry in the journal."""
 
-    def _used(self, name: str) -> bool:
-        """Whether a test is for it, the scan sets something of it, or a fault is done to it."""
-        faults = any((fault.target or "").partition(".")[0] == name for fault in self._plan.suite.faults)
-        return faults or any(case.test.target == name or name in case.settings for case in self._plan.cases)
+    def _used(self) -> set[str]:
+        """Return which a test is for or names, the scan sets something of, or a fault is done to."""
+        used = {(fault.target or "").partition(".")[0] for fault in self._plan.suite.faults}
+        for case in self._plan.cases:
+            used |= {case.test.target or "", *case.settings, *instances.second_targets(self._plan, case)}
+        return used
 
     def open(self) -> tuple[TargetEntry, ...]:
         """Launch and reach the targets; return what run.json says of them."""

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 from pileup.model.errors import PileupError
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
+from pileup.plugin.options import named_targets
 from pileup.suite import instances
 from pileup.suite import kinds as schemes
-from pileup.suite.bind import Bound, Draft
+from pileup.suite.bind import Bound, Draft, plain
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.problems import Position, near, parts, shown
 from pileup.suite.rules.plugin_options import Plugins
@@ -126,11 +127,23 @@ class TargetRules:
             if isinstance(node, Sequence) and aims(axis_of(name, (), {test.spec.name}, set()), test.spec):
                 yield node
 
-    def check_steps(self, test: Bound[TestSpec], made: Test) -> None:
-        """Check that the client chosen for a target can do what a native test does there."""
+    def check_second(self, cls: type[Test], options: Mapping) -> bool:
+        """Check that the targets that a test names in its options are there, and keep files; return if it names any."""
+        names, named = self._draft.names("targets"), named_targets(cls, plain(options))
+        for word, name in named.items():
+            at = where(options, (word,))
+            if name not in names:
+                self._problems.add(at, f"there is no target {shown(name)}", near(name, names, "`targets` in the suite"))
+            elif name in self._classes and "files" not in self._offers(name):
+                kind = self._draft.targets[name].spec.kind
+                self._problems.add(at, f"{shown(name)} of kind {shown(kind)} keeps no files", "a target that does")
+        return bool(named)
+
+    def check_steps(self, test: Bound[TestSpec], made: Test, second: bool = False) -> None:
+        """Check that the client chosen for a target can do what a native test does there; `second`: the engine too."""
         names = self._draft.names("targets")
         name = test.spec.target or (names[0] if len(names) == 1 else "")
-        target = self._chooser(name) if made.native() else None
+        target = self._chooser(name, second) if made.native() else None
         if target is None:
             return
         problem = next(filter(None, map(target.problem_of, made.program().steps)), "")
@@ -138,10 +151,10 @@ class TargetRules:
             what, expected = parts(problem)
             self._problems.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
 
-    def _chooser(self, name: str) -> Target | None:
-        """Return a target whose users choose between clients; None for others, and for those with problems."""
+    def _chooser(self, name: str, always: bool) -> Target | None:
+        """Return a target, `always` or when its users choose between clients; None for those with problems."""
         cls = self._classes.get(name)
-        if cls is None or cls.problem_of is Target.problem_of:
+        if cls is None or (cls.problem_of is Target.problem_of and not always):
             return None
         spec = self._draft.targets[name].spec
         with suppress(PileupError, ValueError):

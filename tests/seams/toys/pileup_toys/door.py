@@ -87,7 +87,6 @@ class DoorClient(ProgramClient):
     """The protocol as a client of native tests."""
 
     name = "door"
-    verbs = frozenset({"stat"})
 
     def __init__(self, door: Door) -> None:
         self._door = door
