@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pileup._core._native import XrootSession
+from pileup._core._native import Session
 from pileup.builtin.xrootd.bindings import XrootdBindings, library
 from pileup.builtin.xrootd.words import failure
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
@@ -174,8 +174,8 @@ CLASSES = {NotThere: FileNotFoundError, ThereAlready: FileExistsError, Refused: 
 
 
 @pytest.fixture
-def session(server: Xrootd) -> Iterator[XrootSession]:
-    session = XrootSession(json.dumps({"url": server.root}))
+def session(server: Xrootd) -> Iterator[Session]:
+    session = Session("xroot", json.dumps({"url": server.root}))
     yield session
     session.close()
 
@@ -185,7 +185,7 @@ def system(server: Xrootd) -> Any:
     return library()[0].FileSystem(f"root://oracle@127.0.0.1:{server.port}")
 
 
-def test_answers_of_the_control_plane(both: Both, session: XrootSession, system: Any) -> None:
+def test_answers_of_the_control_plane(both: Both, session: Session, system: Any) -> None:
     _, flags = library()
     stat = system.stat("/data/set/f000001")[1]
     assert session.stat("set/f000001") == (stat.size, stat.flags, stat.modtime)
@@ -211,7 +211,7 @@ OURS = {"dirlist": "list", "rm": "delete", "rmdir": "delete", "mv": "rename"}
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_errors_of_the_control_plane(both: Both, session: XrootSession, system: Any, name: str) -> None:
+def test_errors_of_the_control_plane(both: Both, session: Session, system: Any, name: str) -> None:
     call, paths = ERRORS[name]
     status, _ = getattr(system, call)(*(f"/data/{path}" for path in paths))
     expected = failure(status.code, status.errno, status.message)

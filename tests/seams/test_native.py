@@ -30,11 +30,7 @@ STAGES = {
 """The load shape `stages`, whose parts are segments in the engine."""
 XROOT = {
     "crates/pileup-py/Cargo.toml",
-    "crates/pileup-py/src/lib.rs",
     "crates/pileup-py/src/protocols.rs",
-    "crates/pileup-py/src/xroot.rs",
-    "src/pileup/_core/_native.pyi",
-    "src/pileup/model/program.py",
     "src/pileup/suite/kinds.py",
 }
 """Beside its crate and the folder of its target."""

@@ -419,7 +419,8 @@ mod tests {
                 "missing_ok": false, "cost_ns": 0, "destination": {destination}}}]}}"#
             )
         };
-        let there = r#"{"target": "b", "keys": {"prefix": "x", "count": 2, "width": 1, "names": [], "order": "sequential"}}"#;
+        let there =
+            r#"{"target": "b", "keys": {"prefix": "x", "count": 2, "width": 1, "names": [], "order": "sequential"}}"#;
         let check = |verb, destination| serde_json::from_str::<Program>(&text(verb, destination)).unwrap().check();
         assert_eq!((check("copy", there), check("read", "null")), (Ok(()), Ok(())));
         for (verb, destination, told) in [

@@ -9,10 +9,10 @@ mod practice;
 mod press;
 mod protocols;
 mod recorder;
+mod session;
 mod steps;
 mod tally;
 mod verbs;
-mod xroot;
 
 use pileup_engine::ending::EndingKind;
 use pyo3::prelude::*;
@@ -54,6 +54,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<steps::Steps>()?;
     module.add_class::<practice::PracticeStorage>()?;
     module.add_class::<practice::PracticeBatch>()?;
-    module.add_class::<xroot::XrootSession>()?;
+    module.add_class::<session::Session>()?;
     Ok(())
 }

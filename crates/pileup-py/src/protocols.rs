@@ -1,7 +1,9 @@
 //! The table of protocols: the one place that knows them all.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use pileup_engine::control::Control;
 use pileup_engine::noop::NoopFactory;
 use pileup_engine::press::Press;
 use pileup_engine::program::Program;
@@ -22,6 +24,36 @@ struct Spec<'a> {
     settings: &'a RawValue,
 }
 
+/// A protocol of the engine.
+struct Protocol {
+    /// Its name in a `ClientSpec`.
+    name: &'static str,
+    /// Start native workers with its clients.
+    start: fn(&Arc<Press>, &str, Program) -> Result<(), PressError>,
+    /// Make a session for what prepares and clears up; none: it has no such thing.
+    session: Option<fn(&str, Duration) -> Result<Box<dyn Control>, Unusable>>,
+}
+
+/// All of them.
+const TABLE: [Protocol; 4] = [
+    Protocol { name: "noop", start: |press, _, program| press.native(NoopFactory, program), session: None },
+    Protocol {
+        name: "posix",
+        start: |press, settings, program| press.native(PosixFactory::new(settings)?, program),
+        session: None,
+    },
+    Protocol {
+        name: "http",
+        start: |press, settings, program| press.native(WebdavFactory::new(settings).map_err(unusable)?, program),
+        session: None,
+    },
+    Protocol {
+        name: "xroot",
+        start: |press, settings, program| press.native(XrootFactory::new(settings).map_err(unusable)?, program),
+        session: Some(|settings, timeout| Ok(Box::new(pileup_xroot::plane::Plane::new(settings, timeout)?))),
+    },
+];
+
 /// Start native workers with the client that `client` (JSON) names.
 ///
 /// # Errors
@@ -32,15 +64,42 @@ pub fn start(press: &Arc<Press>, client: &str, program: &str) -> Result<(), Pres
         .map_err(unread("a client for the engine", "protocol and settings (see model.program.ClientSpec)"))?;
     let program: Program = serde_json::from_str(program)
         .map_err(unread("a program for the engine", "steps (see model.program.Program)"))?;
-    let settings = spec.settings.get();
-    let unusable = |wrong: Unusable| PressError::Client(wrong.to_string());
-    match spec.protocol.as_str() {
-        "noop" => press.native(NoopFactory, program),
-        "posix" => press.native(PosixFactory::new(settings)?, program),
-        "http" => press.native(WebdavFactory::new(settings).map_err(unusable)?, program),
-        "xroot" => press.native(XrootFactory::new(settings).map_err(unusable)?, program),
-        other => Err(PressError::Client(format!(
-            "the engine knows no protocol {other:?}; expected noop, posix, http or xroot (a target names it)"
+    match TABLE.iter().find(|protocol| protocol.name == spec.protocol) {
+        Some(protocol) => (protocol.start)(press, spec.settings.get(), program),
+        None => Err(PressError::Client(format!(
+            "the engine knows no protocol {:?}; expected {} (a target names it)",
+            spec.protocol,
+            one_of(TABLE.iter())
         ))),
+    }
+}
+
+/// A session of a protocol with these settings (JSON); every call ends within `timeout`. Nothing is connected yet.
+///
+/// # Errors
+/// What is wrong with protocol or settings, in three parts.
+pub fn session(protocol: &str, settings: &str, timeout: Duration) -> Result<Box<dyn Control>, PressError> {
+    let able = |each: &&Protocol| each.session.is_some();
+    let found = TABLE.iter().filter(able).find(|each| each.name == protocol).and_then(|each| each.session);
+    let Some(make) = found else {
+        return Err(PressError::Client(format!(
+            "the engine has no sessions of protocol {protocol:?}; expected {} (a target names it)",
+            one_of(TABLE.iter().filter(able))
+        )));
+    };
+    make(settings, timeout).map_err(unusable)
+}
+
+#[allow(clippy::needless_pass_by_value)] // for map_err
+fn unusable(wrong: Unusable) -> PressError {
+    PressError::Client(wrong.to_string())
+}
+
+/// Names for a message: "a, b or c".
+fn one_of<'a>(protocols: impl Iterator<Item = &'a Protocol>) -> String {
+    let names: Vec<&str> = protocols.map(|protocol| protocol.name).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
     }
 }

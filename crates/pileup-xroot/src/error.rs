@@ -3,6 +3,7 @@
 use std::io;
 
 use pileup_engine::client::{Failure, Kind};
+use pileup_engine::control::{Found, Problem};
 use pileup_net::route::NoConnection;
 use pileup_net::words;
 
@@ -20,6 +21,17 @@ pub struct Trouble {
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
         Self { failure, code: 0 }
+    }
+}
+
+impl From<Trouble> for Problem {
+    fn from(trouble: Trouble) -> Self {
+        let found = match trouble.code {
+            NOT_FOUND => Found::Nothing,
+            EXISTS => Found::Something,
+            _ => Found::Unknown,
+        };
+        Self { failure: trouble.failure, found }
     }
 }
 

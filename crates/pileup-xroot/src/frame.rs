@@ -3,6 +3,8 @@
 //! Numbers and layouts are those of "The XRootD Protocol", version 5.1.1, and its header XProtocol.hh. A parser takes the body of an
 //! answer, whatever is in it, and says what it found or in a few words what is wrong with it.
 
+pub use pileup_engine::control::Attributes;
+
 /// Length of the head of a request.
 pub const REQUEST: usize = 24;
 /// Length of the head of an answer.
@@ -211,18 +213,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Attributes of an object (kXR_stat).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attributes {
-    /// Bytes.
-    pub size: u64,
-    /// Bits of kXR_stat: 2 is a folder, 4 neither folder nor file, 8 not online.
-    pub flags: u32,
-    /// Seconds since the epoch of its last change.
-    pub changed: i64,
-}
-
-/// Read attributes: `id size flags mtime`, more may follow.
+/// Read attributes (kXR_stat): `id size flags mtime`, more may follow. Flags: 2 is a folder, 4 neither folder nor file, 8 not online.
 ///
 /// # Errors
 /// When it is none of that.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pileup_engine::client::{Act, Factory, Failure};
+use pileup_engine::control::{Attributes, Control, Problem};
 use pileup_engine::program::Range;
 use pileup_net::Unusable;
 use tokio::runtime::Runtime;
@@ -12,7 +13,6 @@ use crate::check::Check;
 use crate::client::{Mode, XrootClient};
 use crate::error::Trouble;
 use crate::file::Pace;
-use crate::frame::Attributes;
 
 /// Bytes of a request.
 const CHUNK: u64 = 4 << 20;
@@ -42,7 +42,7 @@ impl Plane {
     fn run<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut XrootClient, &mut Act) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, Problem> {
         let mut act = Act::default();
         let (client, timeout) = (&mut self.client, self.timeout);
         let result = self.runtime.block_on(async {
@@ -50,40 +50,31 @@ impl Plane {
             client.rest().await;
             done
         });
-        result.unwrap_or_else(|_| {
+        let Ok(done) = result else {
             let limit = format!("within {} s", timeout.as_secs_f64());
-            Err(if act.waits {
-                Failure::refused(format!("the server asks to wait, and that could not end {limit}")).into()
+            return Err(Problem::from(if act.waits {
+                Failure::refused(format!("the server asks to wait, and that could not end {limit}"))
             } else if act.sent {
-                Failure::ambiguous(format!("no answer {limit}")).into()
+                Failure::ambiguous(format!("no answer {limit}"))
             } else {
-                Trouble::failed(format!("could not be done {limit}"))
-            })
-        })
+                Failure::failed(format!("could not be done {limit}"))
+            }));
+        };
+        Ok(done?)
     }
+}
 
-    /// Log in, where that has not been done.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn connect(&mut self) -> Result<(), Trouble> {
+impl Control for Plane {
+    fn connect(&mut self) -> Result<(), Problem> {
         self.run(async |client, _| client.connect().await)
     }
 
-    /// Attributes of an object.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn stat(&mut self, key: &str) -> Result<Attributes, Trouble> {
+    fn stat(&mut self, key: &str) -> Result<Attributes, Problem> {
         let path = self.client.path(key)?;
         self.run(async |client, act| client.stat(&path, act).await)
     }
 
-    /// Names in a folder with their attributes.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn list(&mut self, key: &str) -> Result<Vec<(Vec<u8>, Attributes)>, Trouble> {
+    fn list(&mut self, key: &str) -> Result<Vec<(Vec<u8>, Attributes)>, Problem> {
         let path = self.client.path(key)?;
         let mut found = Vec::new();
         let unknown = Attributes { size: 0, flags: 0, changed: 0 };
@@ -92,11 +83,7 @@ impl Plane {
         Ok(found)
     }
 
-    /// Bytes of a file from `offset` on, to its end or so many.
-    ///
-    /// # Errors
-    /// What went wrong, pages with wrong checksums among it.
-    pub fn read(&mut self, key: &str, offset: u64, length: Option<u64>) -> Result<Vec<u8>, Trouble> {
+    fn read(&mut self, key: &str, offset: u64, length: Option<u64>) -> Result<Vec<u8>, Problem> {
         let path = self.client.path(key)?;
         let mut data = Vec::new();
         self.run(async |client, act| {
@@ -111,11 +98,7 @@ impl Plane {
         Ok(data)
     }
 
-    /// Write a whole file, with the folders above it when asked; `new`: where nothing is yet.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn write(&mut self, key: &str, data: &[u8], make_path: bool, new: bool) -> Result<(), Trouble> {
+    fn write(&mut self, key: &str, data: &[u8], make_path: bool, new: bool) -> Result<(), Problem> {
         let path = self.client.path(key)?;
         let mode = match (new, make_path) {
             (true, _) => Mode::New,
@@ -134,53 +117,32 @@ impl Plane {
         })
     }
 
-    /// Remove a file or an empty folder.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn delete(&mut self, key: &str) -> Result<(), Trouble> {
+    fn delete(&mut self, key: &str) -> Result<(), Problem> {
         let path = self.client.path(key)?;
         self.run(async |client, act| client.remove(&path, false, act).await)
     }
 
-    /// Make a folder; with `parents` also those above it, and it may be there already.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn mkdir(&mut self, key: &str, parents: bool) -> Result<(), Trouble> {
+    fn mkdir(&mut self, key: &str, parents: bool) -> Result<(), Problem> {
         let path = self.client.path(key)?;
         self.run(async |client, act| client.make_folder(&path, parents, parents, act).await)
     }
 
-    /// Give an object another name.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn rename(&mut self, key: &str, to: &str) -> Result<(), Trouble> {
+    fn rename(&mut self, key: &str, to: &str) -> Result<(), Problem> {
         let (path, to) = (self.client.path(key)?, self.client.path(to)?);
         self.run(async |client, act| client.rename(&path, &to, act).await)
     }
 
-    /// Ask the server something (kXR_query); a code that is about a path takes the name of an object.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn query(&mut self, code: u16, argument: &str) -> Result<Vec<u8>, Trouble> {
+    fn query(&mut self, code: u16, argument: &str) -> Result<Vec<u8>, Problem> {
         let text = if matches!(code, 3..=5) { self.client.path(argument)? } else { argument.to_owned() };
         self.run(async |client, act| client.query(code, &text, act).await)
     }
 
-    /// The checksum that the server has of a file: its kind and its digits.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub fn checksum(&mut self, key: &str) -> Result<(String, String), Trouble> {
+    fn checksum(&mut self, key: &str) -> Result<(String, String), Problem> {
         let path = self.client.path(key)?;
         self.run(async |client, act| client.checksum(&path, act).await)
     }
 
-    /// End the session; the next call begins a new one.
-    pub fn close(&mut self) {
+    fn close(&mut self) {
         let client = &mut self.client;
         self.runtime.block_on(client.disconnect());
     }

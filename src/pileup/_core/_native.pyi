@@ -251,20 +251,21 @@ def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
     """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""
 
 @final
-class XrootSession:
-    """One session of an xroot server (root://, roots://), blocking, without the GIL: for what prepares and clears up.
+class Session:
+    """One session of a server, blocking, without the GIL: for what prepares and clears up.
 
-    `settings` is JSON, as that of ClientSpec("xroot"); ValueError for wrong ones. Connects with the first call, and
-    again when the connection has gone. Paths are relative to the url's. Every call ends within `timeout` seconds and
-    raises FileNotFoundError, FileExistsError, PermissionError (the server refuses), TimeoutError (no answer: it may
-    have happened) or another OSError, in words without paths or secrets.
+    `protocol` and `settings` (JSON) are those of ClientSpec; ValueError for wrong ones, and for a protocol that has no
+    sessions here. Connects with the first call, and again when the connection has gone. Paths are relative to the
+    url's. Every call ends within `timeout` seconds and raises FileNotFoundError, FileExistsError, PermissionError (the
+    server refuses), TimeoutError (no answer: it may have happened) or another OSError, in words without paths or
+    secrets.
     """
 
-    def __new__(cls, settings: str, timeout: float = 30.0) -> Self: ...
+    def __new__(cls, protocol: str, settings: str, timeout: float = 30.0) -> Self: ...
     def connect(self) -> None:
         """Log in, where that has not been done."""
     def stat(self, path: str) -> tuple[int, int, int]:
-        """(size in bytes, flags, time of change in seconds since the epoch); flags as of kXR_stat: 2 is a folder."""
+        """(size in bytes, flags, time of change in seconds since the epoch); flags as the protocol has them."""
     def list(self, path: str) -> list[tuple[str, int, int, int]]:
         """(name, size, flags, time of change) of all in a folder, in the server's order."""
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -277,7 +278,7 @@ class XrootSession:
         """Make a folder; `parents`: with those above it, and it may be there already."""
     def rename(self, old: str, new: str) -> None: ...
     def query(self, code: int, argument: str) -> bytes:
-        """Ask kXR_query: 1 statistics ("a"), 3 checksum (path), 5 space (path), 7 configuration ("role tpc ...")."""
+        """Ask what only this protocol knows, by its own number: over `root://` that of kXR_query (7 configuration)."""
     def checksum(self, path: str) -> tuple[str, str]:
         """Kind and hexadecimal digits of the checksum that the server has of a file."""
     def close(self) -> None:

@@ -195,5 +195,5 @@ class Program:
 class ClientSpec:
     """What a target tells the engine: protocol (a name of its client table) and settings. Never recorded."""
 
-    protocol: Literal["noop", "posix", "http", "xroot"]
+    protocol: str
     settings: Mapping[str, object] = field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""XrootSession: the control plane of root:// on a real server, and its words when something is wrong."""
+"""`Session`: the control plane of root:// on a real server, and its words when something is wrong."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pileup._core import _native
-from pileup._core._native import XrootSession
+from pileup._core._native import Session
 from tests.servers.xrootd import Xrootd, xrootd
 
 
@@ -19,13 +19,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Xrootd]:
 
 
 @pytest.fixture
-def session(server: Xrootd) -> Iterator[XrootSession]:
-    opened = XrootSession(json.dumps({"url": server.root}), timeout=20)
+def session(server: Xrootd) -> Iterator[Session]:
+    opened = Session("xroot", json.dumps({"url": server.root}), timeout=20)
     yield opened
     opened.close()
 
 
-def test_files_come_back_as_they_were_written(server: Xrootd, session: XrootSession) -> None:
+def test_files_come_back_as_they_were_written(server: Xrootd, session: Session) -> None:
     data = _native.content(1, 2, 0, 10_000_001)
     session.write("a/b/file", data, make_path=True)
     assert (server.data / "a/b/file").read_bytes() == data
@@ -39,7 +39,7 @@ def test_files_come_back_as_they_were_written(server: Xrootd, session: XrootSess
     assert session.checksum("a/b/file") == ("adler32", f"{_native.adler32([data]):08x}")
 
 
-def test_folders_are_made_listed_renamed_and_removed(session: XrootSession) -> None:
+def test_folders_are_made_listed_renamed_and_removed(session: Session) -> None:
     session.mkdir("x/y/z", parents=True)
     session.mkdir("x/y/z", parents=True)
     session.write("x/one", b"1")
@@ -52,7 +52,7 @@ def test_folders_are_made_listed_renamed_and_removed(session: XrootSession) -> N
     assert session.list("x/y") == []
 
 
-def test_a_server_tells_of_itself(server: Xrootd, session: XrootSession) -> None:
+def test_a_server_tells_of_itself(server: Xrootd, session: Session) -> None:
     assert session.query(1, "a").startswith(b"<statistics")
     assert session.query(7, "role chksum").startswith(b"server\n")
     session.write("q", b"")
@@ -62,12 +62,12 @@ def test_a_server_tells_of_itself(server: Xrootd, session: XrootSession) -> None
     assert session.stat("q")[0] == 0
 
 
-def test_errors_have_their_classes_and_no_names(server: Xrootd, session: XrootSession) -> None:
+def test_errors_have_their_classes_and_no_names(server: Xrootd, session: Session) -> None:
     with pytest.raises(FileNotFoundError, match=r"^xroot 3011 NotFound: no such file or directory$"):
         session.stat("secret-name")
     with pytest.raises(OSError, match="expected one without"):
         session.read("../x")
-    elsewhere = XrootSession(json.dumps({"url": server.root.replace("/data", "/elsewhere")}))
+    elsewhere = Session("xroot", json.dumps({"url": server.root.replace("/data", "/elsewhere")}))
     with pytest.raises(PermissionError, match=r"^xroot 3010 NotAuthorized"):
         elsewhere.stat("x")
 
@@ -76,7 +76,7 @@ def test_a_silent_server_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"root://127.0.0.1:{listener.getsockname()[1]}//"
         with pytest.raises(OSError, match=r"^could not be done within 0\.2 s$"):
-            XrootSession(json.dumps({"url": url}), timeout=0.2).stat("x")
+            Session("xroot", json.dumps({"url": url}), timeout=0.2).stat("x")
 
 
 @pytest.mark.parametrize(
@@ -91,23 +91,30 @@ def test_a_silent_server_is_not_waited_for() -> None:
 )
 def test_wrong_settings_are_named(settings: dict[str, str], timeout: float, words: str) -> None:
     with pytest.raises(ValueError, match="; expected ") as raised:
-        XrootSession(json.dumps(settings), timeout=timeout)
+        Session("xroot", json.dumps(settings), timeout=timeout)
     assert words in str(raised.value)
     assert "cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("protocol", ["http", "posix", "ftp"])
+def test_a_protocol_without_sessions_is_named(protocol: str) -> None:
+    told = rf'the engine has no sessions of protocol "{protocol}"; expected xroot \('
+    with pytest.raises(ValueError, match=told):
+        Session(protocol, json.dumps({"url": "http://127.0.0.1/"}))
 
 
 def test_a_token_opens_a_server_that_asks_for_one(tmp_path: Path) -> None:
     ztn = ["xrootd.seclib libXrdSec.so", "sec.protocol ztn", "sec.protbind * only ztn"]
     with xrootd(tmp_path, tls=True, authorization="tokens", directives=ztn) as server:
         plain = {"url": server.roots, "ca": server.ca}
-        session = XrootSession(json.dumps(plain | {"token_file": server.token_file}))
+        session = Session("xroot", json.dumps(plain | {"token_file": server.token_file}))
         session.write("a", b"1")
         assert session.stat("a")[0] == 1
         session.close()
         with pytest.raises(PermissionError, match=r"asks for authentication \(ztn\); expected one that takes a token"):
-            XrootSession(json.dumps(plain)).stat("a")
+            Session("xroot", json.dumps(plain)).stat("a")
         with pytest.raises(PermissionError, match=r"^xroot 3030 AuthFailed"):
-            XrootSession(json.dumps(plain | {"token": "no.such.token"})).stat("a")
+            Session("xroot", json.dumps(plain | {"token": "no.such.token"})).stat("a")
         # asked by root://, the server goes to TLS by itself: its token is as safe there
-        by_root = XrootSession(json.dumps({"url": server.root, "ca": server.ca, "token_file": server.token_file}))
+        by_root = Session("xroot", json.dumps({"url": server.root, "ca": server.ca, "token_file": server.token_file}))
         assert by_root.read("a") == b"1"

@@ -16,7 +16,7 @@ Attributes = tuple[int, int, int]
 
 
 class OfficialSession:
-    """What `_native.XrootSession` does, with the same answers and exceptions, by the official bindings.
+    """What `_native.Session` does, with the same answers and exceptions, by the official bindings.
 
     The library keeps its connection after `close`; it looks for credentials in the environment, once in a process.
     """

@@ -12,10 +12,10 @@ from pileup.builtin.xrootd.location import ClientSettings
 from pileup.plugin import Ambiguous, Failed, NotThere, Refused, TargetError, ThereAlready
 
 if TYPE_CHECKING:
-    from pileup._core._native import XrootSession
+    from pileup._core import _native
     from pileup.builtin.xrootd.official import OfficialSession
 
-    Session = XrootSession | OfficialSession
+    Session = _native.Session | OfficialSession
 
 STATS, CONFIG = 1, 7
 """Codes of queries (XProtocol.hh, XQueryType: kXR_QStats, kXR_Qconfig)."""
@@ -75,6 +75,6 @@ class Sessions:
 
             return OfficialSession(self._settings, self._patience)
         # here, so that the kind can be described where the engine is not built
-        from pileup._core._native import XrootSession  # noqa: PLC0415
+        from pileup._core import _native  # noqa: PLC0415
 
-        return XrootSession(json.dumps(self._settings), self._patience)
+        return _native.Session("xroot", json.dumps(self._settings), self._patience)
