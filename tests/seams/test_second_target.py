@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -38,8 +41,9 @@ def outcomes(run: Path) -> dict[str, tuple[str, str]]:
     return {case["name"]: (case["outcome"], case.get("reason", "")) for case in cases}
 
 
-def test_what_is_copied_is_there_counts_and_goes_with_the_run(installed: Command, suite: Path) -> None:
-    done = installed("run", str(suite), "--quiet", cwd=suite.parent)
+@pytest.mark.parametrize("isolate", ["thread", "process"])
+def test_what_is_copied_is_there_counts_and_goes_with_the_run(installed: Command, suite: Path, isolate: str) -> None:
+    done = installed("run", str(suite), "--quiet", "--set", f"tests.send.isolate={isolate}", cwd=suite.parent)
     run = run_folder(done)
     assert {name: outcome for name, (outcome, _) in outcomes(run).items()} == {"send": "passed", "check": "passed"}
     exported = installed("export", str(run), "--to", "toy-tabs", "--out", str(run.parent), cwd=suite.parent)
@@ -68,6 +72,23 @@ def test_bytes_that_are_copied_count_for_the_limit(installed: Command, suite: Pa
     load = "tests.send.load={clients: 1, for: 20 s}"
     done = installed("run", str(suite), "--set", load, "--set", "limits.bytes=300 KiB", "--quiet", cwd=suite.parent)
     assert done.returncode == 7, done.stderr
+
+
+def test_what_a_crash_leaves_on_both_targets_is_cleaned_up(
+    installed: Command, site: dict[str, str], suite: Path
+) -> None:
+    runs, folders = suite.parent / "runs", [suite.parent / name for name in ("near", "far")]
+    command = [sys.executable, "-m", "pileup", "run", str(suite), "--quiet", "--out", str(runs)]
+    endless = ["--set", "tests.send.load={clients: 1, for: 60 s}"]
+    with subprocess.Popen([*command, *endless], cwd=suite.parent, env=site, stdout=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 60
+        while not list(folders[1].glob("*/f000002")) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        process.kill()
+    assert all(list(folder.glob("*/f000000")) for folder in folders)
+    (run,) = runs.iterdir()
+    done = installed("clean", str(run), cwd=suite.parent)
+    assert (done.returncode, [list(folder.iterdir()) for folder in folders]) == (0, [[], []]), done.stderr
 
 
 @pytest.mark.parametrize(
