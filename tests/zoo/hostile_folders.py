@@ -54,6 +54,27 @@ def make(base: Path, victim: Victim) -> list[Path]:
     return made
 
 
+def _swapped(one: str, other: str) -> Change:
+    """Exchange two folders of tables."""
+
+    def change(path: Path, victim: Victim) -> None:
+        (path / one).rename(path / "between")
+        (path / other).rename(path / one)
+        (path / "between").rename(path / other)
+
+    return change
+
+
+def _cut(name: str, share: float) -> Change:
+    """Keep the first part of a file alone."""
+
+    def change(path: Path, victim: Victim) -> None:
+        data = (path / name).read_bytes()
+        (path / name).write_bytes(data[: int(len(data) * share)])
+
+    return change
+
+
 def _suite(victim: Victim) -> dict[str, Any]:
     digest = hashlib.sha256(victim.suite.read_bytes() + b"\0{}").hexdigest()
     folder = str(victim.suite.parent)
@@ -275,5 +296,34 @@ FOLDERS: dict[str, tuple[str, Change]] = {
     "case-name-dots": ("ended", _case(name="../../../outside/precious")),
     "points": ("ended", _info(points={"a": 1}, scan=[1], repeat="many", monitors=3, equivalent=[["x"]], hosts=[1])),
     "escapes": ("ended", _all(_info(title=ESCAPES), _case(name=ESCAPES, reason=ESCAPES, outcome="failed"))),
+    # run.json as a disk or an editor leaves it.
+    "damaged-empty": ("ended", _text("run.json", "")),
+    "damaged-half": ("ended", _cut("run.json", 0.5)),
+    "damaged-twice": ("ended", _all(_info(), _text("run.json", '{"format": 1}{"format": 1}'))),
+    "damaged-null": ("ended", _text("run.json", "null")),
+    "damaged-binary": ("ended", _text("run.json", bytes(range(256)))),
+    "damaged-object": ("ended", _text("run.json", "{}")),
+    "damaged-format": ("ended", _info(format=True)),
+    "damaged-title": ("ended", _info(title=[1])),
+    "damaged-cases": ("ended", _info(cases={})),
+    "damaged-cases-null": ("ended", _info(cases=[None])),
+    "damaged-id-float": ("ended", _case(id=2.0)),
+    "damaged-id-negative": ("ended", _case(id=-2)),
+    "damaged-outcome": ("ended", _case(outcome="great")),
+    "damaged-spans": ("ended", _case(spans=[["a", "b"]])),
+    "damaged-rate": ("ended", _case(rate="fast")),
+    "damaged-point": ("ended", _case(point=["a"])),
+    "damaged-length": ("ended", _case(**{"for": HUGE, "longest": -1, "timeout": "x"})),
+    "damaged-times": ("ended", _info(started=-1, ended=5)),
+    "damaged-verdict": ("ended", _info(verdict="good", exit_code="0", state="asleep")),
+    "damaged-suite": ("ended", _info(suite=None, targets=None)),
+    "damaged-target": ("ended", _info(targets=[{}])),
+    "damaged-check": ("ended", _info(criteria=[{"id": "C", "says": "", "check": 3}])),
+    "damaged-overhead": ("ended", _info(overhead={"native": "slow"}, hosts=[{"cpus": "many"}])),
+    "damaged-audits": ("ended", _info(audits=[{}], until={"figure": 1}, merged=[{"folder": 1}])),
+    "damaged-nonce": ("ended", _info(nonce=7)),
+    "swapped-operations-frames": ("running", _swapped("operations", "frames")),
+    "swapped-operations-samples": ("ended", _swapped("operations", "samples")),
+    "swapped-frames-samples": ("running", _swapped("frames", "samples")),
     "escapes-journal": ("ended", _journal({**SCRATCH, "target": ESCAPES, "path": ESCAPES})),
 }

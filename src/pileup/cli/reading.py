@@ -7,34 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord
 
 
 @contextmanager
 def reading(run: Path) -> Iterator[None]:
-    """Turn what a record that pileup did not write makes of pileup into a RecordError that names the folder.
+    """Turn what a record that pileup did not write makes of pileup into a DamagedRecord that names the folder.
 
-    Only for what reads a run folder: a fault of pileup itself would be told as one of the record, so the place in the
-    code is named.
+    Only for what reads a run folder: a fault of pileup itself would be told as one of the record, so its message is
+    kept, to be reported.
     """
     import duckdb  # slow to import
 
     try:
         yield
     except duckdb.Error as problem:
-        raise RecordError(_told(run, str(problem).splitlines()[0]), "a record as pileup writes it", HINT) from problem
+        raise _damaged(run, "its tables are not as pileup writes them", problem) from problem
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError) as problem:
-        raise RecordError(_told(run, repr(problem)[:300]), "a record as pileup writes it", HINT) from problem
+        raise _damaged(run, "something in it is of another kind, or out of range", problem) from problem
     except (RecursionError, MemoryError) as problem:
-        raise RecordError(_told(run, type(problem).__name__), "a record as pileup writes it", HINT) from problem
+        raise _damaged(run, "something in it is too large, or nested too deeply", problem) from problem
     except OSError as problem:
         if problem.errno not in (errno.EOVERFLOW, errno.EINVAL, errno.ELOOP):  # numbers that are no times; links
             raise
-        raise RecordError(_told(run, str(problem)), "a record as pileup writes it", HINT) from problem
+        raise _damaged(run, "something in it is no file or no time", problem) from problem
 
 
-HINT = "`pileup verify` says what is damaged"
-
-
-def _told(run: Path, what: str) -> str:
-    return f"{run} cannot be read: {what}"
+def _damaged(run: Path, what: str, problem: BaseException) -> DamagedRecord:
+    said = (str(problem).splitlines() or [type(problem).__name__])[0][:300]
+    hint = f"`pileup verify` says what is damaged; where it finds nothing, please report: {said}"
+    return DamagedRecord(f"{run} cannot be read: {what}", "a record as pileup writes it", hint)

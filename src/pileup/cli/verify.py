@@ -45,6 +45,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     """Yield (where, what) for everything that is wrong; where files are damaged, figures are not looked at."""
     import duckdb
 
+    from pileup.model.errors import DamagedRecord
     from pileup.record.damage import damage
     from pileup.record.missing import missing
     from pileup.run.recovery.intents import open_intents
@@ -64,7 +65,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     try:
         made = results(folder)
         yield from disagreements(folder, made)
-    except duckdb.Error as problem:  # a record without sums whose columns are not those of any version
+    except (duckdb.Error, DamagedRecord) as problem:  # without sums, and its columns are not those of any version
         yield "operations", f"they cannot be read: {str(problem).splitlines()[0]}"
         return
     yield from _reported(folder, made)

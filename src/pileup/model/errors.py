@@ -5,8 +5,9 @@ PileupError
 ├── SuiteError           the suite file is wrong; carries every problem found (exit 3)
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
 ├── TargetError          a target cannot be reached or started (exit 5)
-├── RecordError          a run folder cannot be read or written (exit 70)
-│   └── NoRun            what was named is no run folder, or not one that fits (exit 2)
+├── RecordError          a run folder cannot be written (exit 70)
+│   ├── NoRun            what was named is no run folder, or not one that fits (exit 2)
+│   └── DamagedRecord    a run folder holds what pileup does not write there (exit 3)
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
     │   ├── NotThere     there is no such object
@@ -94,13 +95,19 @@ class TargetError(PileupError):
 
 
 class RecordError(PileupError):
-    """A run folder cannot be read or written."""
+    """A run folder cannot be written, or what it holds cannot be read."""
 
 
 class NoRun(RecordError):
     """What was named on the command line is no run folder, or not one that fits what is to be done with it."""
 
     exit_code = ExitCode.USAGE
+
+
+class DamagedRecord(RecordError):
+    """A run folder holds what pileup does not write there: it is damaged, was changed, or is of a newer release."""
+
+    exit_code = ExitCode.SUITE_INVALID
 
 
 class VerdictException(PileupError):

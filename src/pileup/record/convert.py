@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pileup.model.manifest import Manifest
-from pileup.record import files, operations, samples, sums
+from pileup.record import files, operations, origin, samples, sums
 from pileup.record.parts import Parts
 from pileup.record.tables import TableReader
 
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 IN_MEMORY = 16 << 20
 """Raw tables up to this size, bytes, are converted in memory; larger ones by way of a file for each chunk."""
 OPTIONS = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd"
+
+
+def options(run: Manifest) -> str:
+    """Return how a Parquet file is written that belongs to a run: with what says so (`origin`)."""
+    told = origin.of_run(run.nonce)
+    return f"{OPTIONS}, KV_METADATA {{{origin.KEY}: '{told}'}}" if told else OPTIONS
 
 
 def convert_operations(parts: Parts, run: Manifest) -> None:
@@ -33,7 +39,7 @@ def convert_operations(parts: Parts, run: Manifest) -> None:
     with _connection(parquet) as connection:
         if size <= IN_MEMORY:
             operations.load(connection, tables, run)
-            _write(connection, operations.LOADED, parquet)
+            _write(connection, operations.LOADED, parquet, run)
         else:
             _in_pieces(connection, tables, run, parquet)
     parts.remove(tables)
@@ -46,10 +52,10 @@ def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], run: Manifest
     files = operations.pieces(tables, run, folder)
     operations.create(connection)  # what is written when there are only texts
     named = ", ".join(map(operations.quoted, files))
-    _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet)  # noqa: S608
+    _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet, run)  # noqa: S608
 
 
-def convert_samples(parts: Parts) -> None:
+def convert_samples(parts: Parts, run: Manifest) -> None:
     """Write the raw tables of samples as Parquet, then remove them."""
     parts.tidy()
     tables = parts.tables()
@@ -58,7 +64,7 @@ def convert_samples(parts: Parts) -> None:
     parquet = parts.parquet(tables)
     with _connection(parquet) as connection:
         samples.load(connection, [TableReader(path, samples.COLUMNS) for path in tables])
-        _write(connection, "samples", parquet)
+        _write(connection, "samples", parquet, run)
     parts.remove(tables)
 
 
@@ -83,10 +89,10 @@ def _tidy(parquet: Path) -> None:
     shutil.rmtree(_pieces(parquet), ignore_errors=True)
 
 
-def _write(connection: DuckDBPyConnection, table: str, parquet: Path) -> None:
+def _write(connection: DuckDBPyConnection, table: str, parquet: Path, run: Manifest) -> None:
     part = parquet.with_suffix(".part")
     part.unlink(missing_ok=True)  # whatever it is: written is a new file
-    connection.execute(f"COPY {table} TO {operations.quoted(part)} ({OPTIONS})")
+    connection.execute(f"COPY {table} TO {operations.quoted(part)} ({options(run)})")
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(parquet)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pileup.model.errors import RecordError
-from pileup.record import files, journal, sums
+from pileup.model.errors import DamagedRecord, RecordError
+from pileup.record import files, journal, origin, sums
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
@@ -28,6 +28,11 @@ def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:
             if told:
                 yield str(path.relative_to(folder.path)), told
     yield from _of_sums(folder.path)
+    try:
+        for name in origin.foreign(folder.path, folder.nonce):
+            yield name, "it is a table of another run"
+    except DamagedRecord:
+        pass  # told above
     for name in LINES:
         path = folder.path / name
         if path.exists():

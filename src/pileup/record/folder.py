@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import NoRun, RecordError
+from pileup.model.errors import DamagedRecord, NoRun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
-from pileup.record import audit, convert, files, frames, manifest, older, operations, samples, server_operations
+from pileup.record import audit, convert, files, frames, manifest, older, operations, origin, samples, server_operations
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -84,18 +84,18 @@ class RunFolder:
         return folder
 
     def manifest(self) -> Manifest:
-        """Return what run.json holds. Raises RecordError when it is not there or not ours."""
+        """Return what run.json holds. Raises NoRun when it is not there, DamagedRecord when not ours."""
         path = self.path / "run.json"
         try:
             info = json.loads(files.read(path))
         except FileNotFoundError:
             raise NoRun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
         except RecursionError:
-            raise RecordError(
+            raise DamagedRecord(
                 f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"
             ) from None
         except (OSError, ValueError) as problem:
-            raise RecordError(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
+            raise DamagedRecord(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
         return manifest.from_json(info, path)
 
     @property
@@ -159,7 +159,9 @@ class RunFolder:
             writer = self._frames.get(frame.place)
             if writer is None:
                 path = self.path / "frames" / f"{frame.place}.table"
-                writer = self._frames[frame.place] = TableWriter(path, "frames", frames.COLUMNS, frame.place)
+                writer = self._frames[frame.place] = TableWriter(
+                    path, "frames", frames.COLUMNS, frame.place, origin.of_run(self.nonce)
+                )
         rows, texts = frames.to_rows(frame)
         writer.append(rows, texts, frames.STRINGS)
 
@@ -193,7 +195,9 @@ class RunFolder:
             return
         with self._lock:
             if self._samples is None:
-                self._samples = TableWriter(self._parts("samples").table(), "samples", samples.COLUMNS)
+                self._samples = TableWriter(
+                    self._parts("samples").table(), "samples", samples.COLUMNS, run=origin.of_run(self.nonce)
+                )
         table, texts = samples.to_rows(rows)
         self._samples.append(table, texts, samples.STRINGS)
 
@@ -233,7 +237,7 @@ class RunFolder:
         with self._lock:
             if self._served is None:
                 path = self.path / "operations" / f"{place}-server.table"
-                self._served = TableWriter(path, "operations", operations.ROW, place)
+                self._served = TableWriter(path, "operations", operations.ROW, place, origin.of_run(self.nonce))
             before = self._served_rows
             self._served_rows += len(found)
         number = server_operations.NOBODY if target is None else target
@@ -266,7 +270,9 @@ class RunFolder:
             if table not in self._audit:
                 folder = self.path / "audit"
                 folder.mkdir(exist_ok=True)  # records of earlier releases have none
-                self._audit[table] = TableWriter(audit.next_path(folder, table), table, columns)
+                self._audit[table] = TableWriter(
+                    audit.next_path(folder, table), table, columns, run=origin.of_run(self.nonce)
+                )
             writer = self._audit[table]
         writer.append(rows, texts, strings)
 
@@ -292,8 +298,13 @@ class RunFolder:
                 if writer is not None:
                     writer.close()
             self._samples = self._served = None
-        convert.convert_operations(self._parts("operations"), self.manifest())
-        convert.convert_samples(self._parts("samples"))
+        run = self.manifest()
+        convert.convert_operations(self._parts("operations"), run)
+        convert.convert_samples(self._parts("samples"), run)
+
+    def check_tables(self) -> None:
+        """Raise DamagedRecord when a table of another run is in this folder."""
+        origin.check(self.path, self.nonce)
 
     def write_report(self, name: str, data: bytes) -> None:
         """Write a report into the folder, in the place of an older one. Raises RecordError, also for a wrong name."""

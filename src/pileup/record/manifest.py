@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import Manifest
 from pileup.record import older
 from pileup.record.typed_json import read, to_json
@@ -13,15 +13,22 @@ from pileup.record.typed_json import read, to_json
 __all__ = ["from_json", "read", "text_of", "to_json"]
 
 FORMAT = 1
+LARGEST_CASE = 2**32
+"""Rows of tables name a case by 32 bits."""
+IDS = "an id of each case, a number from 1"
 
 
 def from_json(info: object, path: object = "run.json") -> Manifest:
-    """Return what run.json holds. Raises RecordError when it is not ours; `path` is for the message."""
+    """Return what run.json holds. Raises DamagedRecord when it is not ours; `path` is for the message."""
     found = info.get("format") if isinstance(info, dict) else None
     if not isinstance(info, dict) or found != FORMAT:
         hint = "use a newer pileup" if isinstance(found, int) and found > FORMAT else ""
-        raise RecordError(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
-    return read(Manifest, older.completed(info), path)
+        raise DamagedRecord(f"{path} has format {reprlib.repr(found)}", f"format {FORMAT}", hint)
+    run = read(Manifest, older.completed(info), path)
+    ids = [case.id for case in run.cases]
+    if len(set(ids)) < len(ids) or not all(0 <= number < LARGEST_CASE for number in ids):
+        raise DamagedRecord(f"{path}: 'cases' is wrong: two have one id, or one has an id that none can have", IDS)
+    return run
 
 
 def text_of(manifest: Manifest) -> str:

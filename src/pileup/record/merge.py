@@ -17,7 +17,7 @@ from pileup.model.errors import NoRun, RecordError
 from pileup.model.manifest import CaseEntry, Manifest, MergedRun, PlaceEntry, Session
 from pileup.model.record import SampleRow
 from pileup.record import files, sums
-from pileup.record.convert import OPTIONS
+from pileup.record.convert import options
 from pileup.record.folder import RunFolder
 from pileup.record.operations import caused, connect, quoted, readable
 from pileup.record.output import folder_name
@@ -84,6 +84,7 @@ def _sources(folders: Sequence[RunFolder]) -> list[Source]:
     for folder in folders:
         run = folder.manifest()
         _check(folder, run, found)
+        folder.check_tables()
         found.append(Source(folder, run, cases, places, visits, repeats, audits))
         audits += 1 + max((audit.number for audit in run.audits), default=-1)
         cases += max((case.id for case in run.cases), default=0)
@@ -195,7 +196,7 @@ def _operations(source: Source, made: RunFolder) -> None:
                     (CASE WHEN o.case_id = 0 THEN 0 ELSE o.case_id + {source.cases} END)::UINTEGER AS case_id,
                     (o.place + {source.places})::USMALLINT AS place)
                 FROM ({caused(connection, path)}) o LEFT JOIN _cases c ON o.case_id = c.id)
-                TO {quoted(out)} ({OPTIONS})"""  # noqa: S608  numbers and paths of ours
+                TO {quoted(out)} ({options(made.manifest())})"""  # noqa: S608  numbers and paths of ours
             )
         sums.add(out)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.cause import Cause
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Phase, Side
 from pileup.record import older
@@ -90,14 +90,14 @@ def _spill(path: str) -> Path:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of a Parquet file that it cannot read into a RecordError."""
+    """Turn what DuckDB says of a Parquet file that it cannot read into a DamagedRecord."""
     import duckdb  # noqa: PLC0415  as above
 
     try:
         yield
     except duckdb.Error as problem:
         told = str(problem).splitlines()[0]
-        raise RecordError(f"{path} cannot be read: {told}", "a Parquet file that pileup wrote") from problem
+        raise DamagedRecord(f"{path} cannot be read: {told}", "a Parquet file that pileup wrote") from problem
 
 
 def quoted(path: Path) -> str:
@@ -150,10 +150,13 @@ class Operations:
 
 
 def caused(connection: DuckDBPyConnection, path: Path) -> str:
-    """Return SQL for the rows of a Parquet file with their causes. Raises RecordError when it cannot be read."""
+    """Return SQL for the rows of a Parquet file with their causes. Raises DamagedRecord when it cannot be read."""
     rows = f"SELECT * FROM read_parquet({quoted(path)})"  # noqa: S608
     with readable(path):
         columns = [row[0] for row in connection.execute(f"DESCRIBE {rows}").fetchall()]
+    missing = [name for name in COLUMNS if name not in columns]
+    if missing:
+        raise DamagedRecord(f"{path} has no column {missing[0]!r}", "operations as pileup writes them")
     return rows if "cause" in columns else f"SELECT *, {older.CAUSE} AS cause FROM read_parquet({quoted(path)})"  # noqa: S608
 
 

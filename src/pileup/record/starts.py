@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord, NoRun, RecordError
 from pileup.model.replay import Starts
 from pileup.record import operations
 from pileup.record.folder import RunFolder
@@ -105,7 +105,7 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
         f'SELECT "case", any_value(test), count(*) FROM operations WHERE {PRESSED} GROUP BY "case" ORDER BY 1'  # noqa: S608  as above
     ).fetchall()
     if not rows:
-        raise RecordError(f"{path} has no iteration of a load", "a record of a run that has pressed something")
+        raise NoRun(f"{path} has no iteration of a load", "a record of a run that has pressed something")
     found = [row for row in rows if test in (None, row[0])] or [row for row in rows if test == row[1]]
     if len(found) == 1:
         return str(found[0][0]), int(found[0][2])
@@ -113,8 +113,8 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
     listed = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
     if found:
         told = f"{path} has {len(found)} cases" + (f" of the test {test!r}" if test else "")
-        raise RecordError(told, f"`test` with one of {listed}")
-    raise RecordError(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
+        raise NoRun(told, f"`test` with one of {listed}")
+    raise NoRun(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def _parquet(path: Path) -> DuckDBPyConnection:
             names = {row[0] for row in connection.execute("DESCRIBE operations").fetchall()}
         missing = [name for name in COLUMNS if name not in names]
         if missing:
-            raise RecordError(f"{path} has no column {missing[0]!r}", "operations as pileup writes them")
+            raise DamagedRecord(f"{path} has no column {missing[0]!r}", "operations as pileup writes them")
     except BaseException:
         connection.close()
         raise

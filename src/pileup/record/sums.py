@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord
 from pileup.record import files
 
 NAME = "SHA256SUMS"
@@ -31,7 +31,7 @@ def told(run: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except ValueError as problem:
-        raise RecordError(f"{run / NAME} cannot be read: {problem}", "checksums as pileup writes them") from problem
+        raise DamagedRecord(f"{run / NAME} cannot be read: {problem}", "checksums as pileup writes them") from problem
     pairs = [line.split("  ", 1) for line in lines]
     return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
 

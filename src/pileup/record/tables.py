@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord, RecordError
 from pileup.record import files
 
 Rows = NDArray[np.void]
@@ -50,7 +50,7 @@ class Block:
 class TableWriter:
     """Appends to one table file, from any thread. A block of strings stands before the rows that use them."""
 
-    def __init__(self, path: Path, table: str, columns: np.dtype[np.void], place: int = 0) -> None:
+    def __init__(self, path: Path, table: str, columns: np.dtype[np.void], place: int = 0, run: str = "") -> None:
         self.path = path
         self._lock = threading.Lock()
         self._file = path.open("xb", buffering=0)
@@ -58,7 +58,7 @@ class TableWriter:
         self._strings = 0
         self.length = 0
         """Bytes written so far: the end of the last whole block."""
-        self._write(_header(table, columns, place))
+        self._write(_header(table, columns, place, run))
 
     def append(self, rows: Rows, texts: list[bytes], columns: tuple[str, ...]) -> None:
         """Append rows whose string `columns` hold positions in `texts`, counted from 1; 0 is the empty string.
@@ -102,17 +102,17 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(files.opened(path), "rb")
 
 
-def _header(table: str, columns: np.dtype[np.void], place: int) -> bytes:
+def _header(table: str, columns: np.dtype[np.void], place: int, run: str) -> bytes:
     names = [[name, columns[name].str.replace("|", "")] for name in columns.names or ()]
     plain = {"format": FORMAT, "table": table, "place": place, "row_size": columns.itemsize, "columns": names}
-    text = json.dumps(plain).encode()
+    text = json.dumps(plain | ({"run": run} if run else {})).encode()
     return MAGIC + struct.pack("<I", len(text)) + text
 
 
 class TableReader:
     """Reads one table file, also one that is being written.
 
-    Raises RecordError when it is none, or has not all the columns of `expected`.
+    Raises DamagedRecord when it is none, or has not all the columns of `expected`.
     """
 
     def __init__(self, path: Path, expected: np.dtype[np.void] | None = None) -> None:
@@ -152,7 +152,7 @@ class TableReader:
                 at = file.seek(end)
 
     def rows(self, block: Block) -> Rows:
-        """Return the rows of a block. Raises RecordError when their size is not that of the header."""
+        """Return the rows of a block. Raises DamagedRecord when their size is not that of the header."""
         if block.count * self.columns.itemsize != len(block.payload):
             raise self._broken(f"{block.count} rows take {len(block.payload)} bytes", f"{self.columns.itemsize} each")
         return np.frombuffer(block.payload, self.columns)
@@ -195,8 +195,8 @@ class TableReader:
 
     def _broken(
         self, what: str, expected: str, hint: str = "the file was not written by pileup, or is damaged"
-    ) -> RecordError:
-        return RecordError(f"{self.path} is no table: {what}", expected, hint)
+    ) -> DamagedRecord:
+        return DamagedRecord(f"{self.path} is no table: {what}", expected, hint)
 
 
 def _columns(header: dict[str, Any], expected: np.dtype[np.void] | None) -> np.dtype[np.void]:

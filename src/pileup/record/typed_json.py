@@ -17,15 +17,17 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Unreadable
-from pileup.model.errors import RecordError
+from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import TrialResult
 
 Kind = TypeVar("Kind")
 Read = Callable[[object, str], Any]
 """Makes a typed value of one of JSON; the second is where it is in the file, for messages."""
+LARGEST = 2**63
+"""Numbers and times of a record have 64 bits."""
 SIMPLE = frozenset({str, int, float, bool, type(None)})
 WORDS: dict[object, str] = {
-    int: "a whole number",
+    int: "a whole number of 64 bits",
     float: "a number",
     str: "a text",
     bool: "true or false",
@@ -55,13 +57,13 @@ class _Key:
 
 
 def read(kind: type[Kind], value: object, path: object = "run.json") -> Kind:
-    """Return an object of a type. Raises RecordError when it is none; `path` is for the message."""
+    """Return an object of a type. Raises DamagedRecord when it is none; `path` is for the message."""
     try:
         found: Kind = _object(kind)(value, "")
     except _WrongError as wrong:
         name = wrong.where.removeprefix(".").partition(".")[0].partition("[")[0]
         inside = "" if wrong.where == f".{name}" else f": {wrong.where[1:]} is {reprlib.repr(wrong.found)}"
-        raise RecordError(f"{path}: {name!r} is wrong{inside}", wrong.expected) from None
+        raise DamagedRecord(f"{path}: {name!r} is wrong{inside}", wrong.expected) from None
     return found
 
 
@@ -169,7 +171,7 @@ def _simple(kind: type) -> Read:
     kinds = (int, float) if kind is float else (kind,)
 
     def simple(value: object, where: str) -> object:
-        if type(value) in kinds:
+        if type(value) in kinds and (type(value) is not int or -LARGEST <= value < LARGEST):
             return value
         raise _WrongError(where, value, WORDS[kind])
 

@@ -67,6 +67,7 @@ VERDICTS = {
 def results(folder: RunFolder) -> RunResults:
     """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
     run = folder.manifest()
+    folder.check_tables()
     answers, series = equivalent.split(whole_series(folder.samples()))
     found_points = points.points(run)
     happened = events(folder.events(), run.sessions)

@@ -9,7 +9,7 @@ import pytest
 
 from pileup.cli import app, main
 from pileup.cli.app import COMMANDS
-from pileup.model.errors import PluginError, Problem, RecordError, SuiteError, TargetError, UsageError
+from pileup.model.errors import DamagedRecord, PluginError, Problem, RecordError, SuiteError, TargetError, UsageError
 
 HEAVY = ("duckdb", "altair", "numpy", "pydantic", "yaml", "rich", "jinja2", "psutil", "pileup._core._native")
 
@@ -101,6 +101,7 @@ def raising(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
         (PluginError("what", "this", "do that"), 3),
         (TargetError("what", "this", "do that"), 5),
         (RecordError("what", "this", "do that"), 70),
+        (DamagedRecord("what", "this", "do that"), 3),
     ],
 )
 def test_errors_are_told_in_three_parts(

@@ -83,6 +83,9 @@ def test_what_a_record_lacks_has_the_meaning_of_then() -> None:
     [
         ({"started": "now"}, "'started' is wrong; expected a whole number"),
         ({"started": True}, "'started' is wrong; expected a whole number"),
+        ({"started": 10**30}, "'started' is wrong; expected a whole number of 64 bits"),
+        ({"cases": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}, "'cases' is wrong: two have one id"),
+        ({"cases": [{"id": -1, "name": "a"}]}, "or one has an id that none can have; expected an id of each case"),
         ({"sessions": 7}, "'sessions' is wrong; expected a list of objects with started"),
         (
             {"void": [["1); DROP TABLE x; --", 1]]},

@@ -77,7 +77,7 @@ EXIT_WORDS = {
     ExitCode.PASSED: "everything passed",
     ExitCode.CASE_FAILED: "a case failed",
     ExitCode.USAGE: "wrong command line",
-    ExitCode.SUITE_INVALID: "the suite is not valid",
+    ExitCode.SUITE_INVALID: "the suite is not valid, or a run folder that is read is damaged",
     ExitCode.CRITERION_NOT_MET: "a criterion is not met",
     ExitCode.TARGET_UNREACHABLE: "a target could not be reached or started",
     ExitCode.STOPPED_BY_USER: "stopped by the user",

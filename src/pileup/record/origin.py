@@ -1,0 +1,55 @@
+"""Of which run a table is: each says it, so that one of another run is noticed when it is put in its place.
+
+A raw table has it in its header, a Parquet file in its metadata. Records of before have neither, and are believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from pileup.model.errors import DamagedRecord
+from pileup.record import operations
+from pileup.record.tables import TableReader
+
+KEY = "pileup_run"
+"""Name of the metadata of a Parquet file."""
+RAW = ("operations", "frames", "samples", "audit")
+CONVERTED = ("operations", "samples")
+"""Folders of tables."""
+
+
+def of_run(nonce: str) -> str:
+    """Return what the tables of a run say: of its nonce, which names its temporary folders, it tells nothing."""
+    return hashlib.sha256(f"tables of {nonce}".encode()).hexdigest()[:16] if nonce else ""
+
+
+def foreign(run: Path, nonce: str) -> Iterator[str]:
+    """Yield the tables in a run folder that say they are of another run, by their paths in it. Raises DamagedRecord."""
+    known = of_run(nonce)
+    if not known:
+        return
+    for name in RAW:
+        for path in sorted((run / name).glob("*.table")):
+            if TableReader(path).header.get("run", known) != known:
+                yield path.relative_to(run).as_posix()
+    found = [path for name in CONVERTED for path in sorted((run / name).glob("*.parquet"))]
+    if not found:
+        return
+    with operations.connect() as connection:
+        for path in found:
+            with operations.readable(path):
+                query = (
+                    f"SELECT decode(value) FROM parquet_kv_metadata({operations.quoted(path)}) WHERE decode(key) = ?"  # noqa: S608
+                )
+                (said,) = connection.execute(query, [KEY]).fetchone() or (known,)
+            if said != known:
+                yield path.relative_to(run).as_posix()
+
+
+def check(run: Path, nonce: str) -> None:
+    """Raise DamagedRecord when a table in a run folder is of another run."""
+    for name in foreign(run, nonce):
+        hint = "put the right one there; `pileup verify` names all that is wrong"
+        raise DamagedRecord(f"{run / name} is a table of another run", "those of this run", hint)
