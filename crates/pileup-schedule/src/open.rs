@@ -116,7 +116,7 @@ impl Schedule {
             self.next();
             measured += u64::from(arrival.stage == Stage::Measure);
         }
-        measured + self.even_until(amount(self.sum), last)
+        self.even_until(amount(self.sum), last).saturating_add(measured)
     }
 
     /// The same by the rate alone: of evenly spaced arrivals, the next one of which is number `next`.
@@ -126,7 +126,7 @@ impl Schedule {
             let (from, to) = (self.first_at(next, begin), self.first_at(next, end.min(behind)));
             self.mine_below(to) - self.mine_below(from.min(to))
         };
-        self.load.measured().into_iter().map(of_span).sum()
+        self.load.measured().into_iter().map(of_span).fold(0, u64::saturating_add)
     }
 
     /// The first of evenly spaced arrivals, from number `next` on, that is due at `time` or later.

@@ -427,6 +427,11 @@ fn what_nobody_could_begin_is_counted_at_once() {
     assert_eq!(Schedule::new(&even).measured_until(11 * S - 1), 10_000_000_000_000);
     let shards = (0..3).map(|shard| Schedule::new(&Load { shard, shards: 3, ..even.clone() }).measured_until(100 * S));
     assert_eq!(shards.sum::<u64>(), 60_000_000_000_000);
+    let most = load(
+        r#"{"segments": [{"level": 1e18, "ramp": 0, "warm_up": 0, "for": 20000000000},
+        {"level": 1e18, "ramp": 0, "warm_up": 0, "for": 20000000000}]}"#,
+    );
+    assert_eq!(Schedule::new(&most).measured_until(40 * S), u64::MAX, "no more than can be counted");
     let random = load(r#"{"rate": 1e9, "arrivals": "poisson", "for": 60000000000}"#);
     let counted = Schedule::new(&random).measured_until(10 * S) as f64;
     assert!((counted / 1e10 - 1.0).abs() < 1e-5, "{counted}"); // what is counted by the rate has no chance in it
