@@ -65,9 +65,9 @@ def once(command: list[str]) -> dict[str, Any]:
 
 def counted(url: str) -> dict[str, int]:
     """Return what the server counts: the most connections that it has had at once, and logins."""
-    from pileup._core._native import XrootSession  # noqa: PLC0415  the other benchmarks do without
+    from pileup._core._native import Session  # noqa: PLC0415  the other benchmarks do without
 
-    session = XrootSession(json.dumps({"url": url}))
+    session = Session("xroot", json.dumps({"url": url}))
     text = session.query(STATISTICS, "a").decode()
     session.close()
     found = {name: re.search(f"<{name}>(\\d+)</{name}>", text) for name in ("maxn", "lgn")}

@@ -114,13 +114,6 @@ def by_xrdcp(stream: Stream) -> dict[str, float]:
     return {"bytes_per_second": SIZE / (seconds - start), "cpu_seconds": max(used - start_used, 0.01)}
 
 
-def has_xroot() -> bool:
-    """Whether the engine speaks root://."""
-    from pileup._core import _native  # noqa: PLC0415  the other benchmarks do without the module
-
-    return hasattr(_native, "XrootSession")
-
-
 @contextlib.contextmanager
 def streams(folder: Path) -> Iterator[list[Stream]]:
     """Start the servers and give all ways to the file."""
@@ -128,7 +121,7 @@ def streams(folder: Path) -> Iterator[list[Stream]]:
     with storage_servers.xrootd(folder) as grid, storage_servers.nginx(folder) as web:
         ways = [("XRootD", grid, "http"), ("XRootD", grid, "https"), ("nginx", web, "http"), ("nginx", web, "https")]
         found = [Stream(name, protocol, at.urls[protocol], at.ca, CURL) for name, at, protocol in ways]
-        if has_xroot() and here(XRDCP):
+        if here(XRDCP):
             found.append(Stream("XRootD", "root", grid.urls["root"], grid.ca, XRDCP))
         yield found
 
