@@ -165,6 +165,19 @@ def test_a9_plain_webdav_passes_without_checksums(tmp_path: Path) -> None:
     assert found.code == 0, found.said
 
 
+SHORT = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}
+
+
+def test_d9_acceptance_where_no_checksums_are_stated_does_not_cover_them(tmp_path: Path) -> None:
+    words = [f"--set={name}={value}" for name, value in SHORT.items()]
+    with nginx(tmp_path) as url:
+        done = pileup("run", "suite:vendor-acceptance", f"--set=targets.se.url={url}", *words, cwd=tmp_path)
+    found = json.loads((run_folder(done) / "results.json").read_text())
+    verdicts = {each["id"]: each["verdict"] for each in found["criteria"]}
+    assert (verdicts["C4"], verdicts["C6"]) == ("not covered", "met"), done.stdout
+    assert {case["outcome"] for case in found["cases"]} == {"passed"}, done.stdout
+
+
 def test_a10_a_clean_up_that_failed_names_the_command_for_it(tmp_path: Path) -> None:
     server = PracticeStorage(json.dumps({"faults": [{"kind": "error", "methods": ["DELETE"], "status": 500}]}))
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-What = Literal["launch", "monitor", "fault", "test", "cooldown"]
+What = Literal["launch", "monitor", "fault", "test", "operation", "cooldown"]
 PLURAL: dict[str, str] = {"monitor": "monitors", "fault": "faults", "test": "tests"}
 
 
@@ -16,7 +16,7 @@ class Uncovered:
 
     what: What
     name: str
-    """Of the monitor or test; of a fault its name, or its place in the list, from 1; of a launch its target."""
+    """Of a fault its name, or its place in the list, from 1; of a launch its target."""
     reason: str
     whole: bool = True
     """Whether nothing of it is covered; else what is there still counts, as partial coverage."""

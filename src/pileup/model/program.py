@@ -8,6 +8,10 @@ from typing import Literal
 
 from pileup.model.verbs import Makes, Names, Traits, Verb, traits_of
 
+CHECKSUM = "checksum"
+"""Operation of the tests that ask for the checksum of what they have copied."""
+NOT_STATED = "checksum-not-stated"
+"""Operation in its place where the server states none, as in the engine's iteration.rs."""
 SIZES = 0x7369_7A65_7300_0000
 """Stream of the draws of sizes, as in the engine's program.rs."""
 WORD = (1 << 64) - 1
@@ -138,7 +142,7 @@ class Step:
     verify: bool = True
     checksum: Literal["none", "adler32", "if stated"] = "none"
     """Which checksum goes with the content; "if stated", for verb "checksum" alone: a server without one passes, and
-    the operation is recorded as `checksum-not-stated`."""
+    the operation is recorded as NOT_STATED."""
     method: str = ""
     """HTTP method for verb "request"."""
     headers: tuple[tuple[str, str], ...] = ()

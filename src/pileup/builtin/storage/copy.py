@@ -6,6 +6,7 @@ from typing import Literal
 
 from pileup.builtin.storage.files import ContentSet, make_folders, removal
 from pileup.builtin.storage.names import NamedSet
+from pileup.model.program import CHECKSUM
 from pileup.plugin import Program, Size, Step, option
 
 
@@ -62,7 +63,7 @@ class StorageCopy(ContentSet, NamedSet):
             copy = Step("copy", "read", keys, content=known, buffer=self.buffer, verify=self.verify, read_ahead=ahead)
         if self.checksum == "none":
             return (copy,)
-        return copy, Step("checksum", "checksum", keys, content=copy.content, checksum=self.checksum)
+        return copy, Step(CHECKSUM, "checksum", keys, content=copy.content, checksum=self.checksum)
 
     def prepare(self) -> Program | None:
         """Make the folder and those above it, for copies in."""

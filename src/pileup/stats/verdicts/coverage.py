@@ -7,7 +7,7 @@ or where its url leads here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -16,6 +16,8 @@ from pileup.model.check import Selected
 from pileup.model.event import FAULT
 from pileup.model.manifest import Manifest
 from pileup.model.not_covered import Uncovered
+from pileup.model.program import CHECKSUM, NOT_STATED
+from pileup.stats.cases import CaseData
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,18 @@ def elsewhere(run: Manifest) -> dict[str, str]:
             told = f"{monitor.name} measured this machine, and target {target.name} is on {host}"
             found[monitor.name] = f'{told}; it takes `host: "ssh://USER@{host}"` of the monitor'
     return found
+
+
+def not_stated(cases: Iterable[CaseData], selected: Selected) -> Uncovered | None:
+    """Return what a check on checksums lacks where the storage stated none, or none for some of the files."""
+    if selected.kind != "test" or selected.operation != CHECKSUM:
+        return None
+    mine = [data.measured for data in cases if data.entry.test == selected.name]
+    if not any(measured.named(NOT_STATED) for measured in mine):
+        return None
+    stated = any(measured.named(CHECKSUM) for measured in mine)
+    told = "for some of the files the storage states no checksum" if stated else "the storage states no checksums"
+    return Uncovered("operation", CHECKSUM, told, whole=not stated)
 
 
 def host_of(url: str) -> str:

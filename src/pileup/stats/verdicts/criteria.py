@@ -26,7 +26,7 @@ from pileup.stats.generator.undisturbed import cut
 from pileup.stats.loads.find import limited_by_generator
 from pileup.stats.monitors import Whole, pooled
 from pileup.stats.verdicts import excuse, grouping, judge, resolve, unrested
-from pileup.stats.verdicts.coverage import Coverage
+from pileup.stats.verdicts.coverage import Coverage, not_stated
 from pileup.stats.verdicts.resolve import to_base
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ class Criteria:
     def _lack(self, selected: Selected) -> Uncovered | None:
         """Return what a check lacks. What a monitor covers in part is covered where there are samples of it."""
         lack = self.covered.of(selected)
-        if lack is None or lack.whole or lack.what != "monitor":
+        if lack is None:
+            return not_stated(self.cases, selected)
+        if lack.whole or lack.what != "monitor":
             return lack
         there = any((each.monitor, each.metric) == (selected.name, selected.metric) for each in self.series)
         return lack if there else replace(lack, whole=True)

@@ -163,3 +163,33 @@ def test_a1_a_criterion_on_a_fault_that_did_not_happen_is_not_covered(check: str
     found = Coverage((lack, Uncovered("launch", "ce", WHY, whole=False))).of(selected)
     assert (found is None) is covered
     assert found is None or found.whole
+
+
+@pytest.mark.parametrize(
+    ("operations", "check", "verdict", "coverage"),
+    [
+        (["checksum-not-stated"], "fraction(copy.checksum.failed) == 0", "not covered", "none"),
+        (["checksum-not-stated", "checksum"], "fraction(copy.checksum.failed) == 0", "met", "partial"),
+        (["checksum"], "fraction(copy.checksum.failed) == 0", "met", "full"),
+        ([], "fraction(copy.checksum.failed) == 0", "unknown", "full"),
+        (["checksum-not-stated"], "fraction(copy.failed) == 0", "met", "full"),
+    ],
+)
+def test_d9_a_criterion_on_checksums_is_covered_as_far_as_they_were_stated(
+    tmp_path: Path, operations: list[str], check: str, verdict: str, coverage: str
+) -> None:
+    begin = scans.START + scans.SECOND
+    told = scans.info(
+        [scans.case(1, "copy", begin)],
+        axes={},
+        criteria=[{"id": "C", "says": "so", "check": check, "coverage": "full"}],
+    )
+    rows = scans.rows_of(1, begin, 10_000_000)
+    inner = [
+        replace(frame, started=0, rows=tuple(replace(row, operation=name, iteration=False) for row in frame.rows))
+        for name in operations
+        for frame in scans.frames_of(rows)
+    ]
+    (found,) = results(scans.write(tmp_path, told, [rows], frames=inner)).criteria
+    assert (found.verdict, found.coverage) == (verdict, coverage)
+    assert ("states no checksum" in f"{found.reason} {found.remark}") is (coverage in ("none", "partial"))
