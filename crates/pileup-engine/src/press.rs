@@ -11,6 +11,7 @@ use pileup_schedule::Load;
 pub use crate::shard::{Ended, Start};
 pub use crate::turnstile::Next;
 
+use crate::early::early_clients;
 use crate::ending::Ending;
 use crate::puller::{DEFAULT_CLIENTS, Streak};
 use crate::refusal::PressError;
@@ -113,6 +114,12 @@ impl Press {
     /// When the load begins: as told, else now; the same for all who ask.
     pub(crate) fn begin(&self) -> i64 {
         *self.begun.get_or_init(|| if self.load.start == 0 { clock::now() } else { self.load.start })
+    }
+
+    /// Numbers of the clients that are to be made and connected before the load begins; native workers make them by themselves.
+    #[must_use]
+    pub fn early(&self) -> Vec<u32> {
+        early_clients(&self.load).into_iter().filter_map(|client| u32::try_from(client).ok()).collect()
     }
 
     /// Take over the shard of a native worker.

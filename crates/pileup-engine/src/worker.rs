@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use pileup_pacer::{Pacer, clock, tighten_timers};
-use pileup_schedule::{Kind, Load, birth};
+use pileup_schedule::Load;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 use tokio::task::{LocalSet, spawn_local};
@@ -15,12 +15,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::checked::Checked;
 use crate::client::Factory;
+use crate::early::early_clients;
 use crate::ending::{Ending, EndingKind};
 use crate::gate::Gate;
 use crate::iteration::{Iteration, Prepared};
 use crate::press::{Press, pacing};
 use crate::program::Program;
-use crate::puller::DEFAULT_CLIENTS;
 use crate::refusal::PressError;
 use crate::shard::{Pull, Shard, Start};
 
@@ -36,8 +36,6 @@ pub fn pacer() -> Option<Pacer> {
 
 /// Longest time that opening connections may delay a load.
 const OPENING: Duration = Duration::from_secs(10);
-/// Clients that begin so soon are opened before the load begins, ns. Later ones are opened when they begin: servers drop idle connections.
-const SOON: u64 = 1_000_000_000;
 /// Clients that are opened side by side.
 const ABREAST: usize = 64;
 /// What the clients of a worker may take to say good-bye.
@@ -120,23 +118,6 @@ async fn serve<F: Factory>(press: &Press, part: Load, factory: Arc<F>, program: 
         }
     }
     worker.dismiss().await;
-}
-
-/// Numbers of the clients that are made and connected before the load begins.
-fn early_clients(part: &Load) -> Vec<u64> {
-    let count = match part.kind {
-        Kind::Once | Kind::Times => 1,
-        Kind::Closed => part.most_clients().unwrap_or(1),
-        Kind::Open => {
-            let rate = part.levels().first().map_or(1.0, |level| level.level);
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-            // a small guess: what is needed at 50 ms each
-            let guess = (rate * 0.05).ceil() as u32;
-            guess.clamp(1, 64).min(part.clients.unwrap_or(DEFAULT_CLIENTS))
-        }
-    };
-    let soon = |client: &u64| part.kind == Kind::Open || birth(part, *client).is_some_and(|birth| birth <= SOON);
-    (0..u64::from(count)).filter(|client| part.mine(*client) && *client < part.limit()).take_while(soon).collect()
 }
 
 /// Open clients side by side; one that cannot be opened shows at its first operation, where it is counted.

@@ -34,6 +34,10 @@ impl Press {
         self.0.name_single(name);
     }
 
+    fn early(&self) -> Vec<u32> {
+        self.0.early()
+    }
+
     fn spawn(&self, py: Python<'_>) -> Option<u32> {
         py.detach(|| self.0.spawn())
     }

@@ -120,8 +120,10 @@ class Press:
     def name_single(self, name: str) -> None:
         """Say that every iteration is one operation of this name: a `with op(name)` block adds no row of its own then.
 
-        Before `spawn`; its object, first byte, bytes and calls stand in the row of the iteration.
+        Before the first iteration ends; its object, first byte, bytes and calls stand in the row of the iteration.
         """
+    def early(self) -> list[int]:
+        """Numbers of the clients that are to be set up before the load begins."""
     def spawn(self) -> int | None:
         """Block until one more client is wanted and return its number; None when no more will be."""
     def seat(self, client: int) -> Seat: ...

@@ -83,6 +83,8 @@ class LocalPart:
     def stop(self, at_once: bool = False) -> None:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
         self._press.stop(at_once)
+        if self._executor:
+            self._executor.stop()
 
     def set_level(self, level: float, at: int) -> None:
         """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""

@@ -84,6 +84,23 @@ class BadSetUp(Test):
         raise AssertionError("never reached")
 
 
+class SlowSetUp(Test):
+    """Takes long to connect, then answers at once."""
+
+    def setup(self) -> None:
+        time.sleep(0.3)
+
+    def run(self, op: Op) -> None:
+        pass
+
+
+class SlowSetUpLater(SlowSetUp):
+    """The same, async."""
+
+    async def run(self, op: Op) -> None:  # type: ignore[override]
+        pass
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[RunFolder]:
     folder = RunFolder.create(tmp_path, "t", 0)
@@ -143,6 +160,38 @@ def test_what_failed_has_its_message_in_the_record(folder: RunFolder) -> None:
 def test_an_open_load_begins_all_that_is_due(folder: RunFolder, cls: type[Test]) -> None:
     _, frames = press(folder, cls, Load.model_validate({"rate": 500, "for": SECOND // 5}))
     assert sum(counts(frames).values()) + sum(frame.missed for frame in frames) == 100
+
+
+@pytest.mark.parametrize("cls", [SlowSetUp, SlowSetUpLater])
+def test_d10_an_open_load_sets_its_first_clients_up_before_it_begins(folder: RunFolder, cls: type[Test]) -> None:
+    """Else each start that is due while the first one connects would take another client: 15 of them, and late."""
+    _, frames = press(folder, cls, Load.model_validate({"rate": 50, "for": SECOND}))
+    assert counts(frames)["passed"] == 50
+    (found,) = (
+        folder.operations()
+        .connect()
+        .sql("select min(client), max(client), max(start) - min(start) from operations")
+        .fetchall()
+    )
+    assert (found[0], found[1] < 3) == (0, True), found
+    assert found[2] > 0.8 * SECOND, "they began when they were due, not in a bunch"
+
+
+def test_d10_a_stop_does_not_wait_for_clients_that_are_set_up(folder: RunFolder) -> None:
+    place = Fleet([LocalPlace(0, folder.operations_path(0))])
+    held = threading.Event()
+
+    class Held(Hangs):
+        def setup(self) -> None:
+            held.wait(20)
+
+    order = Order(1, "case", Load.model_validate({"rate": 50, "for": 60 * SECOND}), 15 * SECOND, seed=1)
+    pressing = place.press(order, Work(lambda client: Held(None, Context(client=client))), folder.output("case"))
+    pressing.stop()
+    assert pressing.wait(5), "it is over"
+    held.set()
+    pressing.close()
+    place.close()
 
 
 def test_a_thread_that_hangs_is_given_up_as_unfinished(folder: RunFolder) -> None:

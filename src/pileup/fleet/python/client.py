@@ -114,14 +114,28 @@ class PythonExecutor:
             test.reporter, test.claimer = self._numbers.add, self._claims.add
             test.stamp = self.desk.order.stamp or test.stamp
             test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
-            if isinstance(test, ProgramTest) and test.single:
-                self.press.name_single(test.single)
             test.setup()
         except BaseException as problem:
             self.ending = Ending(EndingKind.SET_UP_FAILED, verdict_on(problem)[1])
             self.press.stop(False)
             return None
         return test
+
+    def early(self) -> list[int]:
+        """Return the clients of an open load that are set up before it begins, as those of native tests are.
+
+        Else what is due while the first ones connect would each take a client more: many connections at once, most of
+        them never wanted again, and their times in the record.
+        """
+        return self.press.early() if self.desk.order.load.kind == "open" else []
+
+    def name(self, test: Test | None) -> None:
+        """Tell the engine what the only operation of a test is called. The load has begun then."""
+        if isinstance(test, ProgramTest) and test.single:
+            self.press.name_single(test.single)
+
+    def stop(self) -> None:
+        """Wait no more for clients that are set up before the load begins."""
 
 
 class Bracket:

@@ -28,6 +28,8 @@ class CoroutineExecutor(PythonExecutor):
         super().__init__(press, desk, make)
         self._idle: dict[int, asyncio.Future[Op]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._early: dict[int, Test | None] = {}
+        """Clients set up before the load began that had nothing to do yet."""
         self._thread = threading.Thread(target=self._main, name=f"{desk.order.name} loop", daemon=True)
 
     def start(self) -> None:
@@ -45,6 +47,7 @@ class CoroutineExecutor(PythonExecutor):
         loop = asyncio.get_running_loop()
         over = asyncio.Event()
         ticking = loop.create_task(loop_lag.tick())
+        self._early = {client: self.set_up(client) for client in self.early()}
         loop.add_reader(self.press.fileno(), self._pump, over)
         self._pump(over)
         await over.wait()
@@ -52,6 +55,8 @@ class CoroutineExecutor(PythonExecutor):
         for task in (ticking, *self._tasks):
             task.cancel()
         await asyncio.gather(ticking, *self._tasks, return_exceptions=True)
+        for test in filter(None, self._early.values()):
+            tear_down(test, self.desk.output)
 
     def _pump(self, over: asyncio.Event, asking: int | None = None) -> Op | None:
         """Hand every start that is due to its client; return that of the one who asks, who need not be woken."""
@@ -69,7 +74,8 @@ class CoroutineExecutor(PythonExecutor):
         return own
 
     async def _serve(self, client: int, first: Op, over: asyncio.Event) -> None:
-        test = self.set_up(client)
+        test = self._early.pop(client) if client in self._early else self.set_up(client)
+        self.name(test)
         bracket = Bracket(self.desk)
         limit = Limit(self.desk.order.timeout)
         op: Op | None = first
