@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -163,6 +164,82 @@ def test_a9_plain_webdav_passes_without_checksums(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url, tmp_path, "--json")
     assert found.code == 0, found.said
+
+
+WITHOUT_GET = ["OPTIONS", "PROPFIND", "HEAD", "PUT", "DELETE", "MKCOL"]
+
+
+@pytest.mark.parametrize(
+    ("methods", "status", "told"),
+    [
+        (["MKCOL"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
+        (["PUT"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
+        (
+            WITHOUT_GET,
+            405,
+            "the server speaks no WebDAV here; expected a server that knows PROPFIND, MKCOL and PUT (is",
+        ),
+    ],
+)
+def test_d12_a_server_that_does_not_let_us_work_is_told_in_a_sentence(
+    methods: list[str], status: int, told: str, tmp_path: Path
+) -> None:
+    """And nothing was made, so that nothing is left to be removed."""
+    faults = [{"kind": "error", "methods": methods, "status": status}]
+    server = PracticeStorage(json.dumps({"faults": faults}))
+    try:
+        found = check(f"http://127.0.0.1:{server.port}/", tmp_path)
+    finally:
+        server.stop()
+    reason = json.loads((found.folder / "run.json").read_text())["cases"][0]["reason"]
+    assert (found.code, told in reason) == (1, True), reason
+    assert "pileup clean" not in found.said
+    assert "not all could be" not in found.said
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (
+            "http://127.0.0.1:{}/",
+            "speaks TLS on this port, and the url is without; expected a url that begins with https",
+        ),
+        (
+            "root://127.0.0.1:{}//",
+            "speaks TLS on this port, not xroot; expected a port of XRootD (is https:// or davs://",
+        ),
+    ],
+)
+def test_d12_a_port_of_tls_spoken_to_without(url: str, told: str, secure: tuple[str, Path], tmp_path: Path) -> None:
+    found = check(url.format(urlsplit(secure[0]).port), tmp_path, SOON)
+    assert (found.code, told in found.told) == (UNREACHED, True), found.told
+
+
+def test_d12_tls_spoken_to_a_port_without(tmp_path: Path) -> None:
+    with nginx(tmp_path) as url:
+        found = check(url.replace("http://", "https://"), tmp_path)
+    assert (found.code, "the server speaks no TLS on this port; expected" in found.told) == (UNREACHED, True), (
+        found.told
+    )
+
+
+def test_d12_a_url_of_a_file(tmp_path: Path) -> None:
+    with nginx(tmp_path) as url:
+        (tmp_path / "data" / "file").write_text("of others")
+        found = check(f"{url}file", tmp_path)
+    assert found.code == UNREACHED
+    assert "/file is a file; expected the url of a folder (correct the url)" in found.told
+    local = check(str(tmp_path / "data" / "file"), tmp_path)
+    assert (local.code, "is a file; expected the path of a folder" in local.told) == (UNREACHED, True), local.told
+
+
+def test_d12_a_url_of_a_file_on_xrootd(tmp_path: Path) -> None:
+    with xrootd(tmp_path / "server") as server:
+        (server.data / "file").write_text("of others")
+        (server.data / "file").chmod(0o644)
+        found = check(f"{server.root.rstrip('/')}/file", tmp_path)
+    assert found.code == UNREACHED
+    assert "/file cannot be used: '': xroot 3005 FSError: not a directory; expected the url of a folder" in found.told
 
 
 SHORT = {"clients": "4", "readers": "2", "size": "64 KiB", "duration": "300 ms", "warm_up": "100 ms"}

@@ -13,6 +13,7 @@ FOREIGN = {
     "builtin/arc/accounting.py": "what SQLite says of ARC's file",
     "builtin/arc/rest.py": "the reason phrase of A-REX",
     "builtin/database/source.py": "what the driver of a database says",
+    "builtin/http/connection.py": "OpenSSL's name of an error",
     "builtin/slurm/commands.py": "what sbatch and sacct print",
     "builtin/slurm/records.py": "what sacct prints",
     "cli/pages/commands.py": "the help that click prints",

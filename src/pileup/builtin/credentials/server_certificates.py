@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import ssl
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from pydantic import AfterValidator
 from pileup.plugin import Failed
 
 DIGITS = 64
+LOOK = 2.0
+"""Most seconds for a second look at a server."""
 INSECURE = "certificates of servers are not verified (`insecure: true`): anybody in between can read and change all"
 
 
@@ -38,6 +41,15 @@ def unverified() -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def speaks_tls(host: str, port: int, patience: float) -> bool:
+    """Return whether TLS is what a port expects: a second look at a server of which nothing came. In seconds."""
+    try:
+        with socket.create_connection((host, port), min(LOOK, patience)) as plain, unverified().wrap_socket(plain):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def compare(sock: object, wanted: str) -> None:

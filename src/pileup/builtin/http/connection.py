@@ -25,12 +25,15 @@ PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
 """Statuses with which a server says no, rather than does something wrong."""
 NOTHING_THERE = 404
+REDIRECTS = range(300, 400)
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
 """Methods that do the same when they are done twice (RFC 9110, 9.2.2)."""
 LARGEST_ANSWER = 64 << 20
 """Bytes of an answer that is held in memory."""
 
 
+NOT_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+"""What the TLS library calls bytes that are something else."""
 NO_ANSWER = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
@@ -306,6 +309,8 @@ def _said(problem: OSError) -> str:
     """Return what the system or the TLS library says; a wrong certificate tells why in an attribute of its own."""
     if isinstance(problem, TimeoutError):
         return "no answer"
+    if isinstance(problem, ssl.SSLError) and problem.reason in NOT_TLS:
+        return "the server speaks no TLS on this port"
     return str(getattr(problem, "verify_message", "") or problem.strerror or problem)
 
 
@@ -315,6 +320,12 @@ def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: in
     if status in passing or (not passing and 200 <= status < 300):
         return
     what = f"{method} {path!r}: {status} {answer.reason}".rstrip()
+    if status in REDIRECTS:
+        leads = answer.getheader("Location")
+        hint = "give the url that it leads to" if leads else "look at the server's log, or ask its admin"
+        raise Failed(
+            f"{what}, {f'to {leads[:200]}' if leads else 'and no Location: it leads nowhere'}", "an answer", hint
+        )
     if status in REFUSALS:
         raise Refused(what)
     if status == NOTHING_THERE:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
-from pileup.builtin.credentials.server_certificates import Untrusted
+from pileup.builtin.credentials.server_certificates import Untrusted, speaks_tls
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.curl import Curl, HttpSettings
 from pileup.builtin.http.location import Location, locate
@@ -24,6 +24,8 @@ from pileup.plugin import (
     TargetError,
     option,
 )
+
+BAD_REQUEST = 400
 
 
 class HttpTarget(ConnectedTarget):
@@ -136,7 +138,10 @@ class HttpTarget(ConnectedTarget):
         """Send one request without a body and return the answer. Raises TargetError when none comes in time."""
         first = Connections(self.location, self.identity, self._headers(), self.first_answer / 1e9)
         try:
-            return first.send(method, "").head
+            answer = first.send(method, "").head
+            if answer.status == BAD_REQUEST:  # so nginx and Apache answer what is not TLS
+                self._look_for_tls()
+            return answer
         except Untrusted as problem:
             raise TargetError(
                 f"{self.url}: {problem.what}",
@@ -144,8 +149,20 @@ class HttpTarget(ConnectedTarget):
                 "give `ca` among the credentials, or the option `certificate_sha256` (or `insecure: true`)",
             ) from problem
         except (Failed, Ambiguous) as problem:
+            if not isinstance(problem.__cause__, TimeoutError):
+                self._look_for_tls()
             raise TargetError(
                 f"{self.url} cannot be reached: {problem.what}", "an answer", "is it up, is the url right?"
             ) from problem
         finally:
             first.close()
+
+    def _look_for_tls(self) -> None:
+        """Raise TargetError where the url is without TLS, and the server expects it."""
+        where = self.location
+        if where.scheme == "http" and speaks_tls(where.host, where.port, self.first_answer / 1e9):
+            raise TargetError(
+                f"{self.url}: the server speaks TLS on this port, and the url is without",
+                "a url that begins with https:// or davs://",
+                "correct the url, or its port",
+            )

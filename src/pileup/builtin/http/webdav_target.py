@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ from pileup.plugin import (
 
 OK = 200
 WITHOUT_PROPFIND = (405, 501)
+"""What a server says of a method that it does not know."""
 SOMETHING_THERE = 412
 """What a PUT with `If-None-Match: *` says of something that is there (RFC 9110, 13.1.2)."""
 THERE_ALREADY = 405
@@ -77,9 +79,13 @@ class WebDavTarget(HttpTarget, FileTarget):
         return f"{name}, WebDAV class {dav}" if dav else name
 
     def _look_for_folder(self) -> None:
-        """Raise TargetError where the url's own folder is not there; any other answer is met again by the tests."""
+        """Raise TargetError where no folder is at the url; any other answer is met again by the tests."""
         try:
-            self.stat("")
+            found = self._propfind("", "0")
+            if found is None:
+                self.stat("")
+            elif not found[0].folder:
+                raise TargetError(f"{self.url} is a file", "the url of a folder", "correct the url")
         except NotThere as problem:
             raise no_folder(self.url) from problem
         except VerdictException:
@@ -109,7 +115,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         to = urlsplit(answer.head.getheader("Location") or "").path
         if answer.status in SENT_ON and to.rstrip("/") == self.location.path_of(path).rstrip("/") and to.endswith("/"):
             return Entry(name, 0, folder=True)
-        judge(answer.head, "HEAD", path)
+        _judge(answer.head, "HEAD", path)
         return Entry(name, int(answer.head.getheader("Content-Length") or 0), folder=False)
 
     def read(self, path: str) -> Iterator[bytes]:
@@ -122,7 +128,7 @@ class WebDavTarget(HttpTarget, FileTarget):
 
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file."""
-        judge(self.connections.send("PUT", path, data).head, "PUT", path)
+        _judge(self.connections.send("PUT", path, data).head, "PUT", path)
 
     def create(self, path: str, data: bytes) -> None:
         """Write a file where nothing is yet; a server that knows no `If-None-Match` is asked before, too."""
@@ -131,7 +137,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         answer = self.connections.send("PUT", path, data, {"If-None-Match": "*"})
         if answer.status == SOMETHING_THERE:
             raise ThereAlready(f"there is something at {path!r}")
-        judge(answer.head, "PUT", path)
+        _judge(answer.head, "PUT", path)
 
     def delete(self, path: str) -> None:
         """Remove a file or an empty folder.
@@ -164,7 +170,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         folder = _as_folder(path)
         answer = self.connections.send("MKCOL", folder)
         if answer.status != THERE_ALREADY or not self._is_folder(folder):
-            judge(answer.head, "MKCOL", path)
+            _judge(answer.head, "MKCOL", path)
 
     def _is_folder(self, path: str) -> bool:
         with suppress(Failed):
@@ -181,6 +187,17 @@ class WebDavTarget(HttpTarget, FileTarget):
         judge(exchange.head, "PROPFIND", path, LISTED)
         with closing(exchange.pieces()) as pieces:
             return parse_entries(pieces, self.location.path_of(path))
+
+
+def _judge(answer: http.client.HTTPResponse, method: str, path: str) -> None:
+    """Raise Refused or Failed unless the status passes; a method that the server does not know says what it lacks."""
+    if answer.status in WITHOUT_PROPFIND:
+        raise Failed(
+            f"{method} {path!r}: {answer.status} {answer.reason}: the server speaks no WebDAV here",
+            "a server that knows PROPFIND, MKCOL and PUT",
+            "is the url that of its WebDAV door?",
+        )
+    judge(answer, method, path)
 
 
 def _as_folder(path: str) -> str:

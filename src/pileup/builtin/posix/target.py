@@ -62,7 +62,7 @@ class PosixTarget(FileTarget):
         root = self.root
         if not root.is_dir():
             if root.exists():
-                raise TargetError(f"{root} is a file", "the path of a folder")
+                raise TargetError(f"{root} is a file", "the path of a folder", "correct the url")
             raise no_folder(self.url)
         if not os.access(root, os.R_OK | os.X_OK):
             raise TargetError(f"the folder {root} cannot be read", "a folder this user may read", "see its permissions")

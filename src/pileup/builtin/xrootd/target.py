@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from pileup.builtin.credentials.connected_target import ConnectedTarget
 from pileup.builtin.credentials.identity import Identity, identity_of
+from pileup.builtin.credentials.server_certificates import speaks_tls
 from pileup.builtin.xrootd.bindings import XrootdBindings
 from pileup.builtin.xrootd.launcher import xrootd_launcher
 from pileup.builtin.xrootd.location import ClientSettings, Place, place_of
@@ -172,21 +173,16 @@ class XrootdTarget(ConnectedTarget, FileTarget):
 
     def probe(self) -> str:
         """Ask for the version, and look at the folder."""
-        first = self._sessions(self.first_answer)
+        first, reached = self._sessions(self.first_answer), False
         try:
             with first.session("the server") as session:
                 session.connect()
-            version = self._version()
+            reached, version = True, self._version()
             there = self.stat("")
         except NotThere as problem:
             raise no_folder(self.url) from problem
         except (Failed, Ambiguous) as problem:
-            hint = "is it up, is the url right?"
-            if self.place.tls:
-                hint += " Where its certificate is not trusted: `ca`, or the option `certificate_sha256` or `insecure`"
-            raise TargetError(
-                f"{self.url} cannot be reached: {problem.what}", "a folder that is there", hint
-            ) from problem
+            raise self._unreached(problem, reached) from problem
         except Refused as problem:
             raise TargetError(
                 f"{self.url} says no: {problem.what}", "to be let in", "see the target's `credentials`"
@@ -195,8 +191,22 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             first.close()
             self.sessions.close()
         if not there.folder:
-            raise TargetError(f"{self.url} is a file", "the url of a folder")
+            raise TargetError(f"{self.url} is a file", "the url of a folder", "correct the url")
         return f"XRootD {version}" if version else "a server that does not tell its version"
+
+    def _unreached(self, problem: Failed | Ambiguous, reached: bool) -> TargetError:
+        """Return what to raise where the folder could not be looked at; `reached`: the server has let us in."""
+        if reached:
+            told = f"{self.url} cannot be used: {problem.what}"
+            return TargetError(told, "the url of a folder that is there", "correct the url")
+        place = self.place
+        if not place.tls and speaks_tls(place.host, place.port, self.first_answer / 1e9):
+            told = f"{self.url}: the server speaks TLS on this port, not xroot"
+            return TargetError(told, "a port of XRootD", "is https:// or davs:// meant?")
+        hint = "is it up, is the url right?"
+        if place.tls:
+            hint += " Where its certificate is not trusted: `ca`, or the option `certificate_sha256` or `insecure`"
+        return TargetError(f"{self.url} cannot be reached: {problem.what}", "a folder that is there", hint)
 
     def statistics(self) -> bytes:
         """Return what the server counts (XML). Raises Failed, Refused, Ambiguous."""

@@ -18,7 +18,7 @@ from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.suite import Load, TargetSpec
 from pileup.model.verbs import Makes, Moves, Names
-from pileup.plugin import FileTarget, Target, ThereAlready
+from pileup.plugin import Failed, FileTarget, Refused, Target, ThereAlready
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import changing, place_inside, shown
 from pileup.run.safety.leaving import LEFT, STAYS, end_ground
@@ -240,6 +240,10 @@ class Grounds:
         except ThereAlready:
             self.folder.journal(what, "gone", of=entry, target=name)
             raise _occupied(name, place, read_small(target, path) or b"") from None
+        except (Failed, Refused) as problem:
+            state, left = end_ground(target, place, self.marker, levels, own=what == OWN, kept=False)
+            self.folder.journal(what, state, of=entry, target=name, problem=left)
+            raise _no_ground(name, place, problem) from problem
         self._grounds[name, place] = Ground(entry, levels)
 
 
@@ -290,6 +294,15 @@ def _occupied(name: str, place: str, found: bytes) -> TargetError:
         f"the folder /{place} on target {name} is in use by {who}",
         "a folder in which no other run works",
         f"wait for its end; if it has crashed, `pileup clean {who.run}`, or remove the file {MARKER} there",
+    )
+
+
+def _no_ground(name: str, place: str, problem: Failed | Refused) -> Failed | Refused:
+    """Return what to raise where a storage does not let a run make its folder, of the same class."""
+    return type(problem)(
+        f"the folder /{place} cannot be made on target {name}: {problem.what}",
+        problem.expected or "a folder in which you may write",
+        problem.hint or "see the target's `credentials`, or give the url of another folder",
     )
 
 

@@ -304,3 +304,28 @@ def test_a6_an_empty_file_may_have_no_stated_size(target: WebDavTarget, dav: Dav
     dav.propfind = False
     dav.answers["HEAD", "/data/empty"] = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     assert target.stat("empty") == Entry("empty", 0, False)
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        (
+            "",
+            "PROPFIND 'x': 302 Found, and no Location: it leads nowhere; expected an answer (look at the server's log",
+        ),
+        ("Location: /y\r\n", "PROPFIND 'x': 302 Found, to /y; expected an answer (give the url that it leads to)"),
+    ],
+)
+def test_d12_a_redirect_is_told_with_where_it_leads(
+    target: WebDavTarget, dav: DavServer, location: str, told: str
+) -> None:
+    dav.answers["PROPFIND", "/data/x"] = f"HTTP/1.1 302 Found\r\n{location}Content-Length: 0\r\n\r\n".encode()
+    with pytest.raises(Failed) as raised:
+        target.stat("x")
+    assert str(raised.value).startswith(told)
+
+
+def test_d12_a_url_of_a_file_is_told_by_the_probe(dav: DavServer) -> None:
+    dav.tree["/data"] = b"of others"
+    with pytest.raises(TargetError, match="/data is a file; expected the url of a folder"):
+        WebDavTarget(f"{dav.url}/data").probe()
