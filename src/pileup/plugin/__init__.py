@@ -26,7 +26,7 @@ from pileup.plugin.operation import Ledger, Op, Operation
 from pileup.plugin.options import TargetName, option
 from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
-from pileup.plugin.target import Entry, FileTarget, Target, no_folder
+from pileup.plugin.target import Entry, FileTarget, Target, no_folder, port_of
 from pileup.plugin.test import Context, Test
 
 __all__ = [
@@ -81,4 +81,5 @@ __all__ = [
     "VerdictException",
     "no_folder",
     "option",
+    "port_of",
 ]

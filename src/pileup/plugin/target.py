@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import SplitResult
 
 from pileup.model.errors import NoListing, NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
@@ -43,6 +44,13 @@ class Target:
         self.url = url
         self.credentials = credentials or Credentials()
         assign(self, options)
+
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse a url that no target of this kind can have, without reaching for it: asked before a run.
+
+        Raises TargetError, or ValueError with "what; expected what".
+        """
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
@@ -110,6 +118,18 @@ class Target:
         Called with nothing under way; at the end of the run with what `setting` told before the first change.
         """
         raise NotImplementedError
+
+
+def port_of(parts: SplitResult) -> int | None:
+    """Return the port of a url that was split, None where it has none. Raises TargetError for what is no port."""
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        told = f"the url of {parts.hostname} has the port {parts.netloc.rpartition(':')[2][:20]!r}"
+        raise TargetError(told, "a number from 1 to 65535", "correct the url")
+    return port
 
 
 def no_folder(url: str) -> TargetError:

@@ -45,19 +45,20 @@ def follow(node: Mapping, url: Scalar) -> None:
             node.put("kind", url.at, Scalar(other, True, url.at))
 
 
-def check_scheme(name: str, node: Mapping, problems: Problems) -> None:
-    """Add a problem when the url of a target is not one of its kind."""
+def check_scheme(name: str, node: Mapping, problems: Problems) -> bool:
+    """Add a problem when the url of a target is not one of its kind; return whether nothing is wrong so far."""
     kind, url = node.entries.get("kind"), node.entries.get("url")
     if not isinstance(kind, Scalar) or not isinstance(url, Scalar) or url.empty or kind.text not in SCHEMES:
-        return
+        return True
     schemes = SCHEMES[kind.text]
     if _scheme(url.text) in schemes or not _scheme(url.text):
-        return  # what is no url at all is told when it is taken apart
+        return True  # what is no url at all is told when it is taken apart
     other = kind_by(url.text)
     expected = " or ".join(f"{scheme}://" for scheme in schemes[:2] if scheme)
     hint = f"write `kind: {other}`, or leave the kind out" if other else "correct the url"
     told = f"target {shown(name)} of kind {shown(kind.text)} has the url {shown(url.text)}"
     problems.add(url.at, told, f"a url that begins with {expected}", hint)
+    return False
 
 
 def _scheme(url: str) -> str:

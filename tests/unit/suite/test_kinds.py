@@ -95,3 +95,71 @@ def test_a8_a_slip_is_one_fault_and_hides_none(word: str, slip: str, faults: Cal
     assert len(found) == 2, found
     assert any(f"unknown word '{slip}'" in each for each in found), found
     assert any("parsec" in each for each in found), found
+
+
+ONLY_A_TARGET = """
+pileup: 1
+title: t
+targets: {se: {KIND}}
+tests: [{name: nothing, use: noop}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (
+            "kind: webdav, url: 'http://h:99999/'",
+            "the url of h has the port '99999'; expected a number from 1 to 65535",
+        ),
+        (
+            "kind: http, url: 'https://h:0/'",
+            "the url of h has the port '0'; expected a number from 1 to 65535 (correct",
+        ),
+        (
+            "kind: xrootd, url: 'root://h:port//d'",
+            "the url of h has the port 'port'; expected a number from 1 to 65535",
+        ),
+        ("kind: webdav, url: 'https:///d'", "'https:///d' is no url of an HTTP server; expected one like https://host"),
+        ("kind: xrootd, url: 'root:////d'", "'root:////d' is no url of an XRootD server; expected one like root://"),
+        ("kind: webdav, url: 'https://[x/'", "is no url: Invalid IPv6 URL; expected one like https://host:1094/path ("),
+        (
+            "kind: posix, url: 'file://other/d'",
+            "'file://other/d' is no path of this machine; expected a path, or file:",
+        ),
+        ("kind: database, url: 'oracle://h/d'", "`url` is no address of a database; expected one like sqlite:////path"),
+        (
+            "kind: database, url: 'mysql://h:70000/d'",
+            "`url` is no address of a database; expected one like sqlite:////",
+        ),
+        ("kind: database, url: 'sqlite://d'", "`url` names no file of SQLite; expected sqlite:////path/jobs.db (four"),
+        ("kind: slurm, url: 'ftp://h/'", "'ftp://h/' is no url of slurmrestd; expected"),
+        ("kind: slurm, url: 'http://h:65536/'", "the url of h has the port '65536'; expected a number from 1 to 65535"),
+        ("kind: arc, url: 'http://h/arex'", "'http://h/arex' has no TLS, by which a computing element knows its users"),
+        (
+            "kind: practice-batch, url: 'http://h:x/'",
+            "the url of h has the port 'x'; expected a number from 1 to 65535",
+        ),
+    ],
+)
+def test_d13_a_url_is_checked_before_a_run(faults: Callable[..., list[str]], target: str, told: str) -> None:
+    (fault,) = faults(ONLY_A_TARGET.replace("KIND", target))
+    assert told in fault
+    assert fault.endswith(")"), "it says what to do"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "kind: database, url: 'postgresql://me@/d?host=/run/postgresql'",
+        "kind: database, url: 'mariadb://me@h:3306/d'",
+        "kind: database, url: 'sqlite:////tmp/d.db'",
+        "kind: database, url: '/tmp'",
+        "kind: slurm, url: 'unix:/run/slurmrestd.sock'",
+        "kind: webdav, url: 'davs://[::1]:443/d'",
+        "kind: xrootd, url: 'root://me@h//d?xrd.wantprot=unix'",
+        "kind: posix, url: '~/d'",
+    ],
+)
+def test_d13_urls_of_every_kind_that_can_be(plan: Callable[..., Plan], target: str) -> None:
+    assert plan(ONLY_A_TARGET.replace("KIND", target))

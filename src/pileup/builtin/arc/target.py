@@ -71,12 +71,17 @@ class ArcTarget(BatchTarget):
         """Return how to start one. Raises ValueError for a setting that is unknown or out of bounds."""
         return arc_launcher(settings, folder)
 
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no url of a computing element."""
+        if locate(url).scheme != "https":
+            raise TargetError(f"{url!r} has no TLS, by which a computing element knows its users", "https://…")
+
     @property
     def location(self) -> Location:
         """The url, taken apart. Raises TargetError for one that is none."""
+        self.check_url(self.url)
         found = locate(self.url)
-        if found.scheme != "https":
-            raise TargetError(f"{self.url!r} has no TLS, by which a computing element knows its users", "https://…")
         return replace(found, path=found.path.rstrip("/") or MOUNT)
 
     @cached_property

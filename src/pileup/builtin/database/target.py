@@ -87,6 +87,12 @@ class DatabaseTarget(Target):
                 self.session(PROBE_WITHIN)
 
     @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no address of a database; a folder is that of a file of SQLite."""
+        if not url.startswith("/"):
+            check_url(url, Login())
+
+    @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
         """Return how to start a private server."""
         return database_launcher(settings)

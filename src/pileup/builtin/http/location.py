@@ -6,7 +6,7 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from pileup.plugin import TargetError
+from pileup.plugin import TargetError, port_of
 
 SCHEMES = {"http": "http", "https": "https", "dav": "http", "davs": "https", "webdav": "http", "webdavs": "https"}
 PORTS = {"http": 80, "https": 443}
@@ -52,12 +52,12 @@ def locate(url: str) -> Location:
         raise TargetError("the target has no url", "one like https://host:1094/path")
     try:
         parts = urlsplit(url)
-        port = parts.port
     except ValueError as problem:
         raise TargetError(f"{url!r} is no url: {problem}", "one like https://host:1094/path") from None
     scheme = SCHEMES.get(parts.scheme)
     if scheme is None or not parts.hostname:
         raise TargetError(f"{url!r} is no url of an HTTP server", "one like https://host:1094/path")
+    port = port_of(parts)
     if parts.username or parts.password:
         raise TargetError(
             f"the url of {parts.hostname} holds a user name or a password",

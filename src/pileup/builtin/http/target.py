@@ -71,6 +71,11 @@ class HttpTarget(ConnectedTarget):
         "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
     )
 
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no url of an HTTP server."""
+        locate(url)
+
     @property
     def location(self) -> Location:
         """The url, taken apart. Raises TargetError for one that is none."""

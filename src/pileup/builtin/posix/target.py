@@ -57,6 +57,11 @@ class PosixTarget(FileTarget):
         direct = {"direct": True} if self.direct else {}
         return ClientSpec("posix", {"root": str(self.root), **direct})
 
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no path of this machine."""
+        _folder_of(url)
+
     def probe(self) -> str:
         """Look at the folder once."""
         root = self.root

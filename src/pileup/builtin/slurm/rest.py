@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pileup.plugin import Ambiguous, Failed, TargetError
+from pileup.plugin import Ambiguous, Failed, TargetError, port_of
 
 PIECE = 1 << 16
 LARGEST_HEAD = 1 << 16
@@ -75,7 +75,6 @@ def endpoint_of(url: str) -> Endpoint:
     """Take a url apart. Raises TargetError for one that is none of a REST daemon."""
     try:
         parts = urlsplit(url)
-        port = parts.port
     except ValueError as problem:
         raise TargetError(f"{url!r} is no url: {problem}", EXPECTED) from None
     if parts.scheme == "unix" and parts.path.startswith("/") and not parts.netloc:
@@ -83,7 +82,7 @@ def endpoint_of(url: str) -> Endpoint:
     if parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"} and not parts.query:
         if parts.username or parts.password:
             raise TargetError(f"the url of {parts.hostname} holds a user name or a password", "it under `credentials`")
-        return Endpoint(host=parts.hostname, port=port or PORT, tls=parts.scheme == "https")
+        return Endpoint(host=parts.hostname, port=port_of(parts) or PORT, tls=parts.scheme == "https")
     raise TargetError(f"{url!r} is no url of slurmrestd", EXPECTED)
 
 

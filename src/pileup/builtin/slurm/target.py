@@ -107,6 +107,11 @@ class SlurmTarget(BatchTarget):
         """Return how to start Slurm. Raises ValueError for a setting that is unknown or out of bounds."""
         return slurm_launcher(settings)
 
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no url of slurmrestd."""
+        endpoint_of(url)
+
     def client(self) -> ClientSpec:
         """The engine itself does not speak to it."""
         return ClientSpec("noop", {})

@@ -7,7 +7,7 @@ from typing import Required, TypedDict
 from urllib.parse import urlsplit
 
 from pileup.builtin.http.location import is_loopback
-from pileup.plugin import TargetError
+from pileup.plugin import TargetError, port_of
 
 PORT = 1094
 TLS = {"root": False, "xroot": False, "roots": True, "xroots": True}
@@ -45,11 +45,11 @@ def place_of(url: str) -> Place:
         raise TargetError("the target has no url", EXAMPLE)
     try:
         parts = urlsplit(url)
-        port = parts.port
     except ValueError as problem:
         raise TargetError(f"{url!r} is no url: {problem}", EXAMPLE) from None
     if parts.scheme not in TLS or not parts.hostname:
         raise TargetError(f"{url!r} is no url of an XRootD server", EXAMPLE)
+    port = port_of(parts)
     if parts.password or "authz=" in parts.query.lower():
         raise TargetError(
             f"the url of {parts.hostname} holds a secret", "it under `credentials`", "urls are written into the record"

@@ -80,6 +80,11 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         """Return how to start XRootD. Raises ValueError for a setting that is unknown or out of bounds."""
         return xrootd_launcher(settings, "root", "roots")
 
+    @classmethod
+    def check_url(cls, url: str) -> None:
+        """Refuse what is no url of an XRootD server."""
+        place_of(url)
+
     @property
     def place(self) -> Place:
         """The url, taken apart. Raises TargetError for one that is none."""
@@ -200,7 +205,8 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             told = f"{self.url} cannot be used: {problem.what}"
             return TargetError(told, "the url of a folder that is there", "correct the url")
         place = self.place
-        if not place.tls and speaks_tls(place.host, place.port, self.first_answer / 1e9):
+        silent = isinstance(problem.__cause__, TimeoutError)
+        if not (place.tls or silent) and speaks_tls(place.host, place.port, self.first_answer / 1e9):
             told = f"{self.url}: the server speaks TLS on this port, not xroot"
             return TargetError(told, "a port of XRootD", "is https:// or davs:// meant?")
         hint = "is it up, is the url right?"

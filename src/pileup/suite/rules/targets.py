@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, TargetError
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
 from pileup.plugin.options import named_targets
@@ -41,7 +41,8 @@ class TargetRules:
                 continue
             self._classes[name] = cls
             self._check_address(name, target, cls)
-            schemes.check_scheme(name, target.node, self._problems)
+            if schemes.check_scheme(name, target.node, self._problems):
+                self._check_url(target, cls)
             self._check_like(name, target)
             given = target.node.entries.get("options")
             options = given if isinstance(given, Mapping) else Mapping({}, target.node.at)
@@ -61,6 +62,19 @@ class TargetRules:
         if spec.url is not None and _has_password(spec.url):
             expected = "credentials: {user: …, password: …}"
             self._problems.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
+
+    def _check_url(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
+        """Check that a kind of target can be at such an address."""
+        spec = target.spec
+        if not spec.url or "url" in target.left_out or _has_password(spec.url):
+            return
+        at = where(target.node, ("url",))
+        try:
+            cls.check_url(spec.url)
+        except TargetError as problem:
+            self._problems.add(at, problem.what, problem.expected, problem.hint or "correct the url")
+        except ValueError as problem:
+            self._problems.add(at, *parts(str(problem)), "correct the url")
 
     def _check_like(self, name: str, target: Bound[TargetSpec]) -> None:
         node = target.node.entries.get("like")

@@ -49,7 +49,7 @@ def test_urls_are_taken_as_written(url: str, normal: str, base: str) -> None:
         ("host:8443/x", "is no url of an HTTP server"),
         ("ftp://host/", "is no url of an HTTP server"),
         ("http:///x", "is no url of an HTTP server"),
-        ("http://host:99999/", "is no url"),
+        ("http://host:99999/", "the url of host has the port '99999'; expected a number from 1 to 65535"),
         ("http://me:pass@host/", "holds a user name or a password; expected them under `credentials`"),
         ("http://host/?authz=abc", "has a query"),
     ],
