@@ -37,7 +37,12 @@ def verdict_on(problem: BaseException) -> Verdict:
             return Outcome.FAILED, _words(problem) or "the test failed without a reason"
         case SystemExit():
             return Outcome.FAILED, f"the test called exit({problem.code})"
-    return Outcome.FAILED, f"{type(problem).__name__}: {_words(problem)}{_where(problem.__traceback__)}"
+    return Outcome.FAILED, mistake(problem)
+
+
+def mistake(problem: BaseException) -> str:
+    """Return an exception that nobody meant to raise: its class, its message, and the user's line."""
+    return f"{type(problem).__name__}: {_words(problem)}{_where(problem.__traceback__)}"
 
 
 def _words(problem: BaseException) -> str:

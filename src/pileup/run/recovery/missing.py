@@ -13,6 +13,7 @@ from pileup.run.safety.boundary import Names
 from pileup.run.safety.marker import MARKER
 from pileup.run.safety.own_folders import GROUND, OWN, open_grounds
 from pileup.run.safety.set_contents import acknowledged, existing, made_by, read_small
+from pileup.run.targets.asking import probe
 from pileup.suite import instances
 
 
@@ -33,7 +34,7 @@ def lost(folder: RunFolder, plan: Plan, made: Mapping[int, int]) -> set[int]:
         try:
             target = instances.make_target(plan, name, spec.url)
             if isinstance(target, FileTarget):
-                target.probe()
+                probe(name, target)
                 found |= _lost_on(folder, name, target, cases)
         except PileupError:
             continue

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers import scratch
 from pileup.run.servers.supervisor import Supervisor
+from pileup.run.targets.asking import asked, probe
 from pileup.run.targets.calls import Caller
 from pileup.suite import instances
 
@@ -123,9 +125,10 @@ class Targets:
         try:
             entry = replace(entry, url=spec.url or self._make_url(name))
             target = instances.make_target(self._plan, name, entry.url)
-            entry = replace(entry, about=self.caller.call(target.probe))
+            entry = replace(entry, about=self.caller.call(partial(probe, name, target)))
+            with asked(name, "remarks", "a list of texts"):
+                entry = replace(entry, remarks=tuple(target.remarks()))
             self._open[name] = target
-            entry = replace(entry, remarks=tuple(target.remarks()))
             for remark in entry.remarks:
                 self._folder.event("target", f"target {name}: {remark}")
         except (PileupError, OSError) as problem:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pileup.model.units import format_time
 from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers.supervisor import Supervisor
+from pileup.run.targets.asking import probe
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.setting_changers import NAP, Changer, changer_of, text_of
 from pileup.suite import instances
@@ -159,7 +161,7 @@ class Settings:
         deadline = time.monotonic() + within / 1e9
         while True:
             try:
-                self._targets.caller.call(target.probe)
+                self._targets.caller.call(partial(probe, name, target))
             except PileupError as problem:
                 if time.monotonic() > deadline:
                     told = f"target {name} is not healthy {format_time(within)} after its settings were changed"

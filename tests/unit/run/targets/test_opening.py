@@ -29,3 +29,59 @@ def test_only_a_folder_target_gets_a_scratch_folder_and_only_while_the_run_lasts
     targets.close()
     assert not Path(told["disk"]).exists()
     folder.close()
+
+
+BROKEN = """
+from pileup.plugin import ClientSpec, Target
+
+
+class Broken(Target):
+    needs_url = False
+    text: str = "x"
+
+    def client(self):
+        return ClientSpec("noop", {})
+
+    def probe(self):
+        return {}[self.text] if self.text == "x" else 7
+
+
+class Chatty(Broken):
+    def probe(self):
+        return "chatty 1"
+
+    def remarks(self):
+        return 1 / 0
+"""
+MISTAKES = """
+pileup: 1
+title: t
+targets:
+  raising: {kind: "./t.py:Broken"}
+  number: {kind: "./t.py:Broken", options: {text: y}}
+  chatty: {kind: "./t.py:Chatty"}
+  good: {kind: noop}
+tests:
+  - {name: a, use: noop, target: raising}
+  - {name: b, use: noop, target: number}
+  - {name: d, use: noop, target: chatty}
+  - {name: e, use: noop, target: good}
+"""
+
+
+def test_a_mistake_in_a_target_makes_that_one_unavailable_and_names_the_line(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(BROKEN)
+    (tmp_path / "s.yaml").write_text(MISTAKES)
+    folder = RunFolder.create(tmp_path, "t", 0)
+    targets = Targets(load(tmp_path / "s.yaml"), folder, Supervisor(folder))
+    told = targets.open()
+    assert [entry.name for entry in told if targets.get(entry.name) is not None] == ["good"]
+    mend = "(mend the file and run again)"
+    assert {entry.name: targets.problem(entry.name) for entry in told} == {
+        "raising": f"the probe of target raising raised KeyError: 'x' (t.py:13); expected a text or TargetError {mend}",
+        "number": f"the probe of target number returned 7; expected a text or TargetError {mend}",
+        "chatty": "the remarks of target chatty raised ZeroDivisionError: division by zero (t.py:21); "
+        f"expected a list of texts {mend}",
+        "good": "",
+    }
+    folder.close()
