@@ -145,6 +145,16 @@ class ServerOperation:
     error: str = ""
 
 
+def as_number(value: object, what: str) -> float:
+    """Return a number of any kind. Raises TypeError for what is none, a text among them; `what` is named by it."""
+    try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]  # what has no float raises
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{what}: expected a number") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One number from a monitor. `labels` as `name=value,...` sorted by name, or empty."""
@@ -153,6 +163,15 @@ class Sample:
     value: float
     unit: str = ""
     labels: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what the record cannot hold where it is made, at the line of who made it. Raises TypeError."""
+        if type(self.value) is not float:
+            told = f"Sample({self.metric!r}, {self.value!r:.100})"
+            object.__setattr__(self, "value", as_number(self.value, told))
+        for name in ("metric", "unit", "labels"):
+            if not isinstance(found := getattr(self, name), str):
+                raise TypeError(f"Sample({self.metric!r}, …): {name} is {found!r:.100}; expected a text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class Monitor:
     def watched(self) -> Target:
         """Return the target that the option `target` names, as it is now. Raises PluginError, TargetError."""
         find: Callable[[], Target] | None = getattr(self, "_find", None)
+        if find is None and getattr(self, "target", None) is None:
+            raise PluginError("the option `target` is left out", "the name of a target of the suite")
         if find is None:
             raise PluginError("`target` names a target that is not known here", "a monitor without `host`")
         return find()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pileup._core._native import now
+from pileup.model.errors import PileupError, PluginError
 from pileup.model.record import Sample, ServerOperation
 from pileup.plugin import Monitor
+from pileup.plugin.userfile import MEND
+from pileup.plugin.verdict import mistake
 
 MOST_PROBLEMS = 20
 """Different mistakes of a monitor that are told."""
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,9 @@ class Sampler:
         try:
             watch.monitor.open()
         except Exception as problem:
-            self._tell(f"monitor {watch.name} cannot measure here: {problem}")
-            self._lack(str(problem), True)
+            reason = _said(problem)
+            self._tell(f"monitor {watch.name} cannot measure here: {reason}")
+            self._lack(reason, True)
             self.begun.set()
             return
         self._ask_for_lacks()
@@ -75,7 +81,10 @@ class Sampler:
             self._end.wait(max(0, begin + tick * watch.every - time.monotonic_ns()) / 1e9)
         if skipped:
             self._tell(f"monitor {watch.name} was too slow for its interval {skipped} times")
-        watch.monitor.close()
+        try:
+            watch.monitor.close()
+        except Exception as problem:
+            self._tell(f"monitor {watch.name} was not closed: {_said(problem)}")
 
     def _ask_for_lacks(self) -> None:
         try:
@@ -88,13 +97,27 @@ class Sampler:
     def _sample(self) -> None:
         moment = now()
         try:
-            samples = list(self._watch.monitor.sample())
-            if served := list(self._watch.monitor.operations()):
+            samples = _all(Sample, self._watch.monitor.sample(), "sample()")
+            if served := _all(ServerOperation, self._watch.monitor.operations(), "operations()"):
                 self._serve(served)
         except Exception as problem:
-            text = f"monitor {self._watch.name}: {type(problem).__name__}: {problem}"
+            text = f"monitor {self._watch.name}: {_said(problem)}"
             if text not in self._problems and len(self._problems) < MOST_PROBLEMS:
                 self._problems.add(text)
                 self._tell(text)
             return
         self._take(moment, samples)
+
+
+def _said(problem: Exception) -> str:
+    """Return what a monitor raised: as it is where that is meant, else with its class and the user's line."""
+    return str(problem) if isinstance(problem, PileupError) else mistake(problem)
+
+
+def _all(kind: type[Given], found: object, method: str) -> list[Given]:
+    """Return what a monitor gave. Raises PluginError for what the record cannot take: it would fail elsewhere."""
+    given = list(found) if isinstance(found, Iterable) else [found]
+    for each in given:
+        if not isinstance(each, kind):
+            raise PluginError(f"{method} gave {each!r:.100}", f"only {kind.__name__}s", MEND)
+    return given

@@ -61,8 +61,10 @@ class Targets:
 
     def open_target(self, name: str) -> Target:
         """Return an open target. Raises TargetError when it is unavailable, or used by no test."""
+        if problem := self.problem(name):
+            raise TargetError(problem)
         if name not in self._open:
-            raise TargetError(self.problem(name) or f"target {name} is used by no test", "a target that a test uses")
+            raise TargetError(f"target {name} is used by no test", "a target that a test uses")
         return self._open[name]
 
     def urls(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The monitors' clock: samples at their interval, problems told once, slow monitors told."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -114,7 +114,8 @@ def test_a_problem_is_told_once_and_sampling_goes_on(folder: RunFolder) -> None:
     assert monitor.done.wait(10)
     clock.stop()
     told = [event.text for event in folder.events() if event.kind == "monitor"]
-    assert told.count("monitor broken: OSError: sensor gone") == 1
+    assert len(told) == 1
+    assert told[0].startswith("monitor broken: OSError: sensor gone (test_clock.py:")
 
 
 def test_a_monitor_that_cannot_measure_here_is_told(folder: RunFolder) -> None:
@@ -169,3 +170,65 @@ def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder
             "outcome": "failed",
         }
         folder.convert()
+
+
+class Odd(Counting):
+    """Gives what is no sample, then what is one; at the end it cannot let go."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        super().__init__(3)
+        self.act = act
+
+    def sample(self) -> Iterator[Sample]:
+        yield from super().sample()
+        if self.left == 1:
+            yield self.act()  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda: Sample("a", "three"), "TypeError: Sample('a', 'three'): expected a number (test_clock.py:"),  # type: ignore[arg-type]
+        (lambda: Sample("a", None), "TypeError: Sample('a', None): expected a number (test_clock.py:"),  # type: ignore[arg-type]
+        (lambda: Sample(7, 1.0), "TypeError: Sample(7, …): metric is 7; expected a text (test_clock.py:"),  # type: ignore[arg-type]
+        (lambda: {}["gone"], "KeyError: 'gone' (test_clock.py:"),
+        (lambda: ("a", 3), "sample() gave ('a', 3); expected only Samples (mend the file and run again)"),
+    ],
+)
+def test_what_is_no_sample_is_a_problem_of_its_monitor_and_of_nothing_else(
+    folder: RunFolder, act: Callable[[], object], said: str
+) -> None:
+    """A text as a value was met where the record is written: every load beside it ended with an error."""
+    odd, fine = Odd(act), Counting(3)
+    clock = MonitorClock([Watch("odd", odd, 10 * MS), Watch("fine", fine, 10 * MS)], folder)
+    clock.start()
+    assert odd.done.wait(10)
+    assert fine.done.wait(10)
+    clock.write()
+    clock.stop()
+    (told,) = [event.text for event in folder.events() if event.kind == "monitor"]
+    assert told.startswith(f"monitor odd: {said}")
+    values: dict[str, list[float]] = {}
+    for row in folder.samples():
+        values.setdefault(row.monitor, []).append(row.sample.value)
+    assert values["fine"][:3] == [2, 1, 0]
+    assert values["odd"][:2] == [2, 0], "what came with the mistake is lost, what came after it is kept"
+
+
+@pytest.mark.parametrize("name", ["open", "close"])
+def test_a_mistake_in_open_or_close_is_told_with_its_line(folder: RunFolder, name: str) -> None:
+    monitor = Counting(1)
+
+    def fail() -> None:
+        raise ZeroDivisionError("oops")
+
+    setattr(monitor, name, fail)
+    lacks: list[str] = []
+    watch = Watch("odd", monitor, 10 * MS)
+    clock = MonitorClock([watch], folder, lack=lambda watch, reason, whole: lacks.append(reason))
+    clock.start()
+    clock.stop()
+    (told,) = [event.text for event in folder.events() if event.kind == "monitor"]
+    reason = "ZeroDivisionError: oops (test_clock.py:"
+    assert told.startswith(f"monitor odd {'cannot measure here' if name == 'open' else 'was not closed'}: {reason}")
+    assert [each.startswith(reason) for each in lacks] == ([True] if name == "open" else [])

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from pileup.model.errors import TargetError
 from pileup.record import RunFolder
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.targets.opening import Targets
@@ -84,4 +87,9 @@ def test_a_mistake_in_a_target_makes_that_one_unavailable_and_names_the_line(tmp
         f"expected a list of texts {mend}",
         "good": "",
     }
+    with pytest.raises(TargetError) as caught:
+        targets.open_target("number")
+    assert str(caught.value) == targets.problem("number"), "one thing is expected, as where the target is opened"
+    with pytest.raises(TargetError, match="target other is used by no test; expected a target that a test uses"):
+        targets.open_target("other")
     folder.close()
