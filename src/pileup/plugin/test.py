@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
+from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
+from pileup.model.record import as_number
 from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
 
@@ -134,9 +136,18 @@ class Test:
             raise Failed(message)
 
     def report(self, metric: str, value: float, unit: str = "") -> None:
-        """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run."""
+        """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run.
+
+        Raises TypeError for what is no number, ValueError for a name that checks have a meaning for: `failed`.
+        """
+        told = f"report({metric!r}, {value!r:.100})"
+        number = as_number(value, told)
+        if not isinstance(metric, str) or not isinstance(unit, str):
+            raise TypeError(f"{told}: expected texts as name and unit")
+        if metric in FIELDS:
+            raise ValueError(f"{told}: checks know {metric!r} as a field of every test; expected another name")
         if self.reporter is not None:
-            self.reporter(metric, value, unit)
+            self.reporter(metric, number, unit)
 
     def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
         """Tell what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).

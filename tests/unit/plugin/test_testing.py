@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -114,3 +116,38 @@ def test_wrong_options_and_native_tests_are_told() -> None:
         run_once(Steps, speed=1)
     with pytest.raises(TypeError, match=r"Noop has a program, .* call program\(\)"):
         run_once(Noop)
+
+
+class Reporting(Test):
+    """Reports what it is given."""
+
+    metric: Any = option("text")
+    value: Any = option("many")
+
+    def run(self, op: Op) -> None:
+        self.report(self.metric, self.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "TypeError: report('text', 'many'): expected a number (test_testing.py:"),
+        ({"value": None}, "TypeError: report('text', None): expected a number (test_testing.py:"),
+        ({"metric": 7, "value": 1}, "TypeError: report(7, 1): expected texts as name and unit (test_testing.py:"),
+        (
+            {"metric": "failed", "value": 3},
+            "ValueError: report('failed', 3): checks know 'failed' as a field of every test; expected another name (",
+        ),
+    ],
+)
+def test_a_number_that_cannot_be_kept_fails_the_iteration_at_its_line(options: dict[str, Any], said: str) -> None:
+    result = run_once(Reporting, **options)
+    assert result.outcome is Outcome.FAILED
+    assert result.error.startswith(said)
+    assert result.numbers == ()
+
+
+def test_every_kind_of_number_can_be_reported() -> None:
+    for value in (True, 3, Decimal("3.5"), np.float32(3.5), np.int64(3)):
+        (kept,) = run_once(Reporting, value=value).numbers
+        assert (type(kept.value), kept.value) == (float, float(value))

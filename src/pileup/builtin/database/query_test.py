@@ -13,6 +13,7 @@ from pileup.builtin.database.parameters import Moment, Parameter
 from pileup.builtin.database.session import Reply, Session
 from pileup.builtin.database.sql_text import Statement, parse, split
 from pileup.builtin.monitors.labels import checkable_name
+from pileup.model.check import FIELDS
 from pileup.plugin import Count, Failed, Op, Test, option
 
 Wanted = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, float)) else value)]
@@ -49,7 +50,8 @@ class SqlQuery(Test):
 
     `rows` and `expect` judge the answer of the last statement. The numbers in its first row are samples under the names
     of their columns, so that a query is a criterion: `last(failed.jobs) == 0` for `SELECT count(*) AS jobs FROM …` in a
-    test `failed`. Tests that must give equal answers stand in `equivalent` of the suite.
+    test `failed`; a column that is called as a field of every test is (`bytes`) becomes `bytes_`. Tests that must give
+    equal answers stand in `equivalent` of the suite.
 
     What the database says against it fails the iteration in its own words; it is refused when the database gives way to
     others (a deadlock, a lock not had in time), has no connection left or does not let this user; when a connection is
@@ -176,7 +178,8 @@ class SqlQuery(Test):
     def _judge(self, reply: Reply) -> None:
         if self.samples and reply.rows:
             for column, value in numbers(reply.columns, reply.rows[0]):
-                self.report(checkable_name(column), value)
+                metric = checkable_name(column)
+                self.report(f"{metric}_" if metric in FIELDS else metric, value)
         if reply.is_query:
             self.answer((tuple(row) for row in reply.rows), self.ordered)
         if self.rows is not None and reply.count != self.rows:

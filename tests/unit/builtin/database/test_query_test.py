@@ -51,6 +51,8 @@ def test_one_statement_is_one_operation_and_its_numbers_are_samples(target: Data
     assert done.passed, done.error
     assert [(each.name, each.calls) for each in done.operations] == [("select", 1)]
     assert done.numbers == (Sample("jobs", 2.0), Sample("last_one", 2.0))
+    named = ask(target, "SELECT 7 AS bytes").numbers
+    assert [(each.metric, each.value) for each in named] == [("bytes_", 7)], "a check takes `bytes` for what was moved"
     assert ask(target, "SELECT count(*) AS jobs FROM jobs", samples=False).numbers == ()
 
 
