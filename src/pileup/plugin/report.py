@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pileup.model.contrast import RunComparison
+from pileup.model.errors import PileupError, PluginError
 from pileup.model.results import RunResults
 from pileup.plugin.options import assign
+from pileup.plugin.verdict import mistake
 
 
 class Report:
@@ -48,3 +50,16 @@ class Report:
         """Return a page about runs compared with a baseline; empty for a report that has none."""
         del comparison
         return b""
+
+
+def rendered(report: Report, results: RunResults, outputs: dict[str, str]) -> bytes:
+    """Return what a report makes of a run. Raises PluginError for a mistake in it, with the user's line."""
+    try:
+        data: object = report.render(results, outputs)
+    except PileupError:
+        raise
+    except Exception as problem:
+        raise PluginError(mistake(problem)) from problem
+    if not isinstance(data, (bytes, bytearray)):
+        raise PluginError(f"render() gave a {type(data).__name__}", "bytes")
+    return bytes(data)

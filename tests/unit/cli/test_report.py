@@ -55,3 +55,33 @@ def test_mistakes_are_told(arguments: list[str], code: int, said: str, capfd: py
     told = " ".join(capfd.readouterr().err.split())
     assert said in told
     assert "Traceback" not in told
+
+
+OWN = """from pileup.plugin import Report
+
+
+class Raising(Report):
+    def render(self, results, outputs):
+        return results.nothing
+
+
+class Text(Report):
+    def render(self, results, outputs):
+        return "text"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Raising", "AttributeError: 'RunResults' object has no attribute 'nothing' (b.py:6)"),
+        ("Text", "render() gave a str"),
+    ],
+)
+def test_a_mistake_in_a_report_is_not_one_of_the_record(
+    name: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.py").write_text(OWN)
+    assert run_app(["report", str(GOLDEN / "ended"), "--to", f"{tmp_path}/b.py:{name}", "--out", "-"]) == 3
+    told = " ".join(capfd.readouterr().err.split())
+    assert told == f"error: report {name} failed: {said} expected bytes mend the file and run the command again"
