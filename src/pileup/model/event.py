@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 FAULT = "fault"
 """Kind of the events of faults, and what their samples stand under in checks."""
+REPORT = "report"
+"""Kind of the events of reports that were not written."""
 RECOVERY = "recovery"
 """Time from a fault to the first success after it: `TEST.recovery` in checks is that of all faults together."""
 
@@ -41,7 +43,7 @@ class Event:
     begin: int
     end: int
     about: str = ""
-    """The target, the place or the case it is about, empty where it is about none."""
+    """The target, the place, the case or the report it is about, empty where it is about none."""
     outages: tuple[Outage, ...] = ()
     """Of a fault: what it has done to the loads of which some did not pass."""
     fault: str = ""

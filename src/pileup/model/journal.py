@@ -82,6 +82,10 @@ class EventEntry:
     place: int | str | None = None
     monitor: str = ""
     visit: int | None = None
+    report: str = ""
+    """Of a report that was not written its name, as `pileup report` takes it."""
+    file: str = ""
+    """Of a report that was not written its file."""
     name: str = ""
     fault: int | None = None
     says: str = ""

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from pileup import stats
+from pileup.model.event import REPORT
 from pileup.model.manifest import Manifest, RunState
 from pileup.model.plan import Plan
 from pileup.model.results import RunResults
 from pileup.record import RunFolder
 from pileup.run.reports import write_reports
+from pileup.stats.events import not_written
 
 
 def finish(folder: RunFolder, run: Manifest, plan: Plan | None = None) -> tuple[RunResults, list[Path]]:
@@ -24,5 +26,7 @@ def finish(folder: RunFolder, run: Manifest, plan: Plan | None = None) -> tuple[
     folder.save(run)
     results = replace(results, run=run)
     reports = write_reports(folder, results, plan)
+    before = [event for event in results.events if event.kind != REPORT]
+    results = replace(results, events=(*before, *not_written(folder)))
     folder.close()
     return results, reports

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, PluginError
+from pileup.model.event import REPORT
 from pileup.model.plan import Plan
 from pileup.model.results import RunResults
 from pileup.plugin import Report
 from pileup.plugin.registry import find_all
+from pileup.plugin.report import rendered
+from pileup.plugin.verdict import mistake
 from pileup.record import RunFolder
 from pileup.suite import instances
 
@@ -37,20 +40,27 @@ def write_reports(folder: RunFolder, results: RunResults, plan: Plan | None) -> 
     for each in due:
         try:
             report = each.make()
-            name = each.to or report.file_name
-            if name in written:
-                folder.event("report", f"report {each.name} is not written: {name} is that of report {written[name]}")
-                continue
-            folder.write_report(name, report.render(results, folder.outputs()))
-        except PileupError as problem:
-            folder.event("report", f"report {each.name} cannot be made: {problem}")
         except Exception as problem:
-            folder.event("report", f"report {each.name} failed: {type(problem).__name__}: {problem}")
-        else:
-            written[name] = each.name
-            if each.asked or report.for_people:
-                named.append(folder.path / name)
+            _not_written(folder, f"report {each.name}", problem)
+            continue
+        name = each.to or report.file_name
+        if name in written:
+            _not_written(folder, f"report {each.name}", PluginError(f"{name} is that of report {written[name]}"))
+            continue
+        try:
+            folder.write_report(name, rendered(report, results, folder.outputs()))
+        except Exception as problem:
+            _not_written(folder, name, problem, report=each.name, file=name)
+            continue
+        written[name] = each.name
+        if each.asked or report.for_people:
+            named.append(folder.path / name)
     return named
+
+
+def _not_written(folder: RunFolder, what: str, problem: Exception, **fields: str) -> None:
+    said = str(problem) if isinstance(problem, PileupError) else mistake(problem)
+    folder.event(REPORT, f"not written: {what}: {said}", **fields)
 
 
 def _of_suite(plan: Plan) -> Iterator[Due]:
@@ -62,6 +72,6 @@ def _default(folder: RunFolder) -> Iterator[Due]:
     for found in find_all("reports"):
         cls: type[Report] | None = found.cls
         if cls is None:
-            folder.event("report", f"report {found.name} cannot be made: {found.reason}")
+            _not_written(folder, f"report {found.name}", PluginError(found.reason))
         elif cls.by_default:
             yield Due(found.name, cls)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from pileup.model.event import Event
+from pileup.model.event import REPORT, Event
 from pileup.model.journal import EventEntry
 from pileup.model.manifest import Session
 from pileup.model.units import format_time
+from pileup.record import RunFolder
 
 MOST = 5000
 """Events that results hold: the first."""
-LEFT_OUT = ("case",)
-"""Kinds that the cases tell themselves."""
-ABOUT = ("target", "place", "monitor", "visit")
+LEFT_OUT = ("case", REPORT)
+"""Kinds that the cases tell themselves, and what `not_written` tells."""
+ABOUT = ("target", "place", "monitor", "visit", "report")
 """Fields that say what an event is about, the first that there is."""
 
 
@@ -24,6 +25,13 @@ def events(found: Iterable[EventEntry], sessions: Sequence[Session] = ()) -> tup
     kept = [_event(each) for each in known if each.kind not in LEFT_OUT]
     kept += _pauses(sorted(each.time for each in known), sessions)
     return tuple(sorted(kept, key=lambda event: event.begin)[:MOST])
+
+
+def not_written(folder: RunFolder) -> tuple[Event, ...]:
+    """Return the events of reports that are not there, each once: one may have been written since."""
+    found = [each for each in folder.events() if each.kind == REPORT]
+    absent = [_event(each) for each in found if not each.file or not (folder.path / each.file).exists()]
+    return tuple({event.text: event for event in absent}.values())
 
 
 def _pauses(times: Sequence[int], sessions: Sequence[Session]) -> Iterator[Event]:

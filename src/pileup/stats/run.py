@@ -23,7 +23,7 @@ from pileup.stats.cases import CaseData, case_result
 from pileup.stats.compare import equivalent, points
 from pileup.stats.compare.monitor_points import observed
 from pileup.stats.errors import errors
-from pileup.stats.events import events
+from pileup.stats.events import events, not_written
 from pileup.stats.faults import outages, repeats
 from pileup.stats.frames import detached
 from pileup.stats.frames.blocks import add_dependence
@@ -70,7 +70,7 @@ def results(folder: RunFolder) -> RunResults:
     folder.check_tables()
     answers, series = equivalent.split(whole_series(folder.samples()))
     found_points = points.points(run)
-    happened = events(folder.events(), run.sessions)
+    happened = (*events(folder.events(), run.sessions), *not_written(folder))
     with folder.operations().connect() as connection:
         unconfirmed.set_aside(connection, run.cases)
         found_outages = outages.outages(connection, happened, run)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from pileup.cli.show.command import print_results
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
 from pileup.model.verdict import RunVerdict
 from pileup.plugin import PluginError, Report, registry
 from pileup.record import RunFolder
+from pileup.run import Runner
 from pileup.run.reports import write_reports
+from pileup.stats import results
 from pileup.suite import load
 
 RESULTS = RunResults("", Manifest(title="t"), (), (), (), (), ExitCode.PASSED, RunVerdict.PASSED, "")
@@ -109,10 +114,10 @@ def test_what_goes_wrong_with_one_is_an_event_and_the_others_are_written(
     assert list(files(folder)) == ["page.txt", "plain.txt"]
     assert not (folder.path.parent / "outside.txt").exists()
     broken, escaping, missing, twin = told(folder)
-    assert broken == "report broken failed: ZeroDivisionError: zero"
-    assert escaping.startswith("report escaping cannot be made: '../outside.txt' is no name for a report")
-    assert missing.startswith("report missing cannot be made: ") and "AttributeError" in missing
-    assert twin == "report twin is not written: plain.txt is that of report plain"
+    assert broken.startswith("not written: broken.txt: ZeroDivisionError: zero (test_reports.py:")
+    assert escaping.startswith("not written: ../outside.txt: '../outside.txt' is no name for a report")
+    assert missing.startswith("not written: report missing: ") and "AttributeError" in missing
+    assert twin == "not written: report twin: plain.txt is that of report plain"
 
 
 def test_a_suite_says_which_with_their_options(
@@ -125,7 +130,7 @@ def test_a_suite_says_which_with_their_options(
     )
     assert write_reports(folder, RESULTS, load(suite)) == [folder.path / "rare.txt", folder.path / "a.txt"]
     assert files(folder) == {"a.txt": "other", "rare.txt": "plain"}
-    assert told(folder) == ["report broken cannot be made: no paper; expected paper"]
+    assert told(folder) == ["not written: broken.txt: no paper; expected paper"]
 
 
 @pytest.mark.parametrize(("words", "written"), [("", ["page.txt", "plain.txt"]), ("reports: []\n", [])])
@@ -136,3 +141,48 @@ def test_a_suite_that_names_none(
     (tmp_path / "suite.yaml").write_text(SUITE + words)
     write_reports(folder, RESULTS, load(tmp_path / "suite.yaml"))
     assert list(files(folder)) == written
+
+
+TEXT = """from pileup.plugin import Report
+
+
+class Text(Report):
+    file_name = "text.txt"
+
+    def render(self, results, outputs):
+        return "text"
+
+
+class Raising(Report):
+    file_name = "raising.txt"
+
+    def render(self, results, outputs):
+        return results.nothing
+"""
+
+
+def test_what_was_not_written_is_told_at_the_end_until_it_is(tmp_path: Path) -> None:
+    """An exit code of 0 and one line among many went unnoticed."""
+    (tmp_path / "own.py").write_text(TEXT)
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(SUITE + 'reports: [{use: "./own.py:Text"}, {use: "./own.py:Raising", to: a.txt}, {use: json}]\n')
+    runner = Runner(load(suite), tmp_path)
+    ended = runner.run()
+    path = runner.folder.path
+    attribute = "AttributeError: 'RunResults' object has no attribute 'nothing' (own.py:15)"
+    wanted = [
+        f"not written: text.txt: render() gave a str; expected bytes; mend it, then pileup report {path} --to "
+        "./own.py:Text",
+        f"not written: a.txt: {attribute}; mend it, then pileup report {path} --to ./own.py:Raising",
+    ]
+    assert shown(ended)[-2:] == wanted
+    assert shown(results(RunFolder.open(path)))[-2:] == wanted
+    (path / "text.txt").write_text("mended")
+    assert shown(results(RunFolder.open(path)))[-1:] == wanted[1:]
+    assert not any(line.startswith("not written: text.txt") for line in shown(results(RunFolder.open(path))))
+
+
+def shown(found: RunResults) -> list[str]:
+    output = StringIO()
+    print_results(found, Console(file=output, width=1000))
+    return output.getvalue().splitlines()

@@ -13,6 +13,7 @@ import click
 
 from pileup.cli.messages import echo
 from pileup.cli.show import equivalent, faults, jobs, points
+from pileup.model.event import REPORT
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 from pileup.model.units import format_fraction
 from pileup.model.verdict import Verdict
@@ -288,6 +289,13 @@ def _print_words(results: RunResults, console: Console) -> None:
         console.print()
     for name, text in told:
         console.print(_plain(f"{name}: {text}"))
+    _print_not_written(results, console)
+
+
+def _print_not_written(results: RunResults, console: Console) -> None:
+    for event in (each for each in results.events if each.kind == REPORT):
+        again = f"; mend it, then pileup report {results.folder} --to {event.about}" if event.about else ""
+        console.print(_plain(f"{event.text}{again}"))
 
 
 def _why(each: CriterionResult) -> str:
