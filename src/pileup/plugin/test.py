@@ -142,7 +142,8 @@ class Test:
         """
         told = f"report({metric!r}, {value!r:.100})"
         number = as_number(value, told)
-        if not isinstance(metric, str) or not isinstance(unit, str):
+        words: tuple[object, object] = (metric, unit)
+        if not all(isinstance(each, str) for each in words):
             raise TypeError(f"{told}: expected texts as name and unit")
         if metric in FIELDS:
             raise ValueError(f"{told}: checks know {metric!r} as a field of every test; expected another name")

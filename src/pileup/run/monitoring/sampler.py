@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pileup._core._native import now
 from pileup.model.errors import PileupError, PluginError
@@ -116,7 +116,7 @@ def _said(problem: Exception) -> str:
 
 def _all(kind: type[Given], found: object, method: str) -> list[Given]:
     """Return what a monitor gave. Raises PluginError for what the record cannot take: it would fail elsewhere."""
-    given = list(found) if isinstance(found, Iterable) else [found]
+    given: list[Any] = list(found) if isinstance(found, Iterable) else [found]
     for each in given:
         if not isinstance(each, kind):
             raise PluginError(f"{method} gave {each!r:.100}", f"only {kind.__name__}s", MEND)
