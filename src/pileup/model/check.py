@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pileup.model import units
+from pileup.model.record import OF_DUE
 
 COUNTING = ("count", "rate", "fraction", "sum")
 VALUES = ("mean", "min", "max", "first", "last", "width")
@@ -27,8 +28,7 @@ FUNCTIONS = (*COUNTING, *VALUES)
 COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 TIMES = ("response", "service", "passed_response", "passed_service")
 AMOUNTS = ("bytes", "calls")
-OUTCOMES = ("passed", "failed", "refused", "ambiguous", "missed", "unfinished", "lost")
-FIELDS = (*TIMES, *AMOUNTS, *OUTCOMES)
+FIELDS = (*TIMES, *AMOUNTS, *OF_DUE)
 BARE = ""
 """Dimension of a number without a unit: it may be a count, a fraction, a rate, or what a monitor gives."""
 
@@ -179,14 +179,14 @@ def _is_reported(check: Check, rest: Sequence[str]) -> bool:
 def _dimension(check: Check, field: str) -> str:
     """Return the dimension of a figure by its function and field. Raises ValueError when they do not go together."""
     if check.function == "fraction":
-        if field not in OUTCOMES:
-            raise ValueError(f"fraction of {field}; expected fraction of {_list(OUTCOMES)}")
+        if field not in OF_DUE:
+            raise ValueError(f"fraction of {field}; expected fraction of {_list(OF_DUE)}")
         return "fraction"
     if check.function == "rate":
         return "bandwidth" if field == "bytes" else "rate"
     if check.function == "count":
         return "count"
-    if field in OUTCOMES and check.function != "sum":
+    if field in OF_DUE and check.function != "sum":
         raise ValueError(f"{_written(check)} of {field}; expected {_list(COUNTING)} for a number of {field}")
     if field in TIMES:
         return "time"

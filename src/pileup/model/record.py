@@ -17,6 +17,14 @@ class Outcome(IntEnum):
     LOST = 5
 
 
+OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+"""Their words, in the order of their numbers. Whatever counts outcomes has a field of each name."""
+NOT_PASSED = OUTCOMES[1:]
+MISSED = "missed"
+OF_DUE = (*OUTCOMES, MISSED)
+"""What became of all that was due."""
+
+
 class Phase(IntEnum):
     """Part of a case's life by intended start. Only MEASURE enters figures and criteria."""
 
@@ -26,6 +34,10 @@ class Phase(IntEnum):
     MEASURE = 3
     COOLDOWN = 4
     CLEANUP = 5
+
+
+PRESSED = frozenset({Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN})
+"""Phases of a load's life; set-up and clean-up are apart."""
 
 
 class Side(IntEnum):

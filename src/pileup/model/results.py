@@ -11,7 +11,7 @@ from enum import StrEnum
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest, TrialResult
-from pileup.model.record import CaseOutcome
+from pileup.model.record import OUTCOMES, CaseOutcome
 from pileup.model.submissions import AuditResult, JobsResult
 from pileup.model.verdict import ESTIMATE, RunVerdict, Verdict
 
@@ -62,7 +62,7 @@ class Counts:
     @property
     def ended(self) -> int:
         """All that have a row."""
-        return self.passed + self.failed + self.refused + self.ambiguous + self.unfinished + self.lost
+        return sum(getattr(self, name) for name in OUTCOMES)
 
 
 @dataclass(frozen=True, slots=True)

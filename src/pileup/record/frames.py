@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pileup.model.record import Frame, FrameRow
+from pileup.model.record import OUTCOMES, Frame, FrameRow
 from pileup.record.tables import ROWS, Rows, TableReader
 
-COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "bytes", "calls")
+COUNTERS = (*OUTCOMES, "bytes", "calls")
 LATER = ("timed_out", "repeated", "done", "moved")
 """Counters that frames of older records do not have."""
 HEAD = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")

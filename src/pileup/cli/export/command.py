@@ -12,6 +12,7 @@ import click
 
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
+from pileup.model.record import OUTCOMES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pileup.record import RunFolder
 
 FRAME = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
-COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "bytes", "calls")
+COUNTERS = (*OUTCOMES, "bytes", "calls")
 QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
 SAMPLE = {"time": "BIGINT", "monitor": "VARCHAR", "metric": "VARCHAR", "labels": "VARCHAR", "value": "DOUBLE"} | {
     "unit": "VARCHAR",

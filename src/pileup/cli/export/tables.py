@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from pileup.model.journal import EventEntry
+from pileup.model.record import NOT_PASSED, OF_DUE
 from pileup.model.results import (
     CaseResult,
     Comparison,
@@ -22,7 +23,6 @@ from pileup.model.results import (
 )
 
 TEXT, NUMBER, WHOLE, YES = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
-COUNTS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost", "missed")
 KINDS = ("response", "service")
 TIMELINE = ("started", "passed", "not_passed", "missed", "bandwidth", "p50", "p90", "p99", "late", "latest")
 Row = tuple[Any, ...]
@@ -49,7 +49,7 @@ def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Tabl
 
 
 def _faults(results: RunResults) -> Table:
-    figures = ("recovery", "jobs_again", *(word for word in COUNTS if word not in ("passed", "missed")))
+    figures = ("recovery", "jobs_again", *NOT_PASSED)
     figures += ("jobs_lost", "lost_share")
     columns = dict.fromkeys(("fault", "says", "test", "point"), TEXT) | {"times": WHOLE, "never": WHOLE}
     rows = (
@@ -108,14 +108,14 @@ def _operations(results: RunResults) -> Iterator[tuple[CaseResult, OperationResu
 
 
 def _figures(results: RunResults) -> Table:
-    columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(COUNTS, WHOLE)
+    columns = {"case": TEXT, "operation": TEXT, "iteration": YES, "detached": YES} | dict.fromkeys(OF_DUE, WHOLE)
     columns |= {"cancelled": WHOLE, "seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE, "repeated": WHOLE}
     columns |= _with_ends("rate", "throughput")
     for kind in KINDS:
         columns |= _with_ends(f"{kind}_mean") | {f"{kind}_{name}": NUMBER for name in ("smallest", "largest")}
 
     def row(case: CaseResult, each: OperationResult) -> Row:
-        counts = (getattr(each.counts, name) for name in COUNTS)
+        counts = (getattr(each.counts, name) for name in OF_DUE)
         spans = [getattr(each, kind) for kind in KINDS]
         times = (value for found in spans for value in _durations(found))
         what = (case.name, each.operation, each.iteration, each.detached)

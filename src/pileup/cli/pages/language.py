@@ -11,7 +11,7 @@ from pileup.cli.pages.paragraphs import cells, parts
 from pileup.model.check import COMPARISONS, FIELDS, FUNCTIONS
 from pileup.model.exits import PRECEDENCE, ExitCode
 from pileup.model.law import Law
-from pileup.model.record import Outcome
+from pileup.model.record import NOT_PASSED, Outcome
 from pileup.model.suite import Suite
 from pileup.model.units import DIMENSIONS
 from pileup.model.verdict import Verdict
@@ -41,7 +41,7 @@ FIELD_WORDS = {
 FAULT_NUMBERS = {
     "recovery": "for how long the system was away after the fault; also `TEST.recovery`, all faults together",
     "jobs_again": "time from the fault to the first job that began to run once it was mended",
-    "failed, refused, ambiguous, unfinished, lost": "iterations that ended so, until the next fault",
+    ", ".join(NOT_PASSED): "iterations that ended so, until the next fault",
     "forgotten": "acknowledged jobs that were lost between the audits before and after the fault",
     "forgotten_share": "their share of what was acknowledged between those audits, %",
 }

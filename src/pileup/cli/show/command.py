@@ -14,6 +14,7 @@ import click
 from pileup.cli.messages import echo
 from pileup.cli.show import equivalent, faults, jobs, points
 from pileup.model.event import REPORT
+from pileup.model.record import MISSED, NOT_PASSED
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
 from pileup.model.units import format_fraction
 from pileup.model.verdict import Verdict
@@ -209,8 +210,8 @@ def _cases(cases: Iterable[CaseResult], more: int, together: Iterable[CaseResult
 
 
 def _not_passed(counts: Counts) -> str:
-    names = ("failed", "refused", "ambiguous", "unfinished", "lost", "missed")
-    return ", ".join(f"{_count(getattr(counts, name))} {name}" for name in names if getattr(counts, name)) or "-"
+    names = [name for name in (*NOT_PASSED, MISSED) if getattr(counts, name)]
+    return ", ".join(f"{_count(getattr(counts, name))} {name}" for name in names) or "-"
 
 
 def _figures(cases: Iterable[CaseResult]) -> Table:

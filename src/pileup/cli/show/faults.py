@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult, Figure
 from pileup.model.units import format_count
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-OUTCOMES = ("failed", "refused", "ambiguous", "unfinished", "lost")
 MOST = 40
 
 
@@ -50,7 +50,7 @@ def _recovery(each: FaultResult) -> str:
 def _not_passed(each: FaultResult) -> str:
     from pileup.stats import amount
 
-    found: list[tuple[str, Figure]] = [(word, getattr(each, word)) for word in OUTCOMES]
+    found: list[tuple[str, Figure]] = [(word, getattr(each, word)) for word in NOT_PASSED]
     told = (f"{amount(figure.value, figure.dimension)} {word}" for word, figure in found if figure.value)
     return ", ".join(told) or "-"
 

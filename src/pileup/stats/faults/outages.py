@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model.event import Event, Outage
 from pileup.model.manifest import CaseEntry, Manifest
+from pileup.model.record import NOT_PASSED
 from pileup.model.units import format_count, format_time
 from pileup.stats.faults.downtime import away, seen
 
@@ -20,7 +21,6 @@ MOST = 500
 FOREVER = 1 << 62
 RUN = "run"
 """The detached operation of a job from its begin to its end."""
-WORDS = ("failed", "refused", "ambiguous", "unfinished", "lost")
 
 
 Outages = dict[int, tuple[Outage, ...]]
@@ -71,7 +71,7 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
         if fault.gone is None and first is not None:
             load = seen(connection, case, fault.begin, ends[number])
             success = away(load) if len(load.failed) else success
-        told = dict(zip(WORDS, counted, strict=True))
+        told = dict(zip(NOT_PASSED, counted, strict=True))
         entry, jobs = cases.get(case), again.get((number, case))
         outage = Outage(
             entry.name if entry else "", **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs
@@ -86,7 +86,7 @@ def _query(spans: str) -> str:
     """Return the query for counts by fault and case, and for times from the fault on: of the first and the last
     iteration that did not pass, and of the first that passed and had begun after the system was gone.
     """
-    counts = ", ".join(f"count(*) FILTER (outcome = '{word}')" for word in WORDS)
+    counts = ", ".join(f"count(*) FILTER (outcome = '{word}')" for word in NOT_PASSED)
     return f"""SELECT f.number, o.case_id, {counts},
             min(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
             max(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
@@ -120,7 +120,7 @@ def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, i
 
 
 def _felt(outage: Outage) -> bool:
-    return any(getattr(outage, word) for word in WORDS)
+    return any(getattr(outage, word) for word in NOT_PASSED)
 
 
 def _told(event: Event, outages: tuple[Outage, ...]) -> Event:
@@ -131,7 +131,7 @@ def _told(event: Event, outages: tuple[Outage, ...]) -> Event:
 
 def words(outage: Outage) -> str:
     """Say what a fault has done to a load."""
-    counted = [f"{format_count(count)} {word}" for word in WORDS if (count := getattr(outage, word))]
+    counted = [f"{format_count(count)} {word}" for word in NOT_PASSED if (count := getattr(outage, word))]
     since = "" if outage.first is None else f" (the first after {format_time(outage.first)})"
     back = "no success after it"
     if outage.recovery is not None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from pileup.model.event import FAULT, RECOVERY, Event, Outage
 from pileup.model.manifest import Manifest
+from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult, Figure
 from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.compare.points import name_of
-from pileup.stats.faults.outages import WORDS, Outages
+from pileup.stats.faults.outages import Outages
 from pileup.stats.intervals.paired import Values, amount
 from pileup.stats.monitors import VISIT, Whole
 
@@ -106,7 +107,7 @@ def _result(group: Sequence[FeltFault]) -> FaultResult:
         never=sum(each.recovery is None for each in outages),
         recovery=_mean([each.recovery for each in outages], "time"),
         jobs_again=_mean([each.jobs_again for each in outages], "time"),
-        **{word: _mean([getattr(each, word) for each in outages], "count") for word in WORDS},
+        **{word: _mean([getattr(each, word) for each in outages], "count") for word in NOT_PASSED},
         jobs_lost=_mean([each.lost for each in lost], "count") if lost else NOBODY,
         lost_share=share(sum(each.lost for each in lost), sum(each.acknowledged for each in lost)),
     )
@@ -137,7 +138,7 @@ def _samples(each: FeltFault) -> Iterator[tuple[str, float, str]]:
     yield RECOVERY, math.inf if recovery is None else recovery / 1e9, "s"
     if each.outage.jobs_again is not None:
         yield AGAIN, each.outage.jobs_again / 1e9, "s"
-    for word in WORDS:
+    for word in NOT_PASSED:
         yield word, float(getattr(each.outage, word)), ""
     if each.forgotten is not None:
         yield FORGOTTEN, float(each.forgotten.lost), ""

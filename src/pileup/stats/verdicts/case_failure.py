@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from pileup.model import check
 from pileup.model.manifest import CaseEntry
-from pileup.model.record import ERROR, FAILED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
+from pileup.model.record import ERROR, FAILED, MISSED, NOT_PASSED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
 from pileup.model.results import Counts
 from pileup.model.suite import NEVER
 from pileup.model.units import format_count, format_fraction
@@ -110,8 +110,8 @@ def _by_condition(text: str, entry: CaseEntry, measured: Measured, message: Call
 
 def not_passed(counts: Counts) -> str:
     """Return what did not pass in words: `3 failed, 1 missed`; empty when all passed."""
-    names = ("failed", "refused", "ambiguous", "unfinished", "lost", "missed")
-    return ", ".join(f"{format_count(getattr(counts, name))} {name}" for name in names if getattr(counts, name))
+    names = [name for name in (*NOT_PASSED, MISSED) if getattr(counts, name)]
+    return ", ".join(f"{format_count(getattr(counts, name))} {name}" for name in names)
 
 
 def _joined(told: str, message: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import Shown
+from pileup.model.record import OF_DUE
 from pileup.model.results import CaseResult, Distribution, Figure, OperationResult, RunResults
 from pileup.model.units import format_size, format_time
 
@@ -21,7 +22,7 @@ LARGE = 0.01
 """Share that did not pass from which on the figures of what passed are told apart."""
 TABLE = (0.5, 0.9, 0.99)
 """Quantiles in the table of cases."""
-WORDS = ("passed", "failed", "cancelled", "refused", "ambiguous", "unfinished", "lost", "missed")
+WORDS = (*OF_DUE[:2], "cancelled", *OF_DUE[2:])
 SHARES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 

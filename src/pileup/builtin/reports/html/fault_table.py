@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import Shown
+from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult, RunResults
 from pileup.model.units import format_count
 
-WORDS = ("failed", "refused", "ambiguous", "unfinished", "lost")
 MOST = 500
 
 
@@ -42,13 +42,13 @@ class FaultTable:
 def fault_table(results: RunResults) -> FaultTable:
     """Return the table of faults."""
     found = results.faults[:MOST]
-    there = [word for word in WORDS if any(getattr(each, word).value for each in found)]
+    there = [word for word in NOT_PASSED if any(getattr(each, word).value for each in found)]
     return FaultTable(there, [_row(each, there) for each in found])
 
 
 def _row(each: FaultResult, there: list[str]) -> Row:
     bad = each.never or (each.jobs_lost.value or 0) > 0
-    felt = any(getattr(each, word).value for word in WORDS)
+    felt = any(getattr(each, word).value for word in NOT_PASSED)
     return Row(
         each.fault,
         each.says,
