@@ -186,7 +186,7 @@ class RunFolder:
         for path in self._tables("frames"):
             begin = known.get(path.name, 0)
             writer = next((each for each in self._frames.values() if each.path == path), None)
-            end[path.name] = writer.length if writer else TableReader(path).end(begin)
+            end[path.name] = writer.length if writer else TableReader(path).end_of_rows(begin)
         return LazyFrames(self.path / "frames", dict(known), dict(end)), end
 
     def append_samples(self, rows: Sequence[SampleRow]) -> None:
@@ -225,7 +225,7 @@ class RunFolder:
         with self._lock:
             writer = self._samples
             known = {writer.path: writer.length} if writer else {}
-        return {path.name: known.get(path) or TableReader(path).end() for path in self._tables("samples")}
+        return {path.name: known.get(path) or TableReader(path).end_of_rows() for path in self._tables("samples")}
 
     def append_server_operations(self, found: Sequence[ServerOperation], place: int, target: int | None) -> None:
         """Append what a server says that it did, as a session hears whose first place is `place`.

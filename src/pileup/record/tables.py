@@ -174,6 +174,14 @@ class TableReader:
             last = block.end
         return last
 
+    def end_of_rows(self, position: int = 0) -> int:
+        """Return the position behind the last whole append: strings whose rows are not there yet are none."""
+        last = max(position, self.begin)
+        for block in self.blocks(position):
+            if block.kind == ROWS:
+                last = block.end
+        return last
+
     def _read_header(self, file: BinaryIO) -> None:
         start = file.read(len(MAGIC) + 4)
         if not MAGIC.startswith(start[: len(MAGIC)]):

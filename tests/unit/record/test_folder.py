@@ -7,7 +7,7 @@ import pytest
 
 from pileup.model.errors import RecordError
 from pileup.model.record import Frame, FrameRow, Sample, SampleRow
-from pileup.record import RunFolder
+from pileup.record import RunFolder, TableReader
 from tests.manifests import plain, run_of
 
 START = 1_795_000_000_123_456_789
@@ -84,6 +84,22 @@ def test_a_tail_gives_what_is_new(folder):
     assert sorted(each.time for each in second) == [2, 3]
     assert not reader.tail_frames(position)[0]
     assert [each.time for each in reader.tail_frames(own_position)[0]] == [3]
+
+
+def test_a_frame_of_which_a_part_is_written_is_whole_when_it_is_read(folder):
+    """Also where what is missing is all of its rows, and its strings are there: they are read with them."""
+    written = frame(1)
+    folder.append_frame(written)
+    path = folder.path / "frames" / "0.table"
+    whole, begin = path.read_bytes(), TableReader(path).begin
+    edges = {block.end for block in TableReader(path).blocks()}
+    assert len(edges) == 2, "strings, then rows"
+    for edge in (begin, begin + 5, *sorted(edges)):
+        path.write_bytes(whole[:edge])
+        reader = RunFolder.open(folder.path)
+        early, position = reader.tail_frames(None)
+        path.write_bytes(whole)
+        assert [*early, *reader.tail_frames(position)[0]] == [written], edge
 
 
 @pytest.mark.parametrize("converted", [False, True])
