@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pileup._core._native import Histogram, now, schedule
 from pileup.fleet.inflight_file import Underway
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
-from pileup.model.record import ITERATION, Frame, FrameRow, Outcome, Phase
+from pileup.model.record import ITERATION, OUTCOMES, Frame, FrameRow, Outcome, Phase
 from pileup.record import RunFolder
 from pileup.record.operations import ROW, chunks
 from pileup.record.tables import Rows, TableReader, TableWriter
+from pileup.record.tally import Pressed, Tally, add
 
 DETACHED = "detached"
 """Name of operations of which only their number was known."""
@@ -22,30 +24,7 @@ MOST_DUE = 1_000_000
 """Iterations of a lost share that are looked through for what was due; of larger ones nothing is said."""
 Key = tuple[str, bool, int]
 """Operation, whether it is an iteration, phase."""
-COUNTERS = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
-SUMS = (*COUNTERS, "bytes", "calls")
-
-
-@dataclass(slots=True)
-class Tally:
-    """Sums over rows of one key."""
-
-    sums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SUMS, 0))
-    response: Histogram = field(default_factory=Histogram)
-    service: Histogram = field(default_factory=Histogram)
-
-    def take(self, row: FrameRow) -> None:
-        """Add what a frame tells."""
-        for name in SUMS:
-            self.sums[name] += getattr(row, name)
-        self.response.merge(row.response)
-        self.service.merge(row.service)
-
-    def rest(self, key: Key, told: Tally) -> FrameRow | None:
-        """Return what is here beyond what was told; None where that is nothing."""
-        sums = {name: max(0, self.sums[name] - told.sums[name]) for name in SUMS}
-        response, service = _beyond(self.response, told.response), _beyond(self.service, told.service)
-        return _row(key, sums, response, service) if any((*sums.values(), response, service)) else None
+NOTHING = Tally("", False)
 
 
 def _beyond(all_of: Histogram, told: Histogram) -> bytes:
@@ -58,30 +37,35 @@ def _beyond(all_of: Histogram, told: Histogram) -> bytes:
     return left.encode() if left.count else b""
 
 
+def _rest(key: Key, all_of: Tally, told: Tally) -> FrameRow | None:
+    """Return what is in one and not in the other; None where that is nothing."""
+    sums = {name: max(0, count - told.counts[name]) for name, count in all_of.counts.items()}
+    sums |= {"bytes": max(0, all_of.bytes - told.bytes), "calls": max(0, all_of.calls - told.calls)}
+    response, service = _beyond(all_of.response, told.response), _beyond(all_of.service, told.service)
+    return _row(key, sums, response, service) if any((*sums.values(), response, service)) else None
+
+
 @dataclass(slots=True)
 class Told:
     """What the frames of a place have told of one case."""
 
     tallies: dict[Key, Tally] = field(default_factory=dict)
-    time: int = 0
-    in_flight: int = 0
+    pressed: Pressed = field(default_factory=Pressed)
     detached: int = 0
-    missed: int = 0
     phase: int = Phase.MEASURE
 
     def take(self, frame: Frame) -> None:
         """Add a frame."""
-        for row in frame.rows:
-            self.tallies.setdefault((row.operation, row.iteration, row.phase), Tally()).take(row)
+        add(frame, self.tallies, lambda row: (row.operation, row.iteration, row.phase), Tally.of)
         if frame.nanoseconds == 0:
             self.detached = frame.in_flight
         else:
-            self.time, self.in_flight, self.phase = frame.time, frame.in_flight, frame.phase
-            self.missed += frame.missed
+            self.phase = frame.phase
+            self.pressed.take(frame)
 
     def iterations(self) -> int:
         """Return how many iterations were told, however they ended."""
-        return sum(tally.sums[name] for key, tally in self.tallies.items() if key[1] for name in COUNTERS)
+        return sum(tally.ended for tally in self.tallies.values() if tally.iteration)
 
 
 class Loss:
@@ -118,16 +102,17 @@ class Loss:
         iterations were the place's in all, None when there was no such bound.
         """
         told = self._told.setdefault(order.case, Told())
+        last = told.pressed.time or begun
         rows, ended = self._untold(order.case, told)
         known = [each for each in underway if each.case == order.case]
         if not known:
-            count = told.in_flight if share is None else min(told.in_flight, max(0, share - ended))
-            known = [Underway(0, told.time or begun, told.time or begun, order.case, 0)] * count
+            count = told.pressed.in_flight if share is None else min(told.pressed.in_flight, max(0, share - ended))
+            known = [Underway(0, last, last, order.case, 0)] * count
         name = next((key[0] for key in told.tallies if key[1]), ITERATION)
         for phase, lost in _by_phase(known, order, begun).items():
             rows.append(_row((name, True, phase), {"lost": len(lost)}))
             self._record(order.case, order.target, (name, True, phase), lost, reason)
-        nanoseconds = max(1, now() - (told.time or begun))
+        nanoseconds = max(1, now() - last)
         frame = _frame(self._place, order.case, nanoseconds, rows, told.phase)
         told.take(frame)
         return [frame]
@@ -142,11 +127,11 @@ class Loss:
         told = self._told.setdefault(order.case, Told())
         due = schedule(order.to_native(self._place, *shard, begun), MOST_DUE)
         until = now() - begun
-        left = sum(at <= until for _, at, _ in due) - told.iterations() - told.missed
+        left = sum(at <= until for _, at, _ in due) - told.iterations() - told.pressed.missed
         if left <= 0 or len(due) == MOST_DUE:
             return []
-        frame = _frame(self._place, order.case, max(1, now() - told.time), [], told.phase)
-        told.missed += left
+        frame = _frame(self._place, order.case, max(1, now() - told.pressed.time), [], told.phase)
+        told.pressed.missed += left
         return [replace(frame, missed=left)]
 
     def of_ledger(self, reason: str) -> list[Frame]:
@@ -156,7 +141,8 @@ class Loss:
             if told.detached:
                 name = next((key[0] for key in told.tallies if not key[1]), DETACHED)
                 row = _row((name, False, Phase.MEASURE), {"lost": told.detached})
-                known = [Underway(0, told.time or now(), told.time or now(), case, 0)] * told.detached
+                last = told.pressed.time or now()
+                known = [Underway(0, last, last, case, 0)] * told.detached
                 self._record(case, 0, (name, False, Phase.MEASURE), known, reason)
                 frames.append(_frame(self._place, case, 0, [row], Phase.MEASURE))
                 told.detached = 0
@@ -175,8 +161,8 @@ class Loss:
                 _count(rows[rows["case"] == case], texts, found)
         except (OSError, RecordError):
             return [], 0
-        rest = [tally.rest(key, told.tallies.get(key, Tally())) for key, tally in found.items()]
-        ended = sum(tally.sums[name] for key, tally in found.items() if key[1] for name in COUNTERS)
+        rest = [_rest(key, tally, told.tallies.get(key, NOTHING)) for key, tally in found.items()]
+        ended = sum(tally.ended for tally in found.values() if tally.iteration)
         return [row for row in rest if row is not None], ended
 
     def _record(self, case: int, target: int, key: Key, lost: list[Underway], reason: str) -> None:
@@ -201,16 +187,24 @@ def _count(rows: Rows, texts: dict[int, str], found: dict[Key, Tally]) -> None:
     keys = np.stack([rows["operation"], rows["parent"] == 0, rows["phase"]], axis=1).astype(np.int64)
     for operation, iteration, phase in np.unique(keys, axis=0).tolist():
         own = rows[(keys == (operation, iteration, phase)).all(axis=1)]
-        tally = found.setdefault((texts.get(operation, ""), bool(iteration), phase), Tally())
-        for outcome, name in enumerate(COUNTERS):
-            tally.sums[name] += int(np.count_nonzero(own["outcome"] == outcome))
-        for name in ("bytes", "calls"):
-            tally.sums[name] += int(own[name].sum())
-        passed = own[own["outcome"] == Outcome.PASSED]
-        for histogram, begin in ((tally.response, "intended"), (tally.service, "start")):
-            values, counts = np.unique(passed["end"] - passed[begin], return_counts=True)
-            for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-                histogram.record(max(0, value), count)
+        key = texts.get(operation, ""), bool(iteration), phase
+        found.setdefault(key, Tally(*key[:2])).take(_summed(key, own))
+
+
+def _summed(key: Key, own: Rows) -> FrameRow:
+    """Return what rows of one key add up to."""
+    sums = {name: int(np.count_nonzero(own["outcome"] == outcome)) for outcome, name in enumerate(OUTCOMES)}
+    sums |= {name: int(own[name].sum()) for name in ("bytes", "calls")}
+    passed = own[own["outcome"] == Outcome.PASSED]
+    return _row(key, sums, *(_durations(passed["end"] - passed[begin]) for begin in ("intended", "start")))
+
+
+def _durations(times: NDArray[np.int64]) -> bytes:
+    """Return the histogram of times, ns; nothing for none."""
+    histogram = Histogram()
+    for value, count in zip(*(each.tolist() for each in np.unique(times, return_counts=True)), strict=True):
+        histogram.record(max(0, value), count)
+    return histogram.encode() if histogram.count else b""
 
 
 def _by_phase(lost: list[Underway], order: Order, begun: int) -> dict[int, list[Underway]]:
@@ -221,9 +215,9 @@ def _by_phase(lost: list[Underway], order: Order, begun: int) -> dict[int, list[
 
 
 def _row(key: Key, sums: Mapping[str, int], response: bytes = b"", service: bytes = b"") -> FrameRow:
-    passed, failed, refused, ambiguous, unfinished, lost, moved, calls = (sums.get(name, 0) for name in SUMS)
-    counts = (passed, failed, refused, ambiguous, unfinished, lost, moved, calls)
-    return FrameRow(*key, *counts, response, service)
+    operation, iteration, phase = key
+    counts = {name: sums.get(name, 0) for name in (*OUTCOMES, "bytes", "calls")}
+    return FrameRow(operation, iteration, phase, response=response, service=service, **counts)
 
 
 def _frame(place: int, case: int, nanoseconds: int, rows: list[FrameRow], phase: int) -> Frame:

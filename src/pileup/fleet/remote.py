@@ -17,7 +17,7 @@ from pileup._core._native import now
 from pileup.fleet.connection import ANSWER_WITHIN, Connection
 from pileup.fleet.inflight_file import BoardFile
 from pileup.fleet.launch import Start
-from pileup.fleet.loss import COUNTERS, Loss
+from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
 from pileup.fleet.python.client import Sink
@@ -28,6 +28,7 @@ from pileup.model.errors import RecordError, TargetError
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
+from pileup.record.tally import total
 
 STOP_WITHIN = 10.0
 """Seconds after which a place that was told to end a load at once, and did not, is lost."""
@@ -323,7 +324,7 @@ class RemotePlace:
         frames = unpack_frames(message["frames"], message.blobs, self.number)
         part = self._parts.get(message.number("part"))
         self._loss.take(frames)
-        self._told += sum(getattr(row, name) for frame in frames for row in frame.rows for name in COUNTERS)
+        self._told += total(frames).ended
         if part is None:
             self._ledger += frames
         else:

@@ -1,6 +1,6 @@
 """The run folder: write, read, convert. Nobody else knows a file name in it (docs/record.md).
 
-May import `model` only.
+May import `model` and `_core`.
 """
 
 from pileup.record.folder import RunFolder

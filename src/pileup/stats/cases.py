@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import UNKNOWN, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
+from pileup.record.tally import Tally
 from pileup.stats.frames.detached import is_ledger, so_far
 from pileup.stats.frames.distribution import distribution, quantiles
 from pileup.stats.frames.timeline import timeline
-from pileup.stats.frames.totals import PRESSED, Measured, Tally, measure
+from pileup.stats.frames.totals import Measured, measure
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.own_waits import own_words
 from pileup.stats.intervals import shares
@@ -99,7 +99,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         started=entry.started,
         ended=entry.ended,
         operations=tuple(_operation(data, tally) for tally in _ordered(data.measured)),
-        timeline=timeline(_pressed(data.drawn)),
+        timeline=timeline(data.drawn),
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
         notes=(*entry.notes, *_notes(data)),
@@ -113,10 +113,6 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         steady=data.settled,
         found=found(entry),
     )
-
-
-def _pressed(frames: Sequence[Frame]) -> list[Frame]:
-    return [frame for frame in frames if frame.phase in PRESSED]
 
 
 def _ordered(measured: Measured) -> list[Tally]:

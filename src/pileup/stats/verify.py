@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pileup.model.manifest import Manifest
-from pileup.model.record import Frame, Outcome, Phase
+from pileup.model.record import OUTCOMES, Frame, FrameRow, Phase
 from pileup.model.results import RunResults
 from pileup.record import RunFolder
 from pileup.record.operations import word_of_phase
-from pileup.stats.frames.totals import OUTCOMES, measure
+from pileup.record.tally import Counters, add
+from pileup.stats.frames.totals import measure
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -92,20 +93,19 @@ def _counts(folder: RunFolder, connection: DuckDBPyConnection, names: dict[int, 
 
 
 def _of_frames(folder: RunFolder) -> dict[Key, int]:
-    found: dict[Key, int] = {}
+    found: dict[tuple[int, int, str, str, bool], Counters] = {}
     for frame in folder.frames():
-        for row in frame.rows:
-            phase = word_of_phase(Phase(row.phase))
-            for what in OUTCOMES:
-                key = (frame.case, frame.place, phase, row.operation, row.iteration, what)
-                count = int(getattr(row, what))
-                if count:
-                    found[key] = found.get(key, 0) + count
-    return found
+        place = frame.case, frame.place
+
+        def key(row: FrameRow, place: tuple[int, int] = place) -> tuple[int, int, str, str, bool]:
+            return (*place, word_of_phase(Phase(row.phase)), row.operation, row.iteration)
+
+        add(frame, found, key, lambda _: Counters())
+    return {(*key, word): count for key, each in found.items() for word, count in each.counts.items() if count}
 
 
 def _of_rows(connection: DuckDBPyConnection) -> dict[Key, int]:
-    outcomes = ", ".join(f"'{outcome.name.lower()}'" for outcome in Outcome)
+    outcomes = ", ".join(f"'{word}'" for word in OUTCOMES)
     rows = connection.execute(
         f"""SELECT case_id, place, phase, operation, parent = 0, outcome, count(*) FROM operations
         WHERE side = 'client' AND phase <> 'broken-off' AND outcome IN ({outcomes}) GROUP BY ALL"""  # noqa: S608  ours

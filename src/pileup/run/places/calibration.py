@@ -12,6 +12,7 @@ from pileup.model.errors import PileupError
 from pileup.model.program import Program, Step
 from pileup.model.suite import Load
 from pileup.plugin import Context, Op, Test
+from pileup.record.tally import Counters, counted
 
 LENGTH = 10_000_000
 """How long each kind is pressed at a time, ns."""
@@ -84,6 +85,7 @@ def _pressed(pressing: Pressing, begin: int) -> float | None:
     if not over:
         pressing.stop(at_once=True)
         pressing.wait(LONGEST)
-    ended = sum(row.passed for frame in pressing.frames() for row in frame.rows if row.iteration)
+    done = counted(pressing.frames(), lambda row: row.iteration).get(True, Counters())
     pressing.close()
-    return min(took, LENGTH) / ended if over and ended else None
+    passed = done.counts["passed"]
+    return min(took, LENGTH) / passed if over and passed else None

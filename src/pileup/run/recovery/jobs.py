@@ -11,6 +11,7 @@ from pileup.model.errors import TargetError
 from pileup.model.plan import Case
 from pileup.plugin.batch import BatchTarget
 from pileup.plugin.verdict import verdict_on
+from pileup.record.tally import Pressed
 from pileup.run.recovery.intents import Intent
 from pileup.suite import instances
 
@@ -93,8 +94,8 @@ def _names(intent: Intent, context: Context) -> Iterator[str]:
 
 def _begun(case: Case, context: Context) -> int:
     """Return how many iterations of a case have begun, at most: by its frames, and some for the last second."""
-    begun, most = 0, 0
+    pressed, most = Pressed(), 0
     for frame in context.folder.frames(case.id):
-        begun += frame.started
+        pressed.take(frame)
         most = max(most, frame.started)
-    return begun + max(LEAST, MARGIN * most)
+    return pressed.started + max(LEAST, MARGIN * most)

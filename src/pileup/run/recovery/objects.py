@@ -12,10 +12,11 @@ from pileup.fleet.order import Order, client_to_native
 from pileup.model.errors import VerdictException
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Program, Step
-from pileup.model.record import Phase
+from pileup.model.record import FrameRow, Phase
 from pileup.model.suite import Load
 from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
+from pileup.record.tally import Counters
 from pileup.run.safety.boundary import Inside, inside_of
 
 
@@ -65,7 +66,10 @@ def _press(path: Path, target: Target, step: Step, times: int, timeout: int) -> 
         press.native(client_to_native(target.client()), json.dumps(Program((step,)).to_native()))
         while not press.wait(1.0):
             pass
-        rows = [row for row in press.frame()["rows"] if row["iteration"]]
+        done = Counters()
+        for told in press.frame()["rows"]:
+            if told["iteration"]:
+                done.take(FrameRow(**told))
     finally:
         recorder.close()
-    return times - sum(int(row["passed"]) for row in rows)
+    return times - done.counts["passed"]

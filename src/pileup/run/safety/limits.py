@@ -11,6 +11,7 @@ from pileup.model.record import Frame
 from pileup.model.suite import Limits
 from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin import FileTarget, Target
+from pileup.record.tally import Counters, counted
 from pileup.run.safety.boundary import Names, changing, inside_of, shown
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.own_folders import is_private
@@ -36,12 +37,11 @@ class Guard:
 
     def take(self, frame: Frame) -> None:
         """Count what a frame tells; from any thread."""
-        iterations = [row for row in frame.rows if row.iteration]
-        inner = [row for row in frame.rows if not row.iteration] or iterations
-        ended = (row.passed + row.failed + row.refused + row.ambiguous + row.unfinished + row.lost for row in inner)
+        found = counted([frame], lambda row: row.iteration)
+        iterations = found.get(True, Counters())
         with self._lock:
-            self._bytes += sum(row.bytes for row in iterations)
-            self._operations += sum(ended)
+            self._bytes += iterations.bytes
+            self._operations += found.get(False, iterations).ended
 
     def passed(self, moment: int) -> str:
         """Return which limit is reached at `moment` (ns since the epoch), empty when none is."""

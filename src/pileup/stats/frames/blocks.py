@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pileup.model.record import NOT_PASSED
+from pileup.record.tally import Tally
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.distribution import SHARES
-from pileup.stats.frames.totals import OUTCOMES, Tally
 from pileup.stats.intervals.correlated import Blocks, Floats, dependence
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ FEWEST = 30
 AT_ONCE = 64
 """Operations that one query answers for."""
 AMOUNTS = ("ended", "passed", "sums", "counted", "moved")
-OTHERS = tuple(name for name in OUTCOMES if name != "passed")
 
 
 @dataclass(slots=True)
@@ -128,7 +128,7 @@ def _blocks(wanted: Wanted, found: dict[str, Floats]) -> Blocks:
         return column
 
     below = {share: filled(f"below{place}") for place, share in enumerate(SHARES)}
-    outcomes = {name: filled(name) for name in OTHERS if wanted.tally.counts[name]}
+    outcomes = {name: filled(name) for name in NOT_PASSED if wanted.tally.counts[name]}
     return Blocks(**{name: filled(name) for name in AMOUNTS}, below=below, timed=wanted.timed, outcomes=outcomes)
 
 
@@ -138,7 +138,7 @@ _PASSED = f"{_MEASURED} AND o.outcome = 'passed'"
 _BELOW = ", ".join(
     f"count(*) FILTER ({_PASSED} AND {_RESPONSE} <= w.limit{place}) AS below{place}" for place in range(len(SHARES))
 )
-_OUTCOMES = ", ".join(f"count(*) FILTER ({_MEASURED} AND o.outcome = '{name}') AS {name}" for name in OTHERS)
+_OUTCOMES = ", ".join(f"count(*) FILTER ({_MEASURED} AND o.outcome = '{name}') AS {name}" for name in NOT_PASSED)
 _QUERY = f"""SELECT w.slot AS slot, greatest(0, least(w.number - 1,
         floor((o."end" - w.begin)::DOUBLE / w.length * w.number))) AS block,
     count(*) FILTER ({_MEASURED}) AS ended, count(*) FILTER ({_PASSED}) AS passed,

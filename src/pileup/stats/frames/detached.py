@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from pileup.model.record import Frame
 from pileup.model.results import Detached
+from pileup.record.tally import SECOND, total
 from pileup.stats.frames.window import Window
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SECOND = 10**9
-OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
 MOST = 3600
 """Seconds that are kept for drawing."""
 
@@ -93,7 +92,7 @@ def so_far(frames: Sequence[Frame]) -> tuple[Detached, ...]:
         places[frame.place] = frame.in_flight
         second = frame.time // SECOND
         before = looks.get(second, (0, 0, 0))[2]
-        looks[second] = (second + 1) * SECOND, sum(places.values()), before + _ended(frame)
+        looks[second] = (second + 1) * SECOND, sum(places.values()), before + total([frame]).ended
     return (_made("", list(looks.values())),)
 
 
@@ -101,10 +100,6 @@ def _made(operation: str, looks: list[tuple[int, int, int]]) -> Detached:
     kept, seconds = _thinned(looks)
     times, level, ended = (tuple(each[column] for each in kept) for column in range(3))
     return Detached(operation, times, level, ended, seconds)
-
-
-def _ended(frame: Frame) -> int:
-    return sum(getattr(row, name) for row in frame.rows for name in OUTCOMES)
 
 
 def _thinned(looks: list[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:

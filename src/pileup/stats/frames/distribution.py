@@ -8,8 +8,8 @@ P. Meier, JASA 53 (1958) 457, all of them behind what was seen). So a quantile i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pileup._core._native import Histogram
 from pileup.model.results import Distribution, Figure, Interval, Note
 from pileup.model.units import format_fraction
+from pileup.record.tally import merged, together
 from pileup.stats.intervals import correlated
-from pileup.stats.intervals.confidence import LEVEL, Z, quantile_ranks, wilson
+from pileup.stats.intervals.confidence import LEVEL, Z, fewest, wilson
 from pileup.stats.intervals.correlated import NO_INFLATION, Dependence, Inflation
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -34,14 +35,6 @@ DEPENDENT = "too few that are independent for an interval"
 
 Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 """Lowest values, highest values, counts."""
-
-
-def merged(parts: Iterable[bytes]) -> Histogram:
-    """Return the sum of encoded histograms, exactly."""
-    whole = Histogram()
-    for part in parts:
-        whole.merge(part)
-    return whole
 
 
 def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
@@ -72,6 +65,19 @@ class Due:
         """Share that passed."""
         return self.passed.count / self.n if self.n else 1.0
 
+    def carries(self, share: float) -> bool:
+        """Return whether they are enough for a quantile; where nothing passed, one is enough to say so."""
+        return self.n >= fewest(share) or (self.n > 0 and self.passed.count == 0)
+
+    def rank(self, share: float) -> int:
+        """Return the rank of a quantile."""
+        return max(1, math.ceil(share * self.n - ROUNDING))
+
+    def value(self, share: float) -> float | None:
+        """Return a quantile, ns; None where they are too few for it, or where it had no answer."""
+        rank = self.rank(share)
+        return self.at_rank(rank) if rank <= self.passed.count and self.carries(share) else None
+
     def at_rank(self, rank: int) -> float:
         """Return the value of a rank (1 is the smallest), ns; the timeout for what timed out, infinite for no answer.
 
@@ -83,30 +89,47 @@ class Due:
         return self.timeout if within and self.timeout is not None else math.inf
 
 
+def pooled(several: Sequence[Due], missed: int = 0) -> Due:
+    """Return the durations of several operations together, and of `missed` that were due and never begun."""
+    timeout = min((each.timeout for each in several if each.timeout is not None), default=None)
+    unanswered = sum(each.unanswered for each in several) + missed
+    passed = together([each.passed for each in several])
+    return Due(passed, sum(each.timed_out for each in several), unanswered, timeout)
+
+
+def plain_quantile(due: Due, share: float) -> Figure:
+    """Return a quantile (ns) without its interval; no value where n cannot carry it, or where it had no answer."""
+    if not due.carries(share):
+        return Figure(None, "time", None, due.n, TOO_FEW)
+    found = due.value(share)
+    if found is None:
+        above = due.at_rank(due.rank(share))
+        return Figure(None, "time", None, due.n, _unanswered(due, above), above=above)
+    return Figure(found, "time", None, due.n)
+
+
 def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
     """Return a quantile (ns) with its interval; no value where n cannot carry it, or where it had no answer.
 
     `known` is how many values that depend on each other count as one that does not
     (`stats/intervals/correlated.py`). No interval where n could carry the quantile only if they were independent.
     """
-    n = due.n
-    if quantile_ranks(share, n) is None and (due.passed.count or not n):
-        return Figure(None, "time", None, n, TOO_FEW)
-    rank = max(1, math.ceil(share * n - ROUNDING))
-    value = due.at_rank(rank)
-    ranks = correlated.ranks(share, n, known)
-    low, high = (due.at_rank(each) for each in ranks) if ranks else (value, value)
-    if rank > due.passed.count:
+    found = plain_quantile(due, share)
+    middle = found.value if found.above is None else found.above
+    if middle is None:
+        return found
+    ranks = correlated.ranks(share, due.n, known)
+    low, high = (due.at_rank(each) for each in ranks) if ranks else (middle, middle)
+    if found.above is not None:
         least = _least(due, share, known)
         if least is None and ranks is not None:
-            least = min(low, value)
-        behind = None if least is None else Interval(least, math.inf, LEVEL)
-        return Figure(None, "time", behind, n, _unanswered(due, value), above=value)
+            least = min(low, middle)
+        return replace(found, interval=None if least is None else Interval(least, math.inf, LEVEL))
     if ranks is None:
-        return Figure(value, "time", None, n, DEPENDENT)
+        return replace(found, note=DEPENDENT)
     if ranks[1] > due.passed.count:
         high = math.inf
-    return Figure(value, "time", Interval(min(low, value), max(high, value), LEVEL), n)
+    return replace(found, interval=Interval(min(low, middle), max(high, middle), LEVEL))
 
 
 def _least(due: Due, share: float, known: Inflation) -> float | None:

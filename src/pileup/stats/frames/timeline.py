@@ -1,134 +1,170 @@
-"""A case second by second, summed over its places."""
+"""A case second by second, summed over its places: what the report draws, and the screen while it goes on."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import count
+from itertools import groupby
 
-from pileup._core._native import Histogram
-from pileup.model.record import Frame
+from pileup.model.record import PRESSED, Frame, FrameRow, Phase
 from pileup.model.results import Timeline
-from pileup.stats.frames.distribution import merged
-from pileup.stats.frames.totals import MOST_SHORT, OUTCOMES, PRESSED
-from pileup.stats.intervals.confidence import quantile_ranks
+from pileup.record.tally import SECOND, Counters, Durations, Pressed, Tally, add, amount, merged
+from pileup.stats.frames.distribution import Due
+from pileup.stats.frames.totals import MOST_SHORT
 
-SECOND = 10**9
 SHARES = (0.5, 0.9, 0.99)
 """Quantiles of each second."""
 LATE = 0.99
 """The one of its start errors."""
+TAIL = 0.99
+NOTHING = Counters()
 
 
 @dataclass(slots=True)
-class _Part:
-    """What one place did in one second."""
+class Rates:
+    """What was done in a second, per second: iterations, and their bytes."""
 
-    nanoseconds: int = 0
-    started: int = 0
-    missed: int = 0
-    passed: int = 0
-    ended: int = 0
-    bytes: int = 0
-    in_flight: int = 0
-    clients: int = 0
-
-    def add(self, frame: Frame) -> None:
-        self.nanoseconds += frame.nanoseconds
-        self.started += frame.started
-        self.missed += frame.missed
-        self.in_flight, self.clients = frame.in_flight, frame.clients
-        for row in frame.rows:
-            if row.iteration and row.phase in PRESSED:
-                self.passed += row.passed
-                self.ended += sum(getattr(row, name) for name in OUTCOMES)
-                self.bytes += row.moved
-
-    def rate(self, amount: int) -> float:
-        return amount * SECOND / self.nanoseconds if self.nanoseconds else 0.0
+    started: float = 0.0
+    missed: float = 0.0
+    passed: float = 0.0
+    ended: float = 0.0
+    bytes: float = 0.0
 
 
 @dataclass(slots=True)
-class _Second:
+class Second:
+    """One second of a case."""
+
     time: int = 0
+    """End of its newest frame, ns since the epoch."""
     phase: int = 0
-    places: dict[int, _Part] = field(default_factory=dict)
-    response: list[bytes] = field(default_factory=list)
-    late: list[bytes] = field(default_factory=list)
+    places: dict[int, Pressed] = field(default_factory=dict)
+    iterations: dict[int, Tally] = field(default_factory=dict)
+    """Place -> those that ended there."""
+    late: Durations = field(default_factory=Durations)
+    _tail: float | None = None
 
-    def add(self, frame: Frame) -> None:
+    def take(self, frame: Frame) -> None:
+        """Add a frame of a load's life."""
         self.time, self.phase = max(self.time, frame.time), frame.phase
-        self.places.setdefault(frame.place, _Part()).add(frame)
-        self.late += [frame.late] if frame.late else []
-        self.response += [row.response for row in frame.rows if row.iteration and row.phase in PRESSED and row.response]
+        if (pressed := self.places.get(frame.place)) is None:
+            pressed = self.places[frame.place] = Pressed()
+        pressed.take(frame)
+        add(frame, self.iterations, lambda row: frame.place if _counts(row) else None, Tally.of_responses)
+        self.late.add(frame.late)
+        self._tail = None
 
-    def rate(self, name: str) -> float:
-        return sum(part.rate(getattr(part, name)) for part in self.places.values())
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return max(place.nanoseconds for place in self.places.values()) / SECOND
 
-    def level(self, name: str) -> int:
-        return sum(getattr(part, name) for part in self.places.values())
+    @property
+    def rates(self) -> Rates:
+        """Its rates, over places: always added in one order, that of a folder's tables."""
+        found = Rates()
+        for number in sorted(self.places, key=str):
+            place, ended = self.places[number], self.iterations.get(number, NOTHING)
+            found.started += place.rate(place.started)
+            found.missed += place.rate(place.missed)
+            found.passed += place.rate(ended.counts["passed"])
+            found.ended += place.rate(ended.ended)
+            found.bytes += place.rate(ended.moved)
+        return found
+
+    def due(self) -> Due:
+        """Return the response times of all iterations that ended in it."""
+        passed = merged(part for place in self.iterations.values() for part in place.responses.parts)
+        return Due(passed, unanswered=sum(place.ended for place in self.iterations.values()) - passed.count)
+
+    @property
+    def tail(self) -> float:
+        """The p99 of its response times, ns, however few they are; where that had no answer the longest; 0 for none."""
+        if self._tail is None:
+            due = self.due()
+            self._tail = due.at_rank(min(due.rank(TAIL), due.passed.count)) if due.passed.count else 0.0
+        return self._tail
+
+
+@dataclass(slots=True)
+class Seconds:
+    """The seconds of a case, of frames as they come. A short last interval of a place joins the one before."""
+
+    open: dict[int, Second] = field(default_factory=dict)
+    """Second since the epoch -> what was done in it."""
+    _last: dict[int, int] = field(default_factory=dict)
+    """Place -> second of its newest frame."""
+
+    def take(self, frame: Frame) -> None:
+        """Add a frame; those of set-up and clean-up are left out."""
+        if frame.phase not in PRESSED:
+            return
+        key = frame.time // SECOND
+        if frame.nanoseconds < MOST_SHORT and frame.place in self._last:
+            key = self._last[frame.place]
+        self._last[frame.place] = key
+        self.open.setdefault(key, Second()).take(frame)
+
+    def in_order(self) -> list[Second]:
+        """Return them in the order of time."""
+        return [self.open[key] for key in sorted(self.open)]
+
+    def close(self, most: int) -> list[Second]:
+        """Let go of all but so many of the newest, and return what was let go in the order of time."""
+        keys = sorted(self.open)[: max(0, len(self.open) - most)]
+        return [self.open.pop(key) for key in keys]
 
 
 def timeline(frames: Iterable[Frame]) -> Timeline | None:
-    """Return the timeline of one case; None when it was never pressed. A short last interval joins the one before."""
-    seconds: dict[int, _Second] = {}
-    last: dict[int, int] = {}
+    """Return the timeline of one case; None when it was never pressed."""
+    seconds = Seconds()
     for frame in frames:
-        if frame.phase not in PRESSED:
-            continue
-        key = frame.time // SECOND
-        if frame.nanoseconds < MOST_SHORT and frame.place in last:
-            key = last[frame.place]
-        last[frame.place] = key
-        seconds.setdefault(key, _Second()).add(frame)
-    return _columns([seconds[key] for key in sorted(seconds)]) if seconds else None
+        seconds.take(frame)
+    return _columns(seconds.in_order()) if seconds.open else None
 
 
-def _columns(seconds: list[_Second]) -> Timeline:
-    quantiles = [_quantiles(second) for second in seconds]
-    errors = [merged(second.late) for second in seconds]
+def amounts(frames: Iterable[Frame], operation: tuple[str, bool], of: Callable[[FrameRow], int]) -> list[float]:
+    """Return an amount of an operation (name, whether iterations) in each second of measuring, over places."""
+    parts: dict[tuple[int, int], tuple[int, int]] = {}
+    for frame in frames:
+        if frame.phase == Phase.MEASURE and frame.nanoseconds >= MOST_SHORT:
+            # Two frames of a place may end in one second, none in the next: together they are no double rate.
+            place = (frame.time // SECOND, frame.place)
+            before, nanoseconds = parts.get(place, (0, 0))
+            parts[place] = (before + amount(frame, operation, of), nanoseconds + frame.nanoseconds)
+    each = [(second, found / nanoseconds * 1e9) for (second, _), (found, nanoseconds) in sorted(parts.items())]
+    return [sum(value for _, value in group) for _, group in groupby(each, key=lambda rate: rate[0])]
+
+
+def _counts(row: FrameRow) -> bool:
+    return row.iteration and row.phase in PRESSED
+
+
+def _columns(seconds: Sequence[Second]) -> Timeline:
+    rates = [second.rates for second in seconds]
+    quantiles = [_quantiles(second.due()) for second in seconds]
+    errors = [second.late.once() for second in seconds]
     return Timeline(
         times=tuple(second.time for second in seconds),
-        seconds=tuple(max(part.nanoseconds for part in second.places.values()) / SECOND for second in seconds),
+        seconds=tuple(second.seconds for second in seconds),
         phase=tuple(second.phase for second in seconds),
-        started=tuple(second.rate("started") for second in seconds),
-        passed=tuple(second.rate("passed") for second in seconds),
-        not_passed=tuple(second.rate("ended") - second.rate("passed") for second in seconds),
-        missed=tuple(second.rate("missed") for second in seconds),
-        bandwidth=tuple(second.rate("bytes") for second in seconds),
-        in_flight=tuple(second.level("in_flight") for second in seconds),
-        clients=tuple(second.level("clients") for second in seconds),
+        started=tuple(each.started for each in rates),
+        passed=tuple(each.passed for each in rates),
+        not_passed=tuple(each.ended - each.passed for each in rates),
+        missed=tuple(each.missed for each in rates),
+        bandwidth=tuple(each.bytes for each in rates),
+        in_flight=tuple(sum(place.in_flight for place in second.places.values()) for second in seconds),
+        clients=tuple(sum(place.clients for place in second.places.values()) for second in seconds),
         p50=tuple(each[0] for each in quantiles),
         p90=tuple(each[1] for each in quantiles),
         p99=tuple(each[2] for each in quantiles),
-        late=tuple(_late(late) for late in errors),
+        late=tuple(Due(late).value(LATE) for late in errors),
         latest=tuple(float(late.max) if late.count else None for late in errors),
     )
 
 
-def _quantiles(second: _Second) -> tuple[float | None, ...]:
+def _quantiles(due: Due) -> tuple[float | None, ...]:
     """Return the quantiles of response times over all iterations that ended in a second: those that did not pass count
     as slower than any. None where they are too few for one, or where it is among those that did not pass.
     """
-    ended = sum(part.ended for part in second.places.values())
-    if ended < fewest(SHARES[0]):
-        return (None,) * len(SHARES)
-    histogram = merged(second.response)
-    return tuple(_quantile(histogram, share, ended) if ended >= fewest(share) else None for share in SHARES)
-
-
-def _quantile(histogram: Histogram, share: float, ended: int) -> float | None:
-    rank = max(1, math.ceil(share * ended))
-    return float(min(histogram.at_rank(rank), histogram.max)) if rank <= histogram.count else None
-
-
-@cache
-def fewest(share: float) -> int:
-    """Return how many values a quantile takes at least."""
-    return next(n for n in count(1) if quantile_ranks(share, n) is not None)
-
-
-def _late(errors: Histogram) -> float | None:
-    return _quantile(errors, LATE, errors.count) if errors.count >= fewest(LATE) else None
+    return tuple(due.value(share) for share in SHARES)

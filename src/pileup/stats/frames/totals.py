@@ -1,98 +1,114 @@
-"""What the frames of a case add up to: counts and histograms per operation, exactly, over places and seconds."""
+"""What the frames of a case add up to: counts and histograms per operation, exactly, over places and seconds.
+
+The report, the screen, checks of a load that is steered and trials of a level take their figures from `Measured`, which
+takes frames as they come.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from pileup._core._native import Histogram
-from pileup.model.record import Frame, Phase
+from pileup.model.record import OUTCOMES, PRESSED, Frame, FrameRow, Phase
 from pileup.model.results import Counts
-from pileup.stats.frames.distribution import merged
+from pileup.record.tally import Durations, NotKept, Pressed, Tally, add, together
+from pileup.stats.frames.distribution import Due, pooled
 
-OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
-AMOUNTS = ("bytes", "calls", "timed_out", "repeated", "done", "moved")
 MOST_SHORT = 5 * 10**8
 """Intervals shorter than this, ns, say little about a rate."""
-PRESSED = frozenset({Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN})
-"""Phases of a load's life; set-up and clean-up stand apart."""
-
-
-@dataclass(slots=True)
-class Durations:
-    """Histograms of many frames as one. Kept encoded: laid out one takes 300 kB, and a run may have thousands."""
-
-    parts: list[bytes] = field(default_factory=list)
-
-    def add(self, part: bytes) -> None:
-        """Add an encoded histogram; empty for none."""
-        if part:
-            self.parts.append(part)
-
-    def whole(self) -> Histogram:
-        """Return the sum, exactly."""
-        found = merged(self.parts)
-        if len(self.parts) > 1:
-            self.parts = [found.encode()]
-        return found
-
-
-@dataclass(slots=True)
-class Tally:
-    """One operation, or the iterations, in one phase."""
-
-    operation: str
-    iteration: bool
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
-    bytes: int = 0
-    calls: int = 0
-    timed_out: int = 0
-    """Of those that did not pass, how many took at least their timeout."""
-    repeated: int = 0
-    """Of the calls, how many repeated an earlier one."""
-    done: int = 0
-    """Passed by when they ended: in this phase, whenever they were due."""
-    moved: int = 0
-    """Bytes by when they came."""
-    responses: Durations = field(default_factory=Durations)
-    services: Durations = field(default_factory=Durations)
-
-    @property
-    def response(self) -> Histogram:
-        """Response times of what passed (ns); made anew each time."""
-        return self.responses.whole()
-
-    @property
-    def service(self) -> Histogram:
-        """Service times of what passed (ns); made anew each time."""
-        return self.services.whole()
-
-    @property
-    def ended(self) -> int:
-        """All outcomes together."""
-        return sum(self.counts.values())
+MEASURED = frozenset({Phase.MEASURE})
+ALL = frozenset(Phase)
 
 
 @dataclass(slots=True)
 class Measured:
     """A case, or several together, in one phase."""
 
+    phases: Collection[int] = MEASURED
+    """Of the rows that are counted."""
+    intervals: Collection[int] = MEASURED
+    """Phases of the frames whose time it is."""
     tallies: dict[tuple[str, bool], Tally] = field(default_factory=dict)
     missed: int = 0
-    seconds: float = 0.0
-    """Length of the phase by its frames; the record of operations knows it better."""
     in_flight: int = 0
     """Most iterations under way at the end of an interval."""
-    left: int = 0
-    """Iterations under way at the end of the last interval of the phase, over all places."""
     lateness: Durations = field(default_factory=Durations)
-    cpu: float = 0.0
-    """Share of one core that the generator took, mean over the phase."""
+    live: bool = False
+    """Whether it is asked for again and again while frames come: then it keeps iterations and response times alone."""
+    _places: dict[int, Pressed] = field(default_factory=dict)
+
+    @staticmethod
+    def of(phase: int) -> Measured:
+        """Return an empty one for what is due in a phase."""
+        return Measured(frozenset({phase}), frozenset({phase}))
+
+    @staticmethod
+    def shown(phase: int) -> Measured:
+        """Return the same for a screen: of iterations alone, with their response times."""
+        return Measured(frozenset({phase}), frozenset({phase}), lateness=NotKept(), live=True)
+
+    def take(self, frame: Frame) -> None:
+        """Add a frame of any place, in any order."""
+        add(frame, self.tallies, self._operation, Tally.live if self.live else Tally.of)
+        inside = frame.phase in self.intervals
+        if inside or (Phase.MEASURE in self.phases and frame.phase in PRESSED):
+            # How many were missed is known when nothing more begins: in the cool-down.
+            self.missed += frame.missed
+        if inside or frame.phase == Phase.COOLDOWN:
+            # The last starts stand in the frame at whose end the load had ended.
+            self.lateness.add(frame.late)
+        if inside and frame.nanoseconds:
+            # Frames of no length are a ledger's: what is open there holds no client.
+            self.in_flight = max(self.in_flight, frame.in_flight)
+            self._places.setdefault(frame.place, Pressed()).take(frame)
+
+    def _operation(self, row: FrameRow) -> tuple[str, bool] | None:
+        counts = row.phase in self.phases and (row.iteration or not self.live)
+        return (row.operation, row.iteration) if counts else None
+
+    @property
+    def seconds(self) -> float:
+        """Length of the phase by its frames; the record of operations knows it better."""
+        return max((place.nanoseconds for place in self._places.values()), default=0) / 1e9
+
+    @property
+    def started(self) -> int:
+        """Iterations begun."""
+        return sum(place.started for place in self._places.values())
+
+    @property
+    def left(self) -> int:
+        """Iterations under way at the end of the last interval of the phase, over all places."""
+        return sum(place.in_flight for place in self._places.values())
+
+    @property
+    def cpu(self) -> float:
+        """Share of one core that the generator took, mean over the phase, at the place that took most."""
+        return max((place.cpu / place.nanoseconds for place in self._places.values()), default=0.0)
 
     @property
     def late(self) -> Histogram:
         """Start errors, without those of ramp and warm-up, when connections are made; made anew each time."""
         return self.lateness.whole()
+
+    @property
+    def rate(self) -> float:
+        """Iterations that passed, per second, by when they ended."""
+        return self._per_second(sum(tally.done for tally in self.iterations()))
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes of iterations per second, by when they came."""
+        return self._per_second(sum(tally.moved for tally in self.iterations()))
+
+    @property
+    def started_rate(self) -> float:
+        """Iterations begun per second."""
+        return self._per_second(self.started)
+
+    def _per_second(self, amount: int) -> float:
+        return amount / self.seconds if self.seconds else 0.0
 
     def counts(self, tally: Tally | None = None) -> Counts:
         """Return the counts of an operation, or of the iterations with what was missed."""
@@ -111,41 +127,63 @@ class Measured:
             return self.iterations()
         return [tally for tally in self.tallies.values() if tally.operation == operation]
 
+    @property
+    def response(self) -> Histogram:
+        """Response times of all iterations that passed (ns); made anew each time."""
+        return together([tally.response for tally in self.iterations()])
+
+    def due(self, timeout: float | None = None) -> Due:
+        """Return the response times of all iterations that were due; `timeout` is what one may take, ns."""
+        return pooled([begun(tally, timeout) for tally in self.iterations()], self.missed)
+
+    def forget_durations(self) -> None:
+        """Let go of the histograms: counts and rates stay right, quantiles do not."""
+        self.lateness = NotKept()
+        for tally in self.tallies.values():
+            tally.responses, tally.services = NotKept(), NotKept()
+
+
+def begun(tally: Tally, timeout: float | None = None, service: bool = False) -> Due:
+    """Return the response times (with `service` the service times) of all that was begun of an operation."""
+    left = tally.ended - tally.counts["passed"] - tally.timed_out
+    return Due(tally.service if service else tally.response, tally.timed_out, left, timeout)
+
 
 def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
     """Add up what frames tell of one phase."""
-    found = Measured()
-    spans: dict[int, list[int]] = {}
-    left: dict[int, int] = {}
+    return _sum(Measured.of(phase), frames)
+
+
+def recent(frames: Iterable[Frame], *, live: bool = False) -> Measured:
+    """Return what frames add up to, whatever part of the load's life they are of; `live`: of iterations alone."""
+    return _sum(Measured(PRESSED, ALL, live=live), frames)
+
+
+def _sum(found: Measured, frames: Iterable[Frame]) -> Measured:
     for frame in frames:
-        _add_rows(found, frame, phase)
-        if frame.phase == phase or (phase == Phase.MEASURE and frame.phase in PRESSED):
-            # How many were missed is known when nothing more begins: in the cool-down.
-            found.missed += frame.missed
-        if frame.phase in (phase, Phase.COOLDOWN):
-            # The last starts stand in the frame at whose end the load had ended.
-            found.lateness.add(frame.late)
-        if frame.phase == phase and frame.nanoseconds:
-            # Frames of no length are a ledger's: what is open there holds no client.
-            found.in_flight = max(found.in_flight, frame.in_flight)
-            left[frame.place] = frame.in_flight
-            span = spans.setdefault(frame.place, [0, 0])
-            span[0] += frame.nanoseconds
-            span[1] += frame.cpu
-    found.seconds = max((span[0] for span in spans.values()), default=0) / 1e9
-    found.left = sum(left.values())
-    found.cpu = max((span[1] / span[0] for span in spans.values() if span[0]), default=0.0)
+        found.take(frame)
     return found
 
 
-def _add_rows(found: Measured, frame: Frame, phase: int) -> None:
-    for row in frame.rows:
-        if row.phase != phase:
+def between(frames: Iterable[Frame], begin: int, end: int) -> Measured:
+    """Return what a test did between two times, by frames: of those that cross an edge rates take the share inside.
+
+    Whatever was due in it, or before: what a backlog hands over is no more than what the system does in that time.
+    """
+    known = list(frames)
+    measured = recent(frame for frame in known if begin < frame.time <= end)
+    done: dict[tuple[str, bool], list[float]] = {}
+    for frame in known:
+        inside = min(frame.time, end) - max(frame.time - frame.nanoseconds, begin)
+        if inside <= 0 or frame.nanoseconds <= 0:
             continue
-        tally = found.tallies.setdefault((row.operation, row.iteration), Tally(row.operation, row.iteration))
-        for name in OUTCOMES:
-            tally.counts[name] += getattr(row, name)
-        for name in AMOUNTS:
-            setattr(tally, name, getattr(tally, name) + getattr(row, name))
-        tally.responses.add(row.response)
-        tally.services.add(row.service)
+        share = inside / frame.nanoseconds
+        for row in frame.rows:
+            if row.phase in PRESSED:
+                both = done.setdefault((row.operation, row.iteration), [0.0, 0.0])
+                both[0] += share * row.done
+                both[1] += share * row.moved
+    for key, (passed, moved) in done.items():
+        tally = measured.tallies.setdefault(key, Tally(*key))
+        tally.done, tally.moved = round(passed), round(moved)
+    return measured

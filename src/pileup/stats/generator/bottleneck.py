@@ -14,7 +14,7 @@ from pileup.model.record import Phase
 from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
 from pileup.stats.cases import CaseData
-from pileup.stats.frames.distribution import merged
+from pileup.stats.frames.totals import Measured
 from pileup.stats.generator import holdups
 from pileup.stats.generator.holdups import BUSY_CPU, Bar, Stretch
 from pileup.stats.monitors import Whole
@@ -87,13 +87,13 @@ def one_line(found: Sequence[Limit]) -> str:
     return "; ".join(told + more)
 
 
-def seen(data: CaseData, share: float) -> float:
+def seen(measured: Measured, share: float) -> float:
     """Return a quantile (ns) of the response times as users saw them, over all that was due.
 
     What did not pass is slower than any: infinity where so much of it did not.
     """
-    passed = merged(part for tally in data.measured.iterations() for part in tally.responses.parts)
-    counts = data.measured.counts()
+    passed = measured.response
+    counts = measured.counts()
     rank = share * (counts.ended + counts.missed)
     if passed.count == 0 or rank > passed.count:
         return math.inf
@@ -160,7 +160,7 @@ def _bar(data: CaseData) -> Bar:
         share = hold.half / abs(hold.at) if hold.half and hold.at else 1.0
         band = share * measured_seconds(data) * 1e9
         return Bar(band, band)
-    half = LATE_SHARE * seen(data, 0.5)
+    half = LATE_SHARE * seen(data.measured, 0.5)
     return Bar(max(half, LATE_SECOND), max(half, LOOP_LEAST))
 
 
@@ -186,7 +186,7 @@ def _busy(data: CaseData) -> str:
     if data.entry.hold or errors.count == 0 or starved(data):
         return ""
     late = holdups.median(errors)
-    enough = late >= max(LATE_SHARE * seen(data, 0.5), LATE_LEAST)
+    enough = late >= max(LATE_SHARE * seen(measured, 0.5), LATE_LEAST)
     return f"half of the starts came {format_time(late)} late or more" if enough else ""
 
 
@@ -196,7 +196,7 @@ def _told_late(data: CaseData) -> str:
     if errors.count == 0 or starved(data):
         return ""
     late = min(errors.quantile(0.99), errors.max)
-    enough = late > max(LATE_TOLD * seen(data, 0.99), LATE_LEAST)
+    enough = late > max(LATE_TOLD * seen(data.measured, 0.99), LATE_LEAST)
     return f"{format_time(late)} late at the 99th percentile" if enough else ""
 
 

@@ -17,7 +17,7 @@ from pileup.model import self_metrics
 from pileup.model.event import Event
 from pileup.model.record import Frame, Phase
 from pileup.model.units import format_fraction, format_time
-from pileup.stats.frames.distribution import merged
+from pileup.record.tally import merged
 from pileup.stats.monitors import Whole
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pileup.model.own_waits import EXPECT_WAIT, RECONNECT_PAUSE
 from pileup.model.units import format_count, format_time
-from pileup.stats.frames.totals import Measured, Tally
+from pileup.record.tally import Tally
+from pileup.stats.frames.totals import Measured
 
 
 def own_words(measured: Measured) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from itertools import count
 
 import numpy as np
 
@@ -82,6 +84,13 @@ def quantile_ranks(share: float, n: int) -> tuple[int, int] | None:
     low = first + int(np.searchsorted(below, TAIL, side="right"))
     high = first + 1 + int(np.searchsorted(below, 1 - TAIL, side="left"))
     return (low, high) if low >= 1 and high <= n else None
+
+
+@cache
+def fewest(share: float) -> int:
+    """Return how many values a quantile takes at least, to have such ranks; so many and more always do."""
+    known = max(1, math.floor(math.log(TAIL) / math.log(max(share, 1 - share))))
+    return next(n for n in count(known) if quantile_ranks(share, n) is not None)
 
 
 def binomial(n: int, share: float) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.float64]]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 
-from pileup.model.record import Frame, Phase
+from pileup.model.record import Frame, FrameRow
 from pileup.model.results import Figure, Interval
-from pileup.stats.frames.totals import MOST_SHORT, Measured, Tally
+from pileup.record.tally import Tally
+from pileup.stats.frames import timeline
+from pileup.stats.frames.totals import Measured
 from pileup.stats.frames.window import Window
 from pileup.stats.intervals.confidence import LEVEL, batch_means, poisson
 from pileup.stats.intervals.correlated import Dependence, amount_interval
@@ -22,7 +23,7 @@ def rate(
         return _longer(tally, measured, seconds)
     if known is not None and known.count is not None and window is not None:
         return _known(tally.done, known.count, window, "rate", tally)
-    return _figure(tally.done, seconds, "rate", tally, _series(frames, tally, "passed"))
+    return _figure(tally.done, seconds, "rate", tally, _seconds(frames, tally, lambda row: row.passed))
 
 
 def throughput(
@@ -33,7 +34,7 @@ def throughput(
     by_ends = not takes_longer(tally, measured)
     if by_ends and known is not None and known.moved is not None and window is not None:
         return _known(tally.moved, known.moved, window, "bandwidth", tally)
-    return _figure(tally.moved, seconds, "bandwidth", tally, _series(frames, tally, "moved"))
+    return _figure(tally.moved, seconds, "bandwidth", tally, _seconds(frames, tally, lambda row: row.moved))
 
 
 def takes_longer(tally: Tally, measured: Measured) -> bool:
@@ -92,16 +93,6 @@ MANY = 30
 """Fewer events than this are taken as independent: their batches would be mostly empty."""
 
 
-def _series(frames: Sequence[Frame], tally: Tally, amount: str) -> list[float]:
-    """Return amounts per second while measuring, summed over places, by the time things ended."""
-    key = (tally.operation, tally.iteration)
-    parts: dict[tuple[int, int], tuple[int, int]] = {}
-    for frame in frames:
-        if frame.phase == Phase.MEASURE and frame.nanoseconds >= MOST_SHORT:
-            # Two frames of a place may end in one second, none in the next: together they are no double rate.
-            place = (frame.time // 10**9, frame.place)
-            before, nanoseconds = parts.get(place, (0, 0))
-            found = sum(getattr(row, amount) for row in frame.rows if (row.operation, row.iteration) == key)
-            parts[place] = (before + found, nanoseconds + frame.nanoseconds)
-    rates = [(second, found / nanoseconds * 1e9) for (second, _), (found, nanoseconds) in sorted(parts.items())]
-    return [sum(value for _, value in group) for _, group in groupby(rates, key=lambda rate: rate[0])]
+def _seconds(frames: Sequence[Frame], tally: Tally, of: Callable[[FrameRow], int]) -> list[float]:
+    """Return an amount of an operation per second while measuring, by the time things ended."""
+    return timeline.amounts(frames, (tally.operation, tally.iteration), of)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pileup.model.check import Check, Selected
-from pileup.model.record import Frame, Phase, SampleRow
+from pileup.model.record import Frame, SampleRow
 from pileup.stats.frames.detached import is_ledger
-from pileup.stats.frames.totals import PRESSED, Measured, measure
+from pileup.stats.frames.totals import recent
 from pileup.stats.monitors import whole_series
 from pileup.stats.verdicts.resolve import Part, of_test, of_values, to_base
 
@@ -76,13 +76,3 @@ class Count:
             if self.cases(frame.case) and is_ledger(frame) == self.ledger:
                 self._known[frame.place, frame.case] = frame.in_flight
         return float(sum(self._known.values()))
-
-
-def recent(frames: Iterable[Frame]) -> Measured:
-    """Return what frames add up to, whatever part of the load's life they are of."""
-    return measure(_as_measured(frame) for frame in frames)
-
-
-def _as_measured(frame: Frame) -> Frame:
-    rows = tuple(replace(row, phase=Phase.MEASURE) for row in frame.rows if row.phase in PRESSED)
-    return replace(frame, phase=Phase.MEASURE, rows=rows)

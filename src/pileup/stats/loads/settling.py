@@ -11,7 +11,6 @@ from pileup.model.record import Frame, Phase
 from pileup.model.results import SteadyState, Timeline
 from pileup.model.units import format_time
 from pileup.stats.frames.timeline import timeline
-from pileup.stats.frames.totals import PRESSED
 from pileup.stats.frames.window import Window
 from pileup.stats.loads.steady_state import LEAST, steady
 from pileup.stats.verdicts.resolve import amount
@@ -40,7 +39,7 @@ def settled(
         event.kind in UPSETTING and event.end > (case.started or 0) and event.begin < window.end for event in events
     ):
         return None
-    found = timeline(frame for frame in frames if frame.phase in PRESSED)
+    found = timeline(frames)
     level = [place for place, phase in enumerate(found.phase) if phase in LEVEL] if found else []
     if found is None or len(level) < LEAST:
         return None

@@ -17,7 +17,7 @@ import numpy as np
 from pileup.model.record import Frame
 from pileup.model.units import format_count, format_rate, format_time
 from pileup.stats.cases import CaseData
-from pileup.stats.frames.distribution import bins, merged
+from pileup.stats.frames.distribution import bins
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.holdups import Stretch, stops
 from pileup.stats.generator.undisturbed import cut
@@ -63,7 +63,7 @@ def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData], series: S
     told = {}
     for number, gaps in _gaps(connection, {number: data.window for number, data in closed.items()}).items():
         data = closed[number]
-        response = merged(part for tally in data.measured.iterations() for part in tally.responses.parts)
+        response = data.measured.response
         stopped = stops(data.frames, series)
         long = [gap for gap in gaps if _is_long(gap, response, data.window)]
         theirs = [

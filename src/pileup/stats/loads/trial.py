@@ -14,10 +14,10 @@ from pileup.model.verdict import Verdict
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.detached import is_ledger
 from pileup.stats.frames.distribution import TOO_FEW
-from pileup.stats.frames.totals import PRESSED, Measured, Tally
+from pileup.stats.frames.totals import between
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.bottleneck import answers
-from pileup.stats.loads.gauge import Gauge, recent
+from pileup.stats.loads.gauge import Gauge
 from pileup.stats.monitors import Whole, whole_series
 from pileup.stats.verdicts import resolve
 from pileup.stats.verdicts.case_failure import not_passed as outcomes
@@ -160,7 +160,7 @@ class Trials:
         if asked.own:
             return of_test(asked.check, asked.selected, [mine.part])
         theirs = (frame for frame in frames if frame.case in asked.cases)
-        part = Part(seen_between(theirs, looked.begin, looked.end), looked.window)
+        part = Part(between(theirs, looked.begin, looked.end), looked.window)
         return of_test(asked.check, asked.selected, [part])
 
 
@@ -173,30 +173,6 @@ def holds(check: Check, figure: Figure) -> bool | None:
     if verdict is Verdict.UNKNOWN and figure.above is None:
         return None
     return verdict.met
-
-
-def seen_between(frames: Iterable[Frame], begin: int, end: int) -> Measured:
-    """Return what a test did between two times, by frames: of those that cross an edge rates take the share inside.
-
-    Whatever was due in it, or before: what a backlog hands over is no more than what the system does in that time.
-    """
-    known = list(frames)
-    measured = recent(frame for frame in known if begin < frame.time <= end)
-    done: dict[tuple[str, bool], list[float]] = {}
-    for frame in known:
-        inside = min(frame.time, end) - max(frame.time - frame.nanoseconds, begin)
-        if inside <= 0 or frame.nanoseconds <= 0:
-            continue
-        share = inside / frame.nanoseconds
-        for row in frame.rows:
-            if row.phase in PRESSED:
-                both = done.setdefault((row.operation, row.iteration), [0.0, 0.0])
-                both[0] += share * row.done
-                both[1] += share * row.moved
-    for key, (passed, moved) in done.items():
-        tally = measured.tallies.setdefault(key, Tally(*key))
-        tally.done, tally.moved = round(passed), round(moved)
-    return measured
 
 
 def _due(counts: Counts) -> int:

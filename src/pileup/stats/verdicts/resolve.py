@@ -14,8 +14,9 @@ from pileup.model import units
 from pileup.model.check import TIMES, Check, Selected
 from pileup.model.record import Frame
 from pileup.model.results import Figure, Interval
-from pileup.stats.frames.distribution import NEARLY_ALL, TOO_FEW, Due, mean, quantile
-from pileup.stats.frames.totals import Measured, Tally
+from pileup.record.tally import Tally
+from pileup.stats.frames.distribution import NEARLY_ALL, TOO_FEW, Due, mean, pooled, quantile
+from pileup.stats.frames.totals import Measured, begun
 from pileup.stats.frames.window import Window
 from pileup.stats.intervals import rates, shares
 from pileup.stats.intervals.confidence import LEVEL, Z, quantile_ranks
@@ -49,8 +50,7 @@ class Part:
 
     def begun(self, tally: Tally, service: bool = False) -> Due:
         """Return the response times (with `service` the service times) of all that was begun of an operation."""
-        left = tally.ended - tally.counts["passed"] - tally.timed_out
-        return Due(tally.service if service else tally.response, tally.timed_out, left, self.timeout)
+        return begun(tally, self.timeout, service)
 
     def known(self, tally: Tally) -> Dependence | None:
         """Return how the values of an operation depend on their neighbours; those of service times as of responses."""
@@ -179,15 +179,9 @@ def _due(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[
     """Return the durations that a check speaks of, of all cases together: what was missed was due, and never begun."""
     service = selected.field in SERVICE
     found = [part.begun(tally, service) for part, tally in tallies]
-    histogram = Histogram()
-    for each in found:
-        histogram.add(each.passed)
-    if selected.field in OF_PASSED:
-        return Due(histogram)
-    timeout = min((each.timeout for each in found if each.timeout is not None), default=None)
     missed = sum(part.measured.missed for part in parts) if selected.operation is None and not service else 0
-    unanswered = sum(each.unanswered for each in found) + missed
-    return Due(histogram, sum(each.timed_out for each in found), unanswered, timeout)
+    due = pooled(found, missed)
+    return Due(due.passed) if selected.field in OF_PASSED else due
 
 
 def of_passed(figure: Figure, due: Due) -> Figure:

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats as exact
 
-from pileup.stats.intervals.confidence import TAIL, batch_means, poisson, quantile_ranks, student, wilson
+from pileup.stats.intervals.confidence import TAIL, batch_means, fewest, poisson, quantile_ranks, student, wilson
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 1000), (999, 1000)])
@@ -53,6 +53,13 @@ def test_a_quantile_needs_so_many_values(share, fewest):
     assert quantile_ranks(share, fewest - 1) is None
     assert quantile_ranks(share, fewest)[1] == fewest
     assert fewest == math.ceil(math.log(TAIL) / math.log(share))
+
+
+@pytest.mark.parametrize("share", [0.001, 0.07, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999])
+def test_from_the_fewest_values_on_there_always_are_ranks(share):
+    least = fewest(share)
+    assert [n for n in range(max(1, least - 300), least) if quantile_ranks(share, n) is not None] == []
+    assert [n for n in range(least, least + 300) if quantile_ranks(share, n) is None] == []
 
 
 def test_batches_of_a_constant_have_no_width():
