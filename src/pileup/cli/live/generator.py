@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pileup.cli.live.state import CaseState, State
-from pileup.cli.live.tally import histogram
 from pileup.model import self_metrics
 from pileup.model.record import Phase
 from pileup.model.units import format_time
+from pileup.record.tally import merged
 
 BUSY = 90.0
 """CPU of a place, % of each core that it may press from, at which pileup is the bottleneck (as in
@@ -60,12 +60,7 @@ def _worst(newest: dict[tuple[str, str, str], float], metric: str) -> float:
 
 def _late(case: CaseState, share: float = 0.99) -> int:
     """Return a quantile of the start errors of the newest frames of a case, ns; 0 where nothing began."""
-    found = histogram()
-    if found is None:
-        return 0
-    for frame in case.tally.places.values():
-        if frame.late:
-            found.merge(frame.late)
+    found = merged(frame.late for frame in case.tally.places.values())
     return min(found.quantile(share), found.max) if found.count else 0
 
 
@@ -74,9 +69,8 @@ def _is_late(case: CaseState) -> bool:
     tally = case.tally
     if tally.phase != Phase.MEASURE or (case.rate and any(_starved(case))):
         return False
-    median = tally.recent().quantile(0.5)
-    # where nothing passed there is nothing that a late start could have made longer
-    return median is not None and _late(case, 0.5) > max(LATE_SHARE * median, LATE_LEAST)
+    # where less than half passed there is no median that a late start could have made longer
+    return _late(case, 0.5) > max(LATE_SHARE * tally.now().median, LATE_LEAST)
 
 
 def _starved(case: CaseState) -> list[bool]:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from pileup.cli.live import generator
 from pileup.cli.live.state import CaseState, State
-from pileup.cli.live.tally import Part
+from pileup.cli.live.tally import Now, Point, quantiles
 from pileup.model import self_metrics
-from pileup.model.record import Phase
+from pileup.model.record import OF_DUE, Phase
+from pileup.model.results import Counts
 from pileup.model.units import format_bandwidth, format_count, format_rate, format_size, format_time
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -116,26 +117,27 @@ def _case(case: CaseState, now: int, width: int) -> list[Text]:
         + Text(f"  {phase_of(case)}", style="yellow")
         + Text(f"  {clock(elapsed)}  {case.load}", style="dim")
     )
-    recent, part = tally.recent(), tally.so_far()
-    lines = [head, _rates(case, recent, width), _with_spark(_quantiles("last 5 s", recent), case.tails, width)]
-    if part.times is not None and part.times.count:
-        lines.append(_quantiles("so far", part))
-    return [*lines, _counts(part)]
+    recent, part, history = tally.now(), tally.so_far(), tally.history
+    line = _quantiles("last 5 s", recent.quantiles)
+    lines = [head, _rates(case, recent, history, width), _with_spark(line, [each.tail for each in history], width)]
+    if (due := part.due(tally.timeout)).n:
+        lines.append(_quantiles("so far", quantiles(due)))
+    return [*lines, _counts(part.counts())]
 
 
-def _rates(case: CaseState, recent: Part, width: int) -> Text:
+def _rates(case: CaseState, recent: Now, history: Iterable[Point], width: int) -> Text:
     tally = case.tally
     line = _label("iterations") + Text(f"{format_rate(recent.rate):<11}", style="bold")
     if case.rate:
         behind = recent.started_rate < 0.95 * case.rate and tally.phase == Phase.MEASURE
         asked = f"started {format_rate(recent.started_rate)} of {format_rate(case.rate)}  "
         line += Text(asked, style="yellow" if behind else "")
-    if recent.bytes:
+    if recent.bandwidth:
         line += Text(f"{format_bandwidth(recent.bandwidth)}  ", style="bold")
     line += Text(f"in flight {format_count(tally.in_flight)}  clients {format_count(tally.clients)}  ")
     if tally.open:
         line += Text(f"open {format_count(tally.open)}  ", style="bold")
-    return _with_spark(line, case.rates, width)
+    return _with_spark(line, [each.rate for each in history], width)
 
 
 def _with_spark(line: Text, values: Iterable[float], width: int) -> Text:
@@ -144,17 +146,17 @@ def _with_spark(line: Text, values: Iterable[float], width: int) -> Text:
     return line + Text(sparkline(values, min(room, 60)), style="cyan") if room >= 8 else line
 
 
-def _quantiles(word: str, part: Part) -> Text:
+def _quantiles(word: str, quantiles: dict[str, str]) -> Text:
     line = _label(word)
-    for share, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99")):
-        value = part.quantile(share)
-        line += Text(f"{name} ", style="dim") + Text(f"{format_time(value) if value else '-':<11}")
+    for name, told in quantiles.items():
+        line += Text(f"{name} ", style="dim") + Text(f"{told:<11}")
     return line
 
 
-def _counts(part: Part) -> Text:
+def _counts(counts: Counts) -> Text:
     line = _label("outcomes")
-    for name, count in (part.counts | {"missed": part.missed}).items():
+    for name in OF_DUE:
+        count = getattr(counts, name)
         if count or name in {"passed", "failed", "missed"}:
             style = "green" if name == "passed" else "red" if count else "dim"
             line += Text(f"{name} ", style="dim") + Text(f"{format_count(count)}  ", style=style)

@@ -8,18 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pileup.cli.live.tally import RECENT, CaseTally
+from pileup.cli.live.tally import NEVER, RECENT, CaseTally
 from pileup.model import self_metrics
 from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, FindEntry, RunState
-from pileup.model.record import CaseOutcome, Frame, Phase
+from pileup.model.record import PRESSED, CaseOutcome, Frame
 from pileup.record import ErrorTail, Position, RunFolder
 
-HISTORY = 240
-"""Seconds that sparklines can show."""
 MESSAGES = 6
-NEVER = 2**63
-PRESSED = {Phase.RAMP, Phase.WARM_UP, Phase.MEASURE, Phase.COOLDOWN}
 
 
 @dataclass(slots=True)
@@ -40,31 +36,11 @@ class CaseState:
     trial: int = 0
     """Number of the trial under way while a level is looked for; 0 otherwise."""
     tally: CaseTally = field(default_factory=CaseTally)
-    rates: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
-    """Passed in each second."""
-    tails: deque[float] = field(default_factory=lambda: deque(maxlen=HISTORY))
-    """p99 of each second, ns; 0 where nothing passed."""
-
-    def take(self, frames: Sequence[Frame]) -> None:
-        """Add frames of all places in the order of time; frames of one second become one point of the history."""
-        seconds: dict[int, CaseTally] = {}
-        for frame in frames:
-            self.tally.take(frame)
-            if frame.nanoseconds == 0:
-                continue
-            seconds.setdefault(frame.time // 10**9, CaseTally()).take(frame)
-        for together in seconds.values():
-            recent = together.recent()
-            self.rates.append(recent.rate)
-            self.tails.append(recent.quantile(0.99) or 0)
 
     def look_for(self, find: FindEntry | None) -> None:
         """Take in what run.json says of the search for a level: trials come before what is measured."""
         self.trial = len(find.trials) + 1 if find and find.measuring is None else 0
-        since = NEVER if self.trial else (find.measuring or 0) if find else 0
-        if 0 < self.tally.since < since < NEVER:
-            self.tally.parts.clear()  # a level that was measured and not confirmed is no part of the figures
-        self.tally.since = since
+        self.tally.begin(NEVER if self.trial else (find.measuring or 0) if find else 0)
 
     @property
     def running(self) -> bool:
@@ -117,6 +93,9 @@ class Watcher:
         self._now = now
         self._folder: RunFolder | None = None
         self._frames: Position | None = None
+        """How far frames were read."""
+        self._tail: tuple[Sequence[Frame], Position] | None = None
+        """What was behind that when this look began, and where it ends."""
         self._samples: Position | None = None
         self._errors: dict[int, ErrorTail] = {}
         self._events = 0
@@ -128,7 +107,8 @@ class Watcher:
     def look(self) -> State:
         """Bring the state up to date and return it."""
         self.state.now = self._now()
-        for part in (self._read_info, self._read_events, self._read_frames, self._read_samples, self._read_errors):
+        events, samples = self._read_events, self._read_samples
+        for part in (self._find_frames, self._read_info, events, self._read_frames, samples, self._read_errors):
             try:
                 part()
             except Exception:  # noqa: S112  # a screen never ends a run; it looks again
@@ -142,8 +122,15 @@ class Watcher:
             self._folder = RunFolder.open(self._path)
         return self._folder
 
+    def _find_frames(self) -> None:
+        """See where frames end before run.json is read: that then knows what each of them was pressed for."""
+        self._tail = None
+        self._tail = self._open().tail_frames(self._frames)
+
     def _read_info(self) -> None:
+        tail, self._tail = self._tail, None
         run = self._open().manifest()
+        self._tail = tail  # frames wait until run.json can be read
         state = self.state
         state.title, state.started = run.title, run.started
         state.ended = run.state is RunState.ENDED
@@ -153,6 +140,7 @@ class Watcher:
             case = state.cases.get(entry.id) or self._add(entry)
             case.look_for(entry.find)
             case.rate, case.workers = entry.rate, entry.workers or 1
+            case.tally.timeout = entry.timeout
             if entry.started:
                 case.started = entry.started
             if entry.outcome:
@@ -200,14 +188,16 @@ class Watcher:
             messages.append(known)
 
     def _read_frames(self) -> None:
-        frames, self._frames = self._open().tail_frames(self._frames)
+        if self._tail is None:
+            return
+        frames, self._frames = self._tail
         pressed: dict[int, list[Frame]] = {}
         for frame in sorted(frames, key=lambda each: each.time):
             if frame.phase in PRESSED and (frame.case, frame.place) not in self._void:
                 pressed.setdefault(frame.case, []).append(frame)
         for number, together in pressed.items():
             if number in self.state.cases:
-                self.state.cases[number].take(together)
+                self.state.cases[number].tally.take(together)
 
     def _read_samples(self) -> None:
         rows, self._samples = self._open().tail_samples(self._samples)

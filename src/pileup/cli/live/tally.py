@@ -1,137 +1,151 @@
-"""Counts and quantiles of a case while it runs, summed up from frames."""
+"""A case while it runs: its figures so far and of the last seconds, added up as those of the report are."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from pileup.model.record import Frame, FrameRow, Phase
-
-if TYPE_CHECKING:
-    from pileup._core._native import Histogram
+from pileup.model.record import Frame, Phase
+from pileup.model.results import Figure
+from pileup.model.units import format_time
+from pileup.stats.frames.detached import is_ledger
+from pileup.stats.frames.distribution import Due, plain_quantile
+from pileup.stats.frames.timeline import Second, Seconds
+from pileup.stats.frames.totals import Measured, recent
+from pileup.stats.generator.bottleneck import seen
+from pileup.stats.verdicts.resolve import unanswered
 
 RECENT = 5 * 10**9
 """What "now" means for rates and quantiles, ns."""
-OUTCOMES = ("passed", "failed", "refused", "ambiguous", "unfinished", "lost")
+HISTORY = 240
+"""Seconds that sparklines can show."""
+OPEN = 4
+"""Of them, seconds of which frames may still come."""
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+NEVER = 2**63
 
 
-def histogram() -> Histogram | None:
-    """Return an empty histogram, or None where the compiled module is not built."""
-    try:
-        from pileup._core._native import Histogram
-    except ImportError:
-        return None
-    return Histogram()
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One second of the history."""
+
+    rate: float
+    """Passed per second."""
+    tail: float
+    """p99 of the response times, ns; 0 where nothing passed."""
+
+    @staticmethod
+    def of(second: Second) -> Point:
+        """Return what is shown of a second."""
+        return Point(second.rates.passed, second.tail)
 
 
-@dataclass(slots=True)
-class Part:
-    """Frames added up: one phase of a case, or the last seconds of it."""
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Figures of the last seconds."""
 
-    nanoseconds: int = 0
-    started: int = 0
-    missed: int = 0
-    bytes: int = 0
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
-    times: Histogram | None = None
+    rate: float
+    """Passed per second, as the next two."""
+    started_rate: float
+    bandwidth: float
+    quantiles: dict[str, str]
+    median: float
+    """Of the response times, ns; infinite where less than half passed."""
 
-    def add(self, rows: Sequence[FrameRow]) -> None:
-        """Add the outcomes, bytes and times of some rows."""
-        iterations = [row for row in rows if row.iteration]
-        self.bytes += _bytes(rows, iterations)
-        for row in iterations:
-            for name in OUTCOMES:
-                self.counts[name] += getattr(row, name)
-            if row.response:
-                self.times = self.times if self.times is not None else histogram()
-                if self.times is not None:
-                    self.times.merge(row.response)
-
-    def add_starts(self, frame: Frame) -> None:
-        """Add what a frame says of its interval as a whole."""
-        self.nanoseconds += frame.nanoseconds
-        self.started += frame.started
-        self.missed += frame.missed
-
-    @property
-    def rate(self) -> float:
-        """Passed per second."""
-        return self.counts["passed"] * 1e9 / self.nanoseconds if self.nanoseconds else 0.0
-
-    @property
-    def started_rate(self) -> float:
-        """Started per second."""
-        return self.started * 1e9 / self.nanoseconds if self.nanoseconds else 0.0
-
-    @property
-    def bandwidth(self) -> float:
-        """Bytes per second."""
-        return self.bytes * 1e9 / self.nanoseconds if self.nanoseconds else 0.0
-
-    def quantile(self, share: float) -> int | None:
-        """Return a quantile of the response times of what passed (ns), None where nothing did."""
-        return self.times.quantile(share) if self.times is not None and self.times.count else None
-
-
-def _bytes(rows: Sequence[FrameRow], iterations: Sequence[FrameRow]) -> int:
-    """Bytes of the iterations; of the operations inside them where iterations carry none."""
-    return sum(row.bytes for row in iterations) or sum(row.bytes for row in rows)
+    @staticmethod
+    def of(measured: Measured, timeout: float | None) -> Now:
+        """Return the figures of what the last seconds add up to: its histogram is large, and not kept for them."""
+        told = quantiles(measured.due(timeout))
+        return Now(measured.rate, measured.started_rate, measured.bandwidth, told, seen(measured, 0.5))
 
 
 @dataclass(slots=True)
 class CaseTally:
-    """A case so far: per phase, and its last seconds. Frames of several places may come in any order."""
+    """A case so far: per phase, its seconds, and its last ones. Frames of several places may come in any order."""
 
     phase: int = Phase.SETUP
     since: int = 0
     """When the load itself began, ns since the epoch: what was pressed before are trials, none of its phases."""
-    parts: dict[int, Part] = field(default_factory=dict)
+    timeout: float | None = None
+    """What an iteration may take, ns."""
+    parts: dict[int, Measured] = field(default_factory=dict)
     places: dict[int, Frame] = field(default_factory=dict)
     """Newest frame of each place."""
     outliving: dict[int, int] = field(default_factory=dict)
     """Operations that outlive their iterations and are open, by place."""
-    _recent: deque[Frame] = field(default_factory=deque)
+    _seconds: Seconds = field(default_factory=Seconds)
+    _history: deque[Point] = field(default_factory=lambda: deque(maxlen=HISTORY))
+    """Seconds of which nothing more comes,"""
+    _going_on: list[Point] = field(default_factory=list)
+    """and the others."""
+    _newest: list[Frame] = field(default_factory=list)
+    """Frames of the last seconds."""
+    _now: Now | None = None
+    """Their figures; None: not known yet."""
+    _settled: bool = False
 
-    def take(self, frame: Frame) -> None:
-        """Add a frame. One of no length is a ledger's: it tells of operations that hold no client."""
-        if frame.nanoseconds == 0:
+    def take(self, frames: Iterable[Frame]) -> None:
+        """Add frames of a load's life."""
+        self._settled, self._now = False, None
+        for frame in frames:
+            self._take(frame)
+        last = max((frame.time for frame in self._newest), default=0)
+        self._newest = [frame for frame in self._newest if frame.time > last - RECENT]
+        self._history.extend(map(Point.of, self._seconds.close(OPEN)))
+        self._going_on = [Point.of(second) for second in self._seconds.in_order()]
+
+    def _take(self, frame: Frame) -> None:
+        """Add a frame. One of a ledger tells of operations that hold no client."""
+        if is_ledger(frame):
             self.outliving[frame.place] = frame.in_flight
             return
-        of_trial = frame.time < self.since
+        of_trial = frame.time <= self.since
         self.phase = max(self.phase, min(frame.phase, Phase.WARM_UP) if of_trial else frame.phase)
-        self._part(frame.phase).add_starts(frame)
-        for phase in {row.phase for row in frame.rows}:
-            self._part(phase).add([row for row in frame.rows if row.phase == phase])
+        if not of_trial or self.since == NEVER:
+            self._add(frame)
         self.places[frame.place] = frame
-        self._recent.append(frame)
-        while self._recent[0].time <= frame.time - RECENT:
-            self._recent.popleft()
+        self._seconds.take(frame)
+        self._newest.append(frame)
 
-    def _part(self, phase: int) -> Part:
-        return self.parts.setdefault(phase, Part())
+    def _add(self, frame: Frame) -> None:
+        for phase in range(min(self.phase, Phase.MEASURE), Phase.MEASURE + 1):  # what is over is not shown any more
+            self.parts.setdefault(phase, Measured.shown(phase)).take(frame)
+
+    def begin(self, since: int) -> None:
+        """Count anew, from a time on: what was pressed before is no part of the figures; NEVER: trials go on."""
+        if since != self.since:
+            self.since, self.phase = since, Phase.SETUP
+            self.parts.clear()
 
     def settle(self) -> None:
         """Let go of what only a running case needs: histograms take room, and there may be many cases."""
-        self._recent.clear()
+        if self._settled:
+            return
+        self._settled, self._now = True, None
+        self._newest.clear()
+        self._seconds, self._history, self._going_on = Seconds(), deque(maxlen=HISTORY), []
         for part in self.parts.values():
-            part.times = None
+            part.forget_durations()
 
-    def so_far(self) -> Part:
+    def so_far(self) -> Measured:
         """Return the phase under way: the measured part once that has begun, with what was missed at its end."""
-        part = self.parts.get(min(self.phase, Phase.MEASURE)) or Part()
-        after = self.parts.get(Phase.COOLDOWN)
-        return replace(part, missed=part.missed + after.missed) if after else part
+        return self.parts.get(min(self.phase, Phase.MEASURE)) or Measured()
 
-    def recent(self) -> Part:
-        """Return the last seconds, as if one place had done all."""
-        part = Part()
-        for frame in self._recent:
-            part.add_starts(frame)
-            part.add(frame.rows)
-        part.nanoseconds //= max(1, len({frame.place for frame in self._recent}))
-        return part
+    def recent(self) -> Measured:
+        """Return what the last seconds add up to."""
+        return recent(self._newest, live=True)
+
+    def now(self) -> Now:
+        """Return the figures of the last seconds."""
+        if self._now is None:
+            self._now = Now.of(self.recent(), self.timeout)
+        return self._now
+
+    @property
+    def history(self) -> list[Point]:
+        """The last seconds, one by one."""
+        return [*self._history, *self._going_on][-HISTORY:]
 
     @property
     def in_flight(self) -> int:
@@ -147,3 +161,14 @@ class CaseTally:
     def clients(self) -> int:
         """Clients that exist, over all places."""
         return sum(frame.clients for frame in self.places.values())
+
+
+def quantiles(due: Due) -> dict[str, str]:
+    """Return what is shown of response times, as the report has it: over all that was due; "-" for too few."""
+    return {name: _shown(plain_quantile(due, share)) for name, share in SHARES.items()}
+
+
+def _shown(figure: Figure) -> str:
+    if figure.above is not None:
+        return unanswered(replace(figure, note=""))
+    return format_time(figure.value) if figure.value else "-"

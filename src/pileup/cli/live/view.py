@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pileup.cli.live.state import CaseState, State, Watcher
+from pileup.model.record import OF_DUE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,17 +101,15 @@ class Lines:
 def progress(case: CaseState) -> str:
     """Return how a case goes in one line."""
     from pileup.cli.live.screen import phase_of
-    from pileup.model.units import format_bandwidth, format_rate, format_time
+    from pileup.model.units import format_bandwidth, format_rate
 
-    recent, tally = case.tally.recent(), case.tally
+    recent, tally = case.tally.now(), case.tally
     parts = [f"passed {format_rate(recent.rate)}"]
     if case.rate:
         parts.append(f"started {format_rate(recent.started_rate)} of {format_rate(case.rate)}")
-    if recent.bytes:
+    if recent.bandwidth:
         parts.append(format_bandwidth(recent.bandwidth))
-    for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        if value := recent.quantile(share):
-            parts.append(f"{name} {format_time(value)}")
+    parts += [f"{name} {told}" for name, told in recent.quantiles.items() if told != "-"]
     parts.append(f"{tally.in_flight} in flight")
     if tally.open:
         parts.append(f"{tally.open} open")
@@ -121,9 +120,8 @@ def totals(case: CaseState, before: str = " (") -> str:
     """Return the counts of a case so far, only those that are not zero."""
     from pileup.model.units import format_count
 
-    part = case.tally.so_far()
-    counts = {**part.counts, "missed": part.missed}
-    words = [f"{format_count(count)} {name}" for name, count in counts.items() if count]
+    counts = case.tally.so_far().counts()
+    words = [f"{format_count(count)} {name}" for name in OF_DUE if (count := getattr(counts, name))]
     return f"{before}{', '.join(words)}{')' if before.endswith('(') else ''}" if words else ""
 
 

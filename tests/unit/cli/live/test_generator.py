@@ -30,9 +30,9 @@ def encoded(*times: int) -> bytes:
 
 
 def press(found: State, late: int, in_flight: int = 1, passed: int = 10) -> None:
-    times = encoded(20 * MS) if passed else b""
+    times = encoded(*[20 * MS] * passed)
     row = FrameRow("copy", True, Phase.MEASURE, passed, 10 - passed, 0, 0, 0, 0, 0, 10, times, times)
-    found.cases[1].take([Frame(NOW, SECOND, 0, 1, Phase.MEASURE, 10, 0, in_flight, 8, 0, encoded(late), (row,))])
+    found.cases[1].tally.take([Frame(NOW, SECOND, 0, 1, Phase.MEASURE, 10, 0, in_flight, 8, 0, encoded(late), (row,))])
 
 
 def test_a_generator_that_keeps_up_is_one_quiet_line() -> None:
