@@ -12,11 +12,9 @@ from tests.support import ROOT
 
 STAGES = {
     "crates/pileup-engine/tests/it/puller.rs",
-    "crates/pileup-schedule/src/closed.rs",
-    "crates/pileup-schedule/src/lib.rs",
-    "crates/pileup-schedule/src/load.rs",
-    "crates/pileup-schedule/src/open.rs",
-    "crates/pileup-schedule/src/segment.rs",
+    "crates/pileup-schedule/src/shapes/mod.rs",
+    "crates/pileup-schedule/src/shapes/segments.rs",
+    "crates/pileup-schedule/tests/bounds.rs",
     "crates/pileup-schedule/tests/shapes.rs",
     "src/pileup/fleet/order.py",
     "src/pileup/fleet/program_runner.py",

@@ -153,7 +153,7 @@ impl Press {
     /// # Errors
     /// For a load that is not steered, or a level that it cannot have.
     pub fn set_level(&self, level: f64, at: i64) -> Result<(), PressError> {
-        let Some(most) = self.load.steered else {
+        let Some(most) = self.load.steered() else {
             return Err(PressError::NotSteered(self.load.name.clone()));
         };
         if !(0.0..=most).contains(&level) {

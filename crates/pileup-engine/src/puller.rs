@@ -131,7 +131,7 @@ impl Puller {
                 unborn: load.shard,
                 next: load.shard,
                 turns: Vec::new(),
-                steps: load.steered.map(|_| Steps::new(u64::from(load.clients.unwrap_or(0)))),
+                steps: load.steered().map(|_| Steps::new(u64::from(load.clients.unwrap_or(0)))),
                 parked: Vec::new(),
             }
         };
@@ -188,7 +188,7 @@ impl Puller {
     fn exhausted(&mut self) -> bool {
         match &mut self.shape {
             Shape::Closed { next, .. } => *next >= self.load.limit(),
-            Shape::Open { arrivals, .. } if self.load.steered.is_some() => arrivals.spent(),
+            Shape::Open { arrivals, .. } if self.load.steered().is_some() => arrivals.spent(),
             Shape::Open { arrivals, .. } => arrivals.peek().is_none(),
         }
     }

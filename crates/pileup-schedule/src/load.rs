@@ -6,33 +6,9 @@ use std::fmt::{self, Display, Formatter};
 use serde::Deserialize;
 
 use crate::law::Law;
-use crate::replay::{Replay, ReplayError};
-use crate::segment::{self, Segment, Stage};
-
-/// The shape of a load.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// One iteration.
-    Once,
-    /// So many, one after another.
-    Times,
-    /// So many clients, each begins again when it is free.
-    Closed,
-    /// At a rate, whatever the system answers.
-    Open,
-}
-
-/// Spacing of an open load.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Arrivals {
-    /// Evenly.
-    #[default]
-    Constant,
-    /// As independent events.
-    Poisson,
-}
+use crate::plateau::{self, Plateau, Stage};
+use crate::shapes::{Flat, Shape, Shapes};
+use crate::told::{Arrivals, Kind, Told, Wrong};
 
 /// One load of one case at one place. Times in ns.
 #[derive(Clone, Debug, Deserialize)]
@@ -71,15 +47,9 @@ pub struct Load {
     /// Time measured.
     #[serde(rename = "for")]
     pub duration: Option<u64>,
-    /// Levels one after another, instead of clients or rate, ramp, warm-up and time.
-    #[serde(default)]
-    pub segments: Option<Vec<Segment>>,
-    /// The highest level it is ever told: then its clients or rate are those of the start and may be changed while it goes on.
-    #[serde(default)]
-    pub steered: Option<f64>,
-    /// Starts of a record instead of a rate, which is then only their mean.
-    #[serde(default)]
-    pub replay: Option<Replay>,
+    /// What gives it its levels, where that is not its clients or its rate alone.
+    #[serde(flatten)]
+    pub shapes: Shapes,
     /// Whether it only looks for something: what it measures counts as warm-up, and its warm-up as ramp.
     #[serde(default)]
     pub trial: bool,
@@ -105,34 +75,52 @@ pub struct Load {
 /// Clients of an open load that a worker has, at least, before another shares the load.
 const POOL: u32 = 32;
 
-/// A level as a number of clients.
-#[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturating
-pub fn whole(level: f64) -> u32 {
-    level.round() as u32
-}
-
 impl Load {
-    /// Its levels: those it is told, else the one of its clients or rate.
+    /// What gives it its levels.
     #[must_use]
-    pub fn levels(&self) -> Vec<Segment> {
-        self.look(<[Segment]>::to_vec)
+    pub(crate) fn shape(&self) -> &dyn Shape {
+        self.shapes.given().next().unwrap_or(&Flat)
+    }
+
+    /// Its levels: those of its shape, else the one of its clients or rate.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Plateau> {
+        self.look(<[Plateau]>::to_vec)
     }
 
     /// Look at its levels.
-    fn look<T>(&self, at: impl FnOnce(&[Segment]) -> T) -> T {
-        if let Some(segments) = &self.segments {
-            return at(segments);
+    pub(crate) fn look<T>(&self, at: impl FnOnce(&[Plateau]) -> T) -> T {
+        if let Some(levels) = self.shape().levels() {
+            return at(levels);
         }
         let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
         let (ramp, warm_up, duration) = (self.ramp, self.warm_up, self.duration);
-        at(&[Segment { level: level.unwrap_or(1.0), ramp, warm_up, duration }])
+        at(&[Plateau { level: level.unwrap_or(1.0), ramp, warm_up, duration }])
+    }
+
+    /// What shapes look at.
+    pub(crate) fn told(&self) -> Told {
+        Told {
+            kind: self.kind,
+            times: self.times,
+            clients: self.clients,
+            rate: self.rate,
+            ramp: self.ramp,
+            endless: self.endless,
+            duration: self.duration,
+        }
+    }
+
+    /// The highest level it is ever told; none where its level cannot be changed.
+    #[must_use]
+    pub fn steered(&self) -> Option<f64> {
+        self.shapes.steered.map(|highest| highest.0)
     }
 
     /// When nothing more begins, ns after the start; none for loads without a time.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
-        self.look(segment::end)
+        self.look(plateau::end)
     }
 
     /// Whether an iteration is due just when its client is there: only what has neither a time nor a pause.
@@ -144,23 +132,22 @@ impl Load {
     /// Part of the load's life at a time.
     #[must_use]
     pub fn stage(&self, time: u64) -> Stage {
-        self.look(|levels| segment::stage(levels, time))
+        self.look(|levels| plateau::stage(levels, time))
     }
 
     /// The parts of its life that are measured, (begin, end) in ns after the start; `u64::MAX` where no time ends one.
     #[must_use]
     pub fn measured(&self) -> Vec<(u64, u64)> {
-        self.look(segment::measured)
+        self.look(plateau::measured)
     }
 
     /// The most clients there are at a time in the whole load; none where an open load leaves that to the engine.
     #[must_use]
     pub fn most_clients(&self) -> Option<u32> {
-        match (&self.segments, self.kind) {
-            (Some(segments), Kind::Closed) => Some(u32::try_from(segment::most_clients(segments)).unwrap_or(u32::MAX)),
-            (_, Kind::Open) => self.clients,
-            (_, Kind::Closed) if self.steered.is_some() => self.steered.map(whole),
-            _ => Some(self.clients.unwrap_or(1)),
+        match self.kind {
+            Kind::Open => self.clients,
+            Kind::Closed => self.shape().most_clients().or(Some(self.clients.unwrap_or(1))),
+            Kind::Once | Kind::Times => Some(self.clients.unwrap_or(1)),
         }
     }
 
@@ -191,8 +178,15 @@ impl Load {
         } else if self.shard < clients {
             Self { shards: clients, ..whole }
         } else {
-            Self { kind: Kind::Times, times: Some(0), replay: None, ..whole }
+            Self { kind: Kind::Times, times: Some(0), ..whole }
         }
+    }
+
+    /// Which numbers of iterations are this shard's: k with k mod the second = the first; none when it begins nothing.
+    #[must_use]
+    pub fn numbers_here(&self) -> Option<(u64, u64)> {
+        let part = self.narrowed();
+        (part.limit() > 0).then_some((part.shard, part.shards))
     }
 
     /// How many of its workers this shard takes: each has a part of its clients, and no use without one. The clients of an open load are a
@@ -233,77 +227,15 @@ impl Load {
         if self.shards == 0 || self.shard >= self.shards {
             return Some(Wrong::Shard);
         }
-        if self.replay.is_some() {
-            return self.wrong_replay();
+        if self.shapes.given().nth(1).is_some() {
+            return Some(Wrong::Shapes(Shapes::WORDS));
         }
-        if let Some(segments) = &self.segments {
-            return self.wrong_segments(segments);
-        }
-        if let Some(most) = self.steered {
-            return self.wrong_steered(most);
-        }
-        match self.kind {
-            Kind::Open if !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) => Some(Wrong::NoRate),
-            Kind::Open | Kind::Closed if self.duration.is_none() && self.times.is_none() && !self.endless => {
-                Some(Wrong::NoEnd)
-            }
-            Kind::Closed if self.clients.unwrap_or(0) == 0 => Some(Wrong::NoClients),
-            Kind::Times if self.times.is_none() => Some(Wrong::NoTimes),
-            _ => None,
-        }
-    }
-
-    /// What is wrong with a load of recorded starts.
-    fn wrong_replay(&self) -> Option<Wrong> {
-        let alone = self.kind == Kind::Open && self.segments.is_none() && self.steered.is_none() && !self.endless;
-        if !alone || self.ramp > 0 || !self.rate.is_some_and(|rate| rate > 0.0 && rate.is_finite()) {
-            return Some(Wrong::ReplayBeside);
-        }
-        let part = self.narrowed();
-        part.replay.as_ref().and_then(|replay| replay.wrong(part.shard, part.shards)).map(Wrong::Replay)
-    }
-
-    /// What is wrong with a load whose level is changed while it goes on.
-    fn wrong_steered(&self, most: f64) -> Option<Wrong> {
-        let level = if self.kind == Kind::Open { self.rate } else { self.clients.map(f64::from) };
-        if matches!(self.kind, Kind::Once | Kind::Times) || self.ramp > 0 {
-            return Some(Wrong::SteeredBeside);
-        }
-        if !(most.is_finite() && most > 0.0) {
-            return Some(Wrong::HighestLevel(most));
-        }
-        if !level.is_some_and(|level| (0.0..=most).contains(&level)) {
-            return Some(Wrong::FirstLevel { level, most });
-        }
-        let ends = self.duration.is_some() || self.times.is_some() || self.endless;
-        (!ends).then_some(Wrong::NoEnd)
-    }
-
-    /// What is wrong with its segments.
-    fn wrong_segments(&self, segments: &[Segment]) -> Option<Wrong> {
-        if matches!(self.kind, Kind::Once | Kind::Times) {
-            return Some(Wrong::SegmentsBeside);
-        }
-        let whole = self.kind == Kind::Closed;
-        let good = |level: f64| level.is_finite() && level >= 0.0 && !(whole && level.fract() != 0.0);
-        for (number, segment) in segments.iter().enumerate() {
-            if !good(segment.level) {
-                return Some(Wrong::SegmentLevel { number, level: segment.level, whole });
-            }
-            if segment.duration.is_none() && number + 1 < segments.len() {
-                return Some(Wrong::EndlessSegment(number));
-            }
-        }
-        if segments.iter().all(|segment| segment.level == 0.0) {
-            return Some(Wrong::NothingPresses);
-        }
-        let ends = segment::end(segments).is_some() || self.times.is_some() || self.endless;
-        (!ends).then_some(Wrong::NoLastEnd)
+        self.shape().wrong(&self.told(), self.numbers_here())
     }
 }
 
 /// A load that cannot be pressed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct LoadError {
     /// Name of its case.
     pub load: String,
@@ -311,93 +243,9 @@ pub struct LoadError {
     pub wrong: Wrong,
 }
 
-/// What is wrong with a load.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Wrong {
-    /// Its shard is not below its shards.
-    Shard,
-    /// It is open, and has no rate.
-    NoRate,
-    /// It has no end.
-    NoEnd,
-    /// It is closed, and has no clients.
-    NoClients,
-    /// It is so many iterations, and does not say how many.
-    NoTimes,
-    /// It replays starts, and has another shape beside.
-    ReplayBeside,
-    /// What it replays cannot be replayed.
-    Replay(ReplayError),
-    /// Its level is changed while it goes on, and it has another shape beside.
-    SteeredBeside,
-    /// Its highest level is none.
-    HighestLevel(f64),
-    /// Its first level is not from 0 to the highest.
-    FirstLevel {
-        /// The level.
-        level: Option<f64>,
-        /// The highest.
-        most: f64,
-    },
-    /// It has segments, and another shape beside.
-    SegmentsBeside,
-    /// The level of a segment is none.
-    SegmentLevel {
-        /// Its place.
-        number: usize,
-        /// The level.
-        level: f64,
-        /// Whether it must be a whole number, of clients.
-        whole: bool,
-    },
-    /// A segment that others follow has no end.
-    EndlessSegment(usize),
-    /// No segment has a level above 0.
-    NothingPresses,
-    /// Its segments have no end.
-    NoLastEnd,
-}
-
 impl Display for LoadError {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         write!(out, "load of {}: {}", self.load, self.wrong)
-    }
-}
-
-impl Display for Wrong {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shard => out.write_str("shard is not below shards; expected 0 <= shard < shards"),
-            Self::NoRate => out.write_str("an open load has no rate; expected iterations per second above 0"),
-            Self::NoEnd => out.write_str("it has no end; expected `for` or `times`, or `endless`"),
-            Self::NoClients => out.write_str("a closed load has no clients; expected 1 or more"),
-            Self::NoTimes => out.write_str("times is missing; expected a number of iterations"),
-            Self::ReplayBeside => out.write_str(
-                "a replay stands beside another shape; expected kind open with their mean as rate, and no ramp, segments, steered, endless",
-            ),
-            Self::Replay(wrong) => wrong.fmt(out),
-            Self::SteeredBeside => out.write_str(
-                "steered stands beside once, times or a ramp; expected kind closed or open without",
-            ),
-            Self::HighestLevel(most) => write!(out, "the highest level is {most}; expected a number above 0"),
-            Self::FirstLevel { level, most } => {
-                write!(out, "the level of the start is {level:?}; expected clients or rate from 0 to {most}")
-            }
-            Self::SegmentsBeside => {
-                out.write_str("segments stand beside once or times; expected kind closed or open")
-            }
-            Self::SegmentLevel { number, level, whole } => {
-                let says = if *whole { "a whole number of clients from 0" } else { "iterations per second from 0" };
-                write!(out, "the level of segment {number} is {level}; expected {says}")
-            }
-            Self::EndlessSegment(number) => {
-                write!(out, "segment {number} has no `for`, but others follow; expected it in all but the last")
-            }
-            Self::NothingPresses => out.write_str("no segment has a level above 0; expected one that presses"),
-            Self::NoLastEnd => {
-                out.write_str("it has no end; expected `for` in its last segment, `times`, or `endless`")
-            }
-        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Open loads: iteration k is due when the integral of the rate has reached k, or the k-th sum of exponential draws, or as the k-th of a record was.
 
 use crate::draw::unit;
-use crate::load::{Arrivals, Load};
-use crate::replay::{Starts, Unreadable};
-use crate::segment::{Rate, Stage};
+use crate::load::Load;
+use crate::plateau::Stage;
+use crate::rate::Rate;
+use crate::starts::{Starts, Unreadable};
+use crate::told::Arrivals;
 
 /// An iteration that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Schedule {
     /// From the first one on.
     #[must_use]
     pub fn new(load: &Load) -> Self {
-        let (rate, starts) = (Rate::new(&load.levels()), load.replay.as_ref().map(Starts::new));
+        let (rate, starts) = (Rate::new(&load.levels()), load.shape().starts());
         let mut schedule = Self { load: load.clone(), rate, starts, next: 0, sum: 0.0, pending: None };
         schedule.sum = schedule.gap(0);
         schedule

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use pileup_schedule::{Arrival, Kind, Load, Replay, Schedule, Stage};
+use pileup_schedule::{Arrival, Kind, Load, Replay, Schedule, Shapes, Stage};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -38,8 +38,8 @@ impl Recorded {
 
     fn at_speed(&self, speed: f64, changes: &str) -> Load {
         let load = self.load(changes);
-        let replay = load.replay.clone().map(|replay| Replay { speed, ..replay });
-        Load { replay, ..load }
+        let replay = load.shapes.replay.clone().map(|replay| Replay { speed, ..replay });
+        Load { shapes: Shapes { replay, ..load.shapes }, ..load }
     }
 }
 
@@ -117,7 +117,8 @@ fn starts_out_of_order_or_cut_away_are_unreadable_and_no_silent_end() {
 fn shards_that_a_load_with_few_clients_leaves_out_need_no_starts() {
     let recorded = Recorded::of(&[0, 1, 2]);
     let part = |shard: u64| Load { shard, shards: 4, ..recorded.load(r#"{"clients": 2}"#) };
-    assert_eq!((part(2).narrowed().kind, part(2).narrowed().replay), (Kind::Times, None));
+    assert_eq!((part(2).narrowed().kind, part(2).narrowed().limit()), (Kind::Times, 0));
+    assert_eq!((0..4).map(|shard| part(shard).number_here()).collect::<Vec<_>>(), [Some(2), Some(1), Some(0), Some(0)]);
     assert!((0..4).all(|shard| part(shard).check().is_ok()));
     let share = |shard: u64| Schedule::new(&part(shard).narrowed()).map(|arrival| arrival.number).collect::<Vec<_>>();
     assert_eq!((share(0), share(1)), (vec![0, 2], vec![1]));
@@ -151,7 +152,7 @@ proptest! {
             let sent = Recorded::of(&share);
             let file = sent.0.to_str().unwrap().to_owned();
             let replay = Some(Replay { file, count: starts.len() as u64, speed, part: (shard, shards) });
-            let far = Load { replay, ..load };
+            let far = Load { shapes: Shapes { replay, ..Shapes::default() }, ..load };
             far.check().unwrap();
             prop_assert!(Schedule::new(&far).eq(own.iter().copied()));
             parts.extend(own);

@@ -1,4 +1,4 @@
-//! Replays: iteration k is due when the k-th start of a record was, after the first, divided by the speed.
+//! The starts of a record, in a file: iteration k is due when the k-th of them was, after the first, divided by the speed.
 
 use std::fmt;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 /// Bytes of a start in a file.
-const SIZE: usize = 8;
+pub(crate) const SIZE: usize = 8;
 /// Starts read at once.
 const CHUNK: u64 = 4096;
 
@@ -32,30 +32,12 @@ fn everything() -> (u64, u64) {
 }
 
 impl Replay {
-    /// What is wrong with it for a shard (number, of how many); none when it can be read.
-    pub(crate) fn wrong(&self, shard: u64, shards: u64) -> Option<ReplayError> {
-        let (first, step) = self.part;
-        if !(self.speed.is_finite() && self.speed > 0.0) {
-            return Some(ReplayError::Speed(self.speed));
-        }
-        if step == 0 || first >= step || !shards.is_multiple_of(step) || shard % step != first {
-            return Some(ReplayError::Part { part: self.part, shard: (shard, shards) });
-        }
-        let file = || self.file.clone();
-        let length = match File::open(&self.file).and_then(|file| file.metadata()) {
-            Ok(found) => found.len(),
-            Err(problem) => return Some(ReplayError::File { file: file(), problem: problem.to_string() }),
-        };
-        let wanted = self.share() * SIZE as u64;
-        (length != wanted).then(|| ReplayError::Length { file: file(), length, wanted })
-    }
-
     fn unreadable(&self, problem: String) -> Unreadable {
         Unreadable { file: self.file.clone(), problem }
     }
 
     /// How many of all starts are in the file.
-    fn share(&self) -> u64 {
+    pub(crate) fn share(&self) -> u64 {
         let (first, step) = self.part;
         self.count / step + u64::from(first < self.count % step)
     }
@@ -156,50 +138,5 @@ impl Starts {
 
     fn give_up(&mut self, problem: String) {
         self.unreadable = Some(self.replay.unreadable(problem));
-    }
-}
-
-/// What is wrong with starts that are to be replayed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReplayError {
-    /// The speed is none.
-    Speed(f64),
-    /// The file holds another part of the starts than the shard has.
-    Part {
-        /// The part of the file: number, of how many.
-        part: (u64, u64),
-        /// The shard: number, of how many.
-        shard: (u64, u64),
-    },
-    /// The file cannot be read.
-    File {
-        /// Its path.
-        file: String,
-        /// What the system says.
-        problem: String,
-    },
-    /// The file has another length than its starts.
-    Length {
-        /// Its path.
-        file: String,
-        /// Its length, bytes.
-        length: u64,
-        /// That of the starts.
-        wanted: u64,
-    },
-}
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Speed(speed) => write!(out, "the speed of the replay is {speed}; expected a number above 0"),
-            Self::Part { part: (first, step), shard: (shard, shards) } => {
-                write!(out, "its starts are part {first} of {step}; expected those of shard {shard} of {shards}")
-            }
-            Self::File { file, problem } => write!(out, "{file} cannot be read: {problem}; expected a file of starts"),
-            Self::Length { file, length, wanted } => {
-                write!(out, "{file} has {length} bytes; expected the {wanted} of its starts")
-            }
-        }
     }
 }
