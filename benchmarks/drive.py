@@ -24,9 +24,9 @@ from witness import Lateness, watching
 from pileup._core._native import Histogram, Press, Recorder
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPlace
+from pileup.model.loads.load import Load
 from pileup.model.program import Keys, Program, Step
 from pileup.model.record import Phase
-from pileup.model.suite import Load
 
 LOAD: dict[str, Any] = {
     **dict.fromkeys(("clients", "rate", "for", "think", "times", "phase", "errors_in_a_row", "operations")),

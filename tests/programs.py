@@ -8,8 +8,8 @@ from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.program_runner import ProgramTest, operations_of
 from pileup.fleet.python.capture import routed
+from pileup.model.loads.load import Load
 from pileup.model.program import ClientSpec, Program
-from pileup.model.suite import Load
 from pileup.plugin import Context, ProgramClient
 from pileup.record import RunFolder
 from tests.manifests import run_of

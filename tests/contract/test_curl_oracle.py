@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from pileup.builtin.http.curl import Curl
+from pileup.model.loads.load import Load
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
-from pileup.model.suite import Load
 from tests.programs import SECOND, Row, by_engine, by_python
 from tests.servers.xrootd import Xrootd, xrootd
 from tests.support import pileup, require_program, run_folder

@@ -14,9 +14,9 @@ from pileup.fleet.remote import RemotePlace
 from pileup.fleet.wire import Message, WireError
 from pileup.model.ending import FINISHED
 from pileup.model.errors import TargetError
+from pileup.model.loads.load import Load
 from pileup.model.program import Program, Step
 from pileup.model.record import Frame
-from pileup.model.suite import Load
 from pileup.plugin import Test
 from pileup.record import RunFolder
 from pileup.suite import load

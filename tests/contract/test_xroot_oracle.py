@@ -11,8 +11,8 @@ import pytest
 from pileup._core._native import Session
 from pileup.builtin.xrootd.bindings import XrootdBindings, library
 from pileup.builtin.xrootd.words import failure
+from pileup.model.loads.load import Load
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
-from pileup.model.suite import Load
 from pileup.plugin import Failed, NotThere, Refused, ThereAlready
 from tests.programs import Row, by_engine, by_python
 from tests.servers.xrootd import Xrootd, xrootd

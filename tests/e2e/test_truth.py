@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pileup._core._native import schedule
+from pileup._core._native import Load
 from pileup.fleet.order import Order
 from pileup.record import RunFolder
 from pileup.suite import load
@@ -189,7 +189,7 @@ def waits(folder: Path, suite: Path) -> tuple[Times, Times]:
     """Return response times (ns) in the order of arrivals: by a queue simulation, and as measured."""
     ours, served = rows(folder, "stat"), log(folder)
     order = np.argsort(ours["intended"], kind="stable")
-    due = [at for _, at, _ in schedule(native(suite), 10**6)]
+    due = [at for _, at, _ in Load(native(suite)).schedule(10**6)]
     begin = int(ours["intended"][order[0]]) - due[0]
     arrivals = [begin + at for at in due]
     assert (ours["intended"][order] == arrivals).all(), "every arrival of the schedule has its row"

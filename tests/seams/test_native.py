@@ -16,14 +16,8 @@ STAGES = {
     "crates/pileup-schedule/src/shapes/segments.rs",
     "crates/pileup-schedule/tests/bounds.rs",
     "crates/pileup-schedule/tests/shapes.rs",
-    "src/pileup/fleet/order.py",
-    "src/pileup/fleet/program_runner.py",
-    "src/pileup/model/suite.py",
-    "src/pileup/model/words.py",
-    "src/pileup/stats/frames/blocks.py",
-    "src/pileup/stats/frames/window.py",
-    "src/pileup/suite/formats/shapes.py",
-    "src/pileup/suite/plan.py",
+    "src/pileup/model/loads/load.py",
+    "src/pileup/model/loads/stages.py",
 }
 """The load shape `stages`, whose parts are segments in the engine."""
 XROOT = {
@@ -67,7 +61,14 @@ def row(thing: str) -> str:
 def test_a_load_shape_is_named_where_the_table_says() -> None:
     engine = naming(r"(?i)\bsegments?\b|\bstages\b", "crates/pileup-schedule", "crates/pileup-engine")
     assert engine | naming(r"(?i)\bstages\b", "src") == STAGES
-    assert f"{len(STAGES)} files" in row("load shape")
+    tests = [name for name in STAGES if "/tests/" in name]
+    assert f"{len(STAGES)} files, {len(tests)} of them tests" in row("load shape")
+
+
+def test_what_a_load_is_decides_nothing_outside_its_shape() -> None:
+    """Everybody works on what all shapes answer: nobody asks which shape it is, or compares its kind."""
+    asks = r"isinstance\([^)]*Shape\)|\bload\.kind (?:==|!=|in\b|not in\b)|\.shape is\b|match load\b"
+    assert naming(asks, "src") == {"src/pileup/builtin/storage/files.py"}  # `once`: all files in one iteration
 
 
 def test_a_protocol_of_the_engine_is_named_where_the_table_says() -> None:

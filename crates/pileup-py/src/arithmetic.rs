@@ -1,56 +1,8 @@
-//! Pure functions for Python: schedules, known content, checksums, certificates in words.
+//! Pure functions for Python: known content, checksums, certificates in words.
 
 use pileup_engine::content::{Adler32, Maker, Object};
-use pileup_engine::refusal::PressError;
-use pileup_record::Phase;
-use pileup_schedule::{Kind, Load, Schedule, Stage};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-
-use crate::press::value_error;
-
-/// The load in this JSON, checked.
-///
-/// # Errors
-/// What is wrong with it, in three parts.
-pub fn load(text: &str) -> Result<Load, PressError> {
-    let load: Load = serde_json::from_str(text).map_err(|problem| PressError::Unread {
-        what: "a load for the engine",
-        problem,
-        expected: "the fields of docs/engine.md (tell the makers of pileup)",
-    })?;
-    load.check()?;
-    Ok(load)
-}
-
-fn phase(load: &Load, stage: Stage) -> u8 {
-    load.phase.unwrap_or(match stage {
-        Stage::Ramp => Phase::Ramp as u8,
-        Stage::WarmUp => Phase::WarmUp as u8,
-        Stage::Measure => Phase::Measure as u8,
-    })
-}
-
-/// The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only.
-#[pyfunction]
-pub fn schedule(load: &str, limit: usize) -> PyResult<Vec<(u64, u64, u8)>> {
-    let load = self::load(load).map_err(value_error)?;
-    if load.kind != Kind::Open {
-        return Err(PyValueError::new_err(format!(
-            "the load of {} is not open; expected one with a rate (the others begin when a client is free)",
-            load.name
-        )));
-    }
-    let starts = Schedule::new(&load).take(limit);
-    Ok(starts.map(|due| (due.number, due.time, phase(&load, due.stage))).collect())
-}
-
-/// How many of its workers a load takes.
-#[pyfunction]
-pub fn used_workers(load: &str) -> PyResult<u32> {
-    Ok(self::load(load).map_err(value_error)?.used_workers())
-}
 
 /// Adler-32 (RFC 1950) over these parts in order.
 #[pyfunction]

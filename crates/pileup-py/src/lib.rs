@@ -3,6 +3,7 @@
 mod arithmetic;
 mod histogram;
 mod ledger;
+mod load;
 mod op;
 mod outcome;
 mod practice;
@@ -39,14 +40,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERBS", verbs::table(module.py())?)?;
     module.add_function(wrap_pyfunction!(now, module)?)?;
     module.add_function(wrap_pyfunction!(shift_clock, module)?)?;
-    module.add_function(wrap_pyfunction!(arithmetic::schedule, module)?)?;
-    module.add_function(wrap_pyfunction!(arithmetic::used_workers, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::adler32, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::certificate, module)?)?;
     module.add_function(wrap_pyfunction!(arithmetic::known_content, module)?)?;
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<ledger::Ledger>()?;
+    module.add_class::<load::Load>()?;
     module.add_class::<press::Press>()?;
     module.add_class::<press::Seat>()?;
     module.add_class::<op::Op>()?;

@@ -104,6 +104,57 @@ class Ledger:
         """Record what is open as unfinished; nothing begins any more."""
 
 @final
+class Load:
+    """What a load (JSON, docs/engine.md) comes to, by the arithmetic by which it is pressed.
+
+    Times are ns after its start. ValueError for what is no load.
+    """
+
+    def __new__(cls, load: str) -> Self: ...
+    @property
+    def end(self) -> int | None:
+        """When nothing more begins; None where no time says."""
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """What is measured of a load of several levels, (begin, end) after the begin of the first; else empty.
+
+        Pauses and ramps are left out, neighbours are one.
+        """
+    @property
+    def asked(self) -> float | None:
+        """Iterations per second that an open load asks for, in the mean over what is measured; None where its levels
+        do not say.
+        """
+    @property
+    def iterations(self) -> int | None:
+        """The most iterations that begin, Poisson arrivals practically never exceed it; None where only the system
+        bounds them.
+        """
+    @property
+    def most_clients(self) -> int | None:
+        """The most clients at a time; None where an open load does not say."""
+    def longest(self, patience: int, pause: int) -> int | None:
+        """The longest time it may take (ns), where an iteration takes at most `patience` and the pause after it
+        `pause`; None where nothing bounds it.
+        """
+    def phase(self, time: int) -> int:
+        """Phase of an iteration that is due at this time."""
+    @property
+    def number_here(self) -> int | None:
+        """Iterations of its shard, where a number bounds them."""
+    @property
+    def numbers_here(self) -> tuple[int, int] | None:
+        """Which iterations are its shard's, (first, step); None when it begins nothing."""
+    @property
+    def used_workers(self) -> int:
+        """How many of its workers it takes at its place. ValueError for a load that cannot be pressed."""
+    def schedule(self, limit: int) -> list[tuple[int, int, int]]:
+        """The first `limit` intended starts of an open load as (iteration, time, phase).
+
+        ValueError for one that is not open, or cannot be pressed.
+        """
+
+@final
 class Press:
     """One load of one case at one place: the pull state machine with its recorder.
 
@@ -246,11 +297,6 @@ def certificate(der: bytes) -> tuple[str, str, str]:
     """What a certificate (DER) says of itself: subject, issuer, SHA-256 in hexadecimal digits. No name is ""."""
 
 def adler32(data: Iterable[bytes]) -> int: ...
-def used_workers(load: str) -> int:
-    """How many of its workers a load (JSON, docs/engine.md) takes at its place. ValueError for what is no load."""
-
-def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
-    """The first `limit` intended starts of an open load as (iteration, ns after the start, phase): arithmetic only."""
 
 @final
 class Session:

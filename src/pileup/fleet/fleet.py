@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from pileup._core._native import now, used_workers
+from pileup._core._native import now
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports
 from pileup.fleet.python.client import Sink
@@ -257,10 +257,10 @@ class Fleet:
         """Return how many native workers a load takes at a place, the most."""
         places = [place for place in self.places if not place.lost]
         loads = (
-            order.to_native(place.number, shard, len(places), 0, workers=place.workers)
+            order.at_place(place.number, shard, len(places), workers=place.workers)
             for shard, place in enumerate(places)
         )
-        return max(map(used_workers, loads), default=1)
+        return max((load.used_workers for load in loads), default=1)
 
     def flush(self) -> None:
         """Bring every row so far into the record. Raises OSError when the disk refuses."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup._core._native import Histogram, now, schedule
+from pileup._core._native import Histogram, now
 from pileup.fleet.inflight_file import Underway
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
@@ -122,10 +122,10 @@ class Loss:
 
         Of a load that is steered nobody knows here what it was told.
         """
-        if order.load.kind != "open" or order.load.hold is not None:
+        if not order.load.open or order.load.steered_by:
             return []
         told = self._told.setdefault(order.case, Told())
-        due = schedule(order.to_native(self._place, *shard, begun), MOST_DUE)
+        due = order.at_place(self._place, *shard, begun).schedule(MOST_DUE)
         until = now() - begun
         left = sum(at <= until for _, at, _ in due) - told.iterations() - told.pressed.missed
         if left <= 0 or len(due) == MOST_DUE:

@@ -79,13 +79,7 @@ class ProgramTest(Test):
 
 def _most_clients(context: Context) -> int:
     """Return the most clients that its load has at a time."""
-    load = context.load
-    if load is None or not load.sustained:
-        return 1
-    if load.kind == "open":
-        return load.clients or MOST_THREADS
-    levels = [int(stage.level) for stage in load.stages or ()]
-    return max(levels, default=load.most or 1)
+    return 1 if context.load is None else context.load.most or MOST_THREADS
 
 
 def operations_of(program: Program) -> int:

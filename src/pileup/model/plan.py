@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pileup.model.loads.load import Load
+from pileup.model.loads.replay import Starts
 from pileup.model.not_covered import Uncovered
-from pileup.model.replay import Starts
-from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.suite import Suite, TestSpec
 
 WHOLE = -1
 """Visit of what is done once for all points."""

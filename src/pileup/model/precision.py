@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from pileup.model import check as checks
 from pileup.model.check import Check
-from pileup.model.hold import Written
+from pileup.model.loads.hold import Written
 from pileup.model.quantities import Count, Fraction
 from pileup.model.suite_part import Part
 

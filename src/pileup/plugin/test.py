@@ -16,8 +16,8 @@ from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
 
 if TYPE_CHECKING:
+    from pileup.model.loads.load import Load
     from pileup.model.program import Program
-    from pileup.model.suite import Load
     from pileup.plugin.operation import Op
     from pileup.plugin.target import Target
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from pileup.model.errors import DamagedRecord, NoRun, RecordError
-from pileup.model.replay import Starts
+from pileup.model.loads.replay import Starts
 from pileup.record import operations
 from pileup.record.folder import RunFolder
 

@@ -16,14 +16,14 @@ from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.ending import FINISHED, Ending, EndingKind, StoppedBy
 from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
-from pileup.model.find import Find
 from pileup.model.journal import JournalEntry
+from pileup.model.loads.find import Find
+from pileup.model.loads.load import Load
 from pileup.model.manifest import CaseEntry, ReplayEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
-from pileup.model.suite import Load
 from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
@@ -223,7 +223,7 @@ class CaseRun:
             order = self._order(None)
             if trial:  # arrivals of their own: what chance does to one trial it must not do to all
                 order = replace(order, trial=True, seed=case_seed(order.seed, f"trial {trial}"))
-            longest = load.warm_up + (load.for_ or 0) + self._limit
+            longest = (load.lasting or 0) + self._limit
             return self._attend(fleet, replace(order, load=load), work, longest, self._ended)
 
         def over() -> bool:
@@ -334,7 +334,7 @@ class CaseRun:
         Raises TargetError for one that is another.
         """
         target, load = self._files, self.case.load
-        if program is None or load.kind not in ("once", "times") or not isinstance(target, FileTarget):
+        if program is None or load.sustained or not isinstance(target, FileTarget):
             return ""
         own = self._live.plan.own.get(self.case.test.target or "")
         made = made_by(program.steps)

@@ -13,8 +13,8 @@ import psutil
 from pileup._core import _native
 from pileup.model import check as checks
 from pileup.model.criterion import CriterionSpec
-from pileup.model.find import Find
-from pileup.model.hold import Hold
+from pileup.model.loads.find import Find
+from pileup.model.loads.hold import Hold
 from pileup.model.manifest import (
     CaseEntry,
     CriterionEntry,
@@ -88,7 +88,7 @@ def _case(case: Case) -> CaseEntry:
         clients=load.clients,
         for_=load.for_,
         times=load.times,
-        spans=tuple(load.spans),
+        spans=load.spans,
         find=None if load.find is None else _find(load.find),
         hold=None if load.hold is None or load.find is not None else _hold(load.hold),
         replay=_replay(case),

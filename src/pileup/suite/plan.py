@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from pileup.model.errors import RecordError
-from pileup.model.find import MOST_MEASURED
+from pileup.model.loads.load import Load
+from pileup.model.loads.replay import Starts
 from pileup.model.plan import Case, Plan
-from pileup.model.replay import Starts
-from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.suite import Suite, TestSpec
 from pileup.model.units import format_quantity
 from pileup.plugin import Test
 from pileup.plugin.options import declared
@@ -22,9 +21,6 @@ from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import first_words
 from pileup.suite.problems import Problems
 from pileup.suite.replays import Replays
-
-SIGMAS = 6
-"""Poisson arrivals: a number of iterations that is practically never exceeded is mean + 6 sqrt(mean)."""
 
 
 def make_plan(empty: Plan, replays: Replays) -> Plan:
@@ -53,7 +49,7 @@ def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     except ValueError as problem:
         told = first_words(problem) if isinstance(problem, ValidationError) else str(problem)
         raise ValueError(f"{case.name}: {told}") from problem
-    number = replay.count if replay else iterations(case.load)
+    number = replay.count if replay else case.load.iterations
     operations, size = (None, None) if number is None else test.bounds(number)
     most = longest(case.test, plan.suite, patience(test), replay)
     return replace(case, longest=most, operations=operations, bytes=size, replay=replay)
@@ -65,43 +61,9 @@ def patience(test: Test) -> int:
     return test.context.timeout * max(1, inside or 1)
 
 
-def iterations(load: Load) -> int | None:
-    """Return the largest number of iterations of a load, None when nothing but the system bounds it."""
-    bounds = [load.times] if load.times is not None else []
-    if load.kind == "once":
-        bounds.append(1)
-    if load.pace is not None and load.for_ is not None:
-        bounds.append(_arrivals(load.pace, load.ramp, load.warm_up + load.for_, load.arrivals == "poisson"))
-    if load.stages and load.kind == "open":
-        bounds.append(_arrivals_of_stages(load))
-    return min(bounds, default=None)
-
-
-def _arrivals(rate: float, ramp: int, full: int, poisson: bool) -> int:
-    """Integral of the rate: it grows linearly over the ramp (half of it counts), then stays."""
-    return _practical(rate * (ramp / 2 + full) / 1e9, poisson)
-
-
-def _arrivals_of_stages(load: Load) -> int:
-    """Integral of the rate over all stages: each ramp is linear from the level before."""
-    mean, before = 0.0, 0.0
-    for stage in load.stages or ():
-        mean += ((before + stage.level) / 2 * stage.ramp + stage.level * (stage.warm_up + stage.for_)) / 1e9
-        before = stage.level
-    return _practical(mean, load.arrivals == "poisson")
-
-
-def _practical(mean: float, poisson: bool) -> int:
-    return math.ceil(mean + SIGMAS * math.sqrt(mean)) if poisson else math.ceil(mean)
-
-
 def pressed(case: Case) -> int | None:
     """Return how long a case is pressed by its own words, ns; None when its end depends on the system."""
-    if case.replay:
-        return case.replay.last
-    if case.load.find is not None:
-        return case.load.find.settle + (case.load.for_ or 0)  # it may be found at once
-    return case.load.lasting if case.load.times is None else None
+    return case.replay.last if case.replay else case.load.shape.shortest
 
 
 def longest(test: TestSpec, suite: Suite, patience: int, replay: Starts | None = None) -> int:
@@ -110,26 +72,13 @@ def longest(test: TestSpec, suite: Suite, patience: int, replay: Starts | None =
     `patience` is what one iteration may take, ns.
     """
     law = test.load.delay or suite.delay
-    found = (_by_time(test.load, patience), None if replay else _by_number(test.load, patience))
-    bounds = [bound for bound in found if bound is not None] + ([replay.last + patience] if replay else [])
-    return (law.longest if law else 0) + min(bounds, default=patience)
+    return (law.longest if law else 0) + _pressed_at_most(test.load, patience, replay)
 
 
-def _by_time(load: Load, patience: int) -> int | None:
-    trials = 0 if load.find is None else load.find.at_most + MOST_MEASURED - 1
-    return None if load.lasting is None else load.lasting + (1 + trials) * patience
-
-
-def _by_number(load: Load, patience: int) -> int | None:
-    """Every iteration takes all the time it may and its think time; an open load begins them at its rate."""
-    number = load.times or 1
-    if load.times is None and load.sustained:
-        return None
-    if load.pace is not None:
-        spread = number + SIGMAS * math.sqrt(number) if load.arrivals == "poisson" else number
-        return load.ramp + load.warm_up + math.ceil(spread / load.pace * 1e9) + patience
-    each = patience + (load.think.longest if load.think else 0)
-    return load.ramp + load.warm_up + -(-number // (load.clients or 1)) * each
+def _pressed_at_most(load: Load, patience: int, replay: Starts | None) -> int:
+    if replay is None:
+        return load.longest(patience)
+    return min(end for end in (replay.last, load.lasting) if end is not None) + patience
 
 
 def check_limits(plan: Plan, tree: Mapping, problems: Problems) -> None:

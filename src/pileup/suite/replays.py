@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pileup.model.errors import RecordError
-from pileup.model.replay import Starts
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
+from pileup.model.loads.replay import Starts
 from pileup.record import starts
 from pileup.record.starts import Wanted
 from pileup.suite.bind import Draft

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from pileup.model.loads.load import Load
 from pileup.model.suite import Axis as AxisName
-from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.suite import Suite, TestSpec
 
 COMMON = "options"
 """Owner of axes that vary an option of the suite: every test that has it sees the value."""

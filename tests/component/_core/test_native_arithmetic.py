@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
-from pileup._core._native import adler32, content, schedule
+from pileup._core._native import Load, adler32, content
 
 POOL = 1_048_573
 MASK = 2**64 - 1
 S = 10**9
+
+
+def schedule(load: str, limit: int) -> list[tuple[int, int, int]]:
+    return Load(load).schedule(limit)
 
 
 def splitmix(state: int) -> int:

@@ -13,8 +13,8 @@ from pileup.fleet import Fleet, Order, Pressing, Work
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.python.capture import routed
 from pileup.model.ending import EndingKind
+from pileup.model.loads.load import Load
 from pileup.model.record import Frame
-from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test
 from pileup.record import RunFolder
 from tests.manifests import run_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pileup.model.loads.load import Load
 from pileup.model.program import ClientSpec, Content, Expect, Keys, Program, Step
-from pileup.model.suite import Load
 from pileup.plugin import Ambiguous, Call, NotThere, ProgramClient, Refused, ThereAlready
 from tests.programs import SECOND, Row, by_engine, by_python
 

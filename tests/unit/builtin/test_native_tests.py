@@ -14,8 +14,8 @@ from pileup.builtin.storage.list import StorageList
 from pileup.builtin.storage.read import StorageRead
 from pileup.builtin.storage.stat import StorageStat
 from pileup.builtin.storage.write import StorageWrite
+from pileup.model.loads.load import Load
 from pileup.model.program import Content, Expect, Keys, Program, Step
-from pileup.model.suite import Load
 from pileup.plugin import Context, Test
 
 SET = Keys("data/f", 20, 6)

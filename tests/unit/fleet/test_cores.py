@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pileup._core._native import used_workers
 from pileup.fleet import cores
 from pileup.fleet.order import Order
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 
 
 @pytest.mark.parametrize(
@@ -43,4 +42,4 @@ def test_the_quota_of_a_control_group_counts(
 )
 def test_a_load_takes_no_more_than_it_has_clients(load: Load, expected: int) -> None:
     order = Order(1, "a", load, 10**9, 7)
-    assert used_workers(order.to_native(0, 0, 1, 0, workers=8)) == expected
+    assert order.at_place(workers=8).used_workers == expected

@@ -4,7 +4,7 @@ import pytest
 
 from pileup.fleet import Order, Pressing
 from pileup.model.ending import FINISHED, Ending, EndingKind
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 
 SET_UP = Ending(EndingKind.SET_UP_FAILED, "no disk")
 LOST = Ending(EndingKind.PLACE_LOST, "place 2 (b) was lost: it is silent")

@@ -11,8 +11,8 @@ from pileup.fleet.inflight_file import Underway
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order
 from pileup.fleet.starts import StartsFile
+from pileup.model.loads.load import Load
 from pileup.model.record import Frame, FrameRow, Outcome, Phase
-from pileup.model.suite import Load
 from pileup.record import RunFolder
 from pileup.record.operations import ROW
 from pileup.record.tables import TableWriter

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pileup.fleet.order import Order
+from pileup.model.loads.load import Load
 from pileup.model.record import Phase
-from pileup.model.suite import Load
 
 SECOND = 10**9
 

@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pileup._core._native import schedule
 from pileup.fleet import starts as module
 from pileup.fleet.order import Order
 from pileup.fleet.starts import Inbox, StartsFile
 from pileup.fleet.wire import Message
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 
 SECOND = 10**9
 NUMBER = 1001
@@ -30,7 +29,7 @@ def order(starts: StartsFile | None, **words: object) -> Order:
 
 
 def due(order: Order, shard: int, shards: int) -> list[tuple[int, int, int]]:
-    return list(schedule(order.to_native(0, shard, shards, 0), 10**6))
+    return order.at_place(0, shard, shards).schedule(10**6)
 
 
 def test_shards_add_up_to_the_whole_and_each_knows_its_number(whole: StartsFile) -> None:
@@ -91,4 +90,4 @@ def test_the_engine_is_told_the_file_and_the_mean_rate(whole: StartsFile) -> Non
     plain = json.loads(order(whole).to_native(0, 0, 1, 0))
     assert (plain["kind"], plain["rate"], plain["for"]) == ("open", 800, None)
     assert plain["replay"] == {"file": whole.path, "count": NUMBER, "speed": 4, "part": [0, 1]}
-    assert "endless" not in plain
+    assert plain["endless"] is False

@@ -3,7 +3,7 @@
 import pytest
 
 from pileup.model.law import Law
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 from pileup.model.words import law_words, load_words
 
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pileup.model.errors import RecordError
+from pileup.model.loads.replay import Starts
 from pileup.model.record import Phase
-from pileup.model.replay import Starts
 from pileup.record import RunFolder, TableWriter, starts
 from pileup.record.operations import ROW
 from pileup.record.starts import Wanted

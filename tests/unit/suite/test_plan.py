@@ -5,9 +5,8 @@ from math import ceil, sqrt
 
 import pytest
 
+from pileup.model.loads.load import Load
 from pileup.model.plan import Plan, Totals
-from pileup.model.suite import Load
-from pileup.suite.plan import iterations
 from tests.unit.suite.conftest import HEAD, ONE
 
 S = 10**9
@@ -33,7 +32,7 @@ def load_of(words: dict[str, object]) -> Load:
     ],
 )
 def test_the_largest_number_of_iterations(words: dict[str, object], number: int | None) -> None:
-    assert iterations(load_of(words)) == number
+    assert load_of(words).iterations == number
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from pileup.model.suite import Load, Suite, TestSpec
+from pileup.model.loads.load import Load
+from pileup.model.suite import Suite, TestSpec
 from pileup.suite.scan import (
     Axis,
     axes_of,

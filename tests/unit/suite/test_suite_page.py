@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pileup.model.suite import NOT_YET, Cooldown, FaultSpec, Limits, Load, Places, SettingSpec, Suite, TestSpec
+from pileup.model.loads.load import Load
+from pileup.model.suite import NOT_YET, Cooldown, FaultSpec, Limits, Places, SettingSpec, Suite, TestSpec
 from pileup.suite import load
 from pileup.suite.problem_texts import fields_of
 from tests.support import ROOT

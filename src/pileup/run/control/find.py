@@ -11,11 +11,11 @@ from pileup._core._native import now
 from pileup.model import check as checks
 from pileup.model.check import Check
 from pileup.model.ending import FINISHED, Ending, EndingKind
-from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, level_words
+from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW, Find, FindShape, level_words
+from pileup.model.loads.load import Load
 from pileup.model.manifest import FindEntry, SearchAnswer, TrialResult
 from pileup.model.plan import Case
 from pileup.model.record import FAILED, UNKNOWN, CaseOutcome, Phase, Sample
-from pileup.model.suite import Load
 from pileup.run.control.hold import cases_of
 from pileup.run.control.search import Confirm, Search
 from pileup.run.session import Live
@@ -131,17 +131,12 @@ class Finding:
     def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, Ending, int]:
         """Press a level and judge it; return also how the load ended, and when it began."""
         begin, settle = now(), self._find.settle
-        ending = self._press(self._load(level, length), number)
+        ending = self._press(FindShape(self._case.load).at(level, length), number)
         end = min(now(), begin + settle + length)
         frames, self._frames = self._live.folder.tail_frames(self._frames)
         samples, self._samples = self._live.folder.tail_samples(self._samples)
         phase = Phase.WARM_UP if number else Phase.MEASURE
         return self._trials.judge(frames, samples, Looked(begin + settle, end, (phase,))), ending, begin
-
-    def _load(self, level: float, length: int) -> Load:
-        find = self._find
-        word: dict[str, object] = {"rate": level} if find.raise_ == "rate" else {"clients": int(level)}
-        return self._case.load.model_copy(update={"find": None, "warm_up": find.settle, "for_": length, **word})
 
     def _note(self, kind: Literal["trials", "measurements"], level: float, begin: int, trial: Trial) -> None:
         """Bring a trial, or a measurement, into the record, with what is known now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pileup.model.find import MOST_MEASURED
+from pileup.model.loads.find import MOST_MEASURED
 from pileup.stats.loads.knee import Evidence, Knee
 
 FACTOR = 2.0

@@ -9,8 +9,8 @@ from pileup._core._native import now
 from pileup.fleet import Fleet, Order, Pressing, Work
 from pileup.fleet.place import LocalPlace
 from pileup.model.errors import PileupError
+from pileup.model.loads.load import Load
 from pileup.model.program import Program, Step
-from pileup.model.suite import Load
 from pileup.plugin import Context, Op, Test
 from pileup.record.tally import Counters, counted
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from pileup._core._native import Press, Recorder
 from pileup.fleet.order import Order, client_to_native
 from pileup.model.errors import VerdictException
+from pileup.model.loads.load import Load
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.record import FrameRow, Phase
-from pileup.model.suite import Load
 from pileup.plugin import FileTarget, NotThere, Target
 from pileup.record import ErrorTail
 from pileup.record.tally import Counters

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from pileup.model.errors import TargetError
 from pileup.model.journal import JournalEntry
+from pileup.model.loads.load import Load
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Keys, Program, Step
-from pileup.model.suite import Load, TargetSpec
+from pileup.model.suite import TargetSpec
 from pileup.model.verbs import Makes, Moves, Names
 from pileup.plugin import Failed, FileTarget, Refused, Target, ThereAlready
 from pileup.record import RunFolder
@@ -318,7 +319,7 @@ def _again(step: Step, program: Program, load: Load) -> bool:
     deleted = [replace(other.keys, order=step.keys.order) for other in gone]
     if step.keys in deleted:
         return False
-    times = 1 if load.kind == "once" else load.times
+    times = load.number
     number = len(step.keys.names) or step.keys.count
     in_turn = step.keys.order == "sequential"
     return times is None or not in_turn or times * step.repeat * program.repeat > number

@@ -55,7 +55,7 @@ class Wanted:
 def add_dependence(connection: DuckDBPyConnection, cases: Sequence[CaseData]) -> None:
     """Find how neighbours depend on each other in each case that has enough of them; `connection` has `operations`.
 
-    Loads of stages are left out: their levels differ on purpose.
+    Loads of several levels are left out: these differ on purpose.
     """
     candidates = [data for data in cases if data.window is not None and not data.window.parts]
     lasts = _lasts(connection, [data for data in candidates if any(_enough(data))])

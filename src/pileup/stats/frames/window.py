@@ -25,7 +25,7 @@ class Window:
     begin: int
     end: int
     parts: tuple[tuple[int, int], ...] = ()
-    """What is measured in between, (begin, end) each, when that is not all: ramps between stages are left out."""
+    """What is measured in between, (begin, end) each, when that is not all: ramps between levels are left out."""
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pileup.model.hold import HELD_LEVEL, HELD_VALUE
+from pileup.model.loads.hold import HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CaseEntry
 from pileup.model.results import Held
 from pileup.model.units import format_time

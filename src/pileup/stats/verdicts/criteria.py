@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected, Unreadable
-from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW
-from pileup.model.hold import HELD, HELD_LEVEL, HELD_VALUE
+from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW
+from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pileup.model.check import TIMES, Check, Selected
-from pileup.model.hold import HELD
+from pileup.model.loads.hold import HELD
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import ErrorGroup, Figure

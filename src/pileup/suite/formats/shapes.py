@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from pileup.model.loads.load import SHAPES
 from pileup.model.suite import Suite
 from pileup.suite.problem_texts import fields_of
 
@@ -24,13 +25,12 @@ SINGULARS = {
     "reports": "report",
     "criteria": "criterion",
     "faults": "fault",
-    "stages": "stage",
     "labels": "label",
     "variables": "variable",
     "options": "option",
     "settings": "setting",
     "scan": "axis",
-}
+} | {shape.word: shape.element for shape in SHAPES if shape.element}
 """Word -> element for one part of what it holds, in XML."""
 PLURALS = {element: word for word, element in SINGULARS.items()}
 ENTRY = "entry"

@@ -59,8 +59,7 @@ def blind(suite: Suite, found: Iterable[Uncovered]) -> Iterator[tuple[int, str, 
     """Yield tests whose load is steered by what is not covered: place in the suite, name, and why."""
     lost = {each.name: each.reason for each in found if each.what == "monitor" and each.whole}
     for place, test in enumerate(suite.tests):
-        looks = [test.load.hold.check] if test.load.hold else list(test.load.find.conditions) if test.load.find else []
-        for look in looks:
+        for look in test.load.shape.looks:
             if (name := _monitor(suite, look)) in lost:
                 yield place, test.name, f"monitor {name} is not covered: {lost[name]}"
 

@@ -11,8 +11,8 @@ from pileup.model import self_metrics
 from pileup.model.check import Check, Selected
 from pileup.model.errors import PluginError
 from pileup.model.event import FAULT, RECOVERY
-from pileup.model.find import FOUND, FOUND_HIGH, FOUND_LOW, Find
-from pileup.model.hold import Hold
+from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW, Find
+from pileup.model.loads.hold import Hold
 from pileup.model.suite import NEVER, MonitorSpec, TestSpec
 from pileup.model.units import format_time
 from pileup.suite import instances

@@ -8,7 +8,8 @@ from functools import partial
 from pydantic import ValidationError
 
 from pileup.model.criterion import CriterionSpec
-from pileup.model.suite import Load, TargetSpec, TestSpec
+from pileup.model.loads.load import Load
+from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import Bound, Draft, plain

@@ -10,7 +10,7 @@ from typing import ClassVar
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.python.coroutines import TURNS
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 from pileup.plugin import Op, Test
 
 SECOND = 10**9

@@ -17,9 +17,9 @@ from pileup.builtin.storage.read import StorageRead
 from pileup.builtin.storage.rename import StorageRename
 from pileup.builtin.storage.stat import StorageStat
 from pileup.builtin.storage.write import StorageWrite
+from pileup.model.loads.load import Load
 from pileup.model.program import Keys, Program, Step
 from pileup.model.sizes import SizeLaw
-from pileup.model.suite import Load
 from pileup.plugin import Context, Failed, Test
 from pileup.suite import load
 from tests.support import ROOT

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pileup.model.find import MOST_MEASURED
+from pileup.model.loads.find import MOST_MEASURED
 from pileup.run.control.search import Confirm, Search
 
 SEEDS = range(40)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from pileup.model import check as checks
 from pileup.model import units
 from pileup.model.check import Check
+from pileup.model.loads.shape import Kind, Native, Shape
 from pileup.model.quantities import Duration
 from pileup.model.suite_part import Part
 
@@ -36,10 +38,10 @@ def _read_level(value: object) -> object:
 
 _LEVEL: dict[str, Any] = {"type": ["string", "number"], "examples": ["10 /s"], "x-dimension": "rate"}
 Level = Annotated[float, BeforeValidator(_read_level), Field(json_schema_extra=_LEVEL)]
-Kind = Literal["rate", "clients"]
+Steered = Literal["rate", "clients"]
 
 
-def check_levels(kind: Kind, between: tuple[float, float]) -> None:
+def check_levels(kind: Steered, between: tuple[float, float]) -> None:
     """Raise ValueError unless this is a range of levels: [lowest, highest]; clients come in whole numbers."""
     low, high = between
     if not low < high:
@@ -57,7 +59,7 @@ class Hold(Part):
     )
     at: Written = Field(description="the set point with its unit, e.g. 5000, 200 MB/s, 50 ms")
     band: Written = Field("5 %", description="how far from it is still held: a share of it, or an amount with its unit")
-    by: Kind = Field("rate", description="what is changed: iterations begun per second (open), or clients (closed)")
+    by: Steered = Field("rate", description="what is changed: iterations begun per second (open), or clients (closed)")
     between: tuple[Level, Level] = Field(description="[lowest, highest] level")
     start: Level | None = Field(None, description="level to begin with; default: a tenth of the way up")
     settle: Duration = Field(
@@ -118,3 +120,73 @@ class Hold(Part):
         low, high = self.between
         level = self.start if self.start is not None else low + (high - low) / 10
         return float(max(round(level), 1)) if self.by == "clients" else level
+
+    @property
+    def words(self) -> str:
+        """`queue.waiting held at 5000 (band 5 %) by 0 to 50 /s`."""
+        low, high = self.between
+        levels = f"{low:g} to {high:g} {'/s' if self.by == 'rate' else 'clients'}"
+        return f"{self.metric} held at {self.at} (band {self.band}) by {levels}"
+
+
+class HoldShape(Shape):
+    """A load whose level follows what is measured."""
+
+    __slots__ = ()
+    word: ClassVar[str] = "hold"
+
+    @property
+    def hold(self) -> Hold:
+        """Its words."""
+        if self.load.hold is None:
+            raise ValueError("the load holds nothing; expected one with `hold`")
+        return self.load.hold
+
+    @property
+    def kind(self) -> Kind:
+        """By what is changed."""
+        return kind_of(self.hold.by)
+
+    @property
+    def words(self) -> str:
+        """`open, queue.waiting held at 5000 (band 5 %) by 0 to 50 /s for 10 min`."""
+        return f"{self.kind}, {self.hold.words}{self.end_words}"
+
+    def problems(self) -> Iterator[str]:
+        """No other level is written beside it."""
+        if others := self.others("ramp", "warm_up", beside=most_beside(self.hold.by)):
+            yield f"hold stands beside {others}; expected e.g. {{hold: {{...}}, for: 10 min}} with settle inside"
+
+    @property
+    def steered_by(self) -> Steered:
+        """What is changed."""
+        return self.hold.by
+
+    @property
+    def looks(self) -> tuple[Check, ...]:
+        """What is held."""
+        return (self.hold.check,)
+
+    @property
+    def settle(self) -> int:
+        """The time it is given to get there."""
+        return self.hold.settle
+
+    def to_native(self) -> Native:
+        """The words of the load, with the level of the start and the highest."""
+        return super().to_native() | steered(self.hold.by, self.hold.first, self.hold.between[1])
+
+
+def most_beside(by: Steered) -> tuple[str, ...]:
+    """Return what may be written beside a load of which this is changed: the most in flight of an open one."""
+    return ("clients",) if by == "rate" else ()
+
+
+def kind_of(by: Steered) -> Kind:
+    """Return the kind of a load of which this is changed."""
+    return "open" if by == "rate" else "closed"
+
+
+def steered(by: Steered, first: float, most: float) -> Native:
+    """Return what the engine is told of a load whose level is changed while it goes on."""
+    return {by: first if by == "rate" else int(first), "steered": most}

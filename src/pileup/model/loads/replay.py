@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import PurePath
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from pileup.model.loads.shape import Kind, Shape
 from pileup.model.suite_part import Part
 
 Place = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
@@ -27,12 +30,50 @@ class Replay(Part):
         1.0, ge=SLOWEST, le=FASTEST, description="how many times as fast: at 4 a pause of 2 s becomes one of 0.5 s"
     )
 
+    @property
+    def words(self) -> str:
+        """`replay of copy in 2026-before at 2.5 x its speed`."""
+        whose = f"{self.test} in " if self.test else ""
+        speed = "" if self.speed == 1 else f" at {self.speed:g} x its speed"
+        return f"replay of {whose}{PurePath(self.run).name or self.run}{speed}"
+
 
 def _short(value: object) -> object:
     return {"run": value} if isinstance(value, str) else value
 
 
 ReplayWord = Annotated[Replay, BeforeValidator(_short)]
+
+
+class ReplayShape(Shape):
+    """The starts of a record. What of it is known only with the record is in `Starts`."""
+
+    __slots__ = ()
+    word: ClassVar[str] = "replay"
+
+    @property
+    def kind(self) -> Kind:
+        """It is open."""
+        return "open"
+
+    @property
+    def words(self) -> str:
+        """`open, replay of copy in 2026-before for 1 min`."""
+        replay = self.load.replay.words if self.load.replay else ""
+        return f"open, {replay}{self.end_words}{self.most_words}"
+
+    def problems(self) -> Iterator[str]:
+        """Nothing beside it says when iterations begin."""
+        if others := self.others("arrivals", "ramp", beside=("clients", "times")):
+            yield (
+                f"replay stands beside {others}: the record tells when iterations begin; expected at most clients, "
+                "warm_up, for, times and delay beside it"
+            )
+
+    @property
+    def ends(self) -> bool:
+        """It ends with the record."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from pileup.fleet.order import Order
-from pileup.model.find import Find
+from pileup.model.loads.find import Find, FindShape
+from pileup.model.loads.load import Load
 from pileup.model.record import Phase
-from pileup.model.suite import Load
 from pileup.model.words import load_words
 
 FIND: dict[str, Any] = {"raise": "rate", "while": "p99(read.response) < 50 ms", "between": ["10 /s", "500 /s"]}
@@ -48,7 +48,7 @@ def test_t2_several_conditions_and_what_may_not_pass_are_words_of_the_load() -> 
 
 
 def test_a_trial_is_marked_as_one_for_the_engine() -> None:
-    load = _load().model_copy(update={"find": None, "rate": 20.0, "warm_up": SECOND, "for_": SECOND})
+    load = FindShape(_load(settle="1 s")).at(20.0, SECOND)
     order = Order(1, "t", load, SECOND, 1, trial=True)
     told = json.loads(order.to_native(0, 0, 1, 0))
     assert (told["trial"], told["rate"], told["kind"]) == (True, 20.0, "open")

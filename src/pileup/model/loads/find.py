@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field, model_validator
 
 from pileup.model import conditions
 from pileup.model.check import Check
-from pileup.model.hold import Kind, Level, Written, check_levels
+from pileup.model.loads.hold import Level, Steered, Written, check_levels, kind_of, most_beside, steered
+from pileup.model.loads.shape import Kind, Native, Shape
 from pileup.model.quantities import Count, Duration, Fraction
 from pileup.model.suite_part import Part
 from pileup.model.units import format_count, format_fraction, format_rate
+
+if TYPE_CHECKING:
+    from pileup.model.loads.load import Load
 
 FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
 """Metrics of samples under the name of the test: the answer and its interval."""
@@ -24,7 +29,7 @@ LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 class Find(Part):
     """Look for the highest load that still meets its conditions, by trials at levels chosen by what is known so far."""
 
-    raise_: Kind = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
+    raise_: Steered = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
     while_: Written = Field(
         alias="while",
         description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "
@@ -78,14 +83,89 @@ class Find(Part):
         return "/s" if self.raise_ == "rate" else "clients"
 
     @property
-    def lasting(self) -> int:
-        """Time that all its trials take by their own words, ns."""
-        return self.at_most * (self.settle + self.trial)
-
-    @property
     def words(self) -> str:
         """All that must hold at a level, in words."""
         return asked_words(self.while_, self.not_passed)
+
+
+class FindShape(Shape):
+    """A load that is pressed at one level after another until the highest good one is known, and then there."""
+
+    __slots__ = ()
+    word: ClassVar[str] = "find"
+
+    @property
+    def find(self) -> Find:
+        """Its words."""
+        if self.load.find is None:
+            raise ValueError("the load looks for nothing; expected one with `find`")
+        return self.load.find
+
+    @property
+    def kind(self) -> Kind:
+        """By what is raised."""
+        return kind_of(self.find.raise_)
+
+    @property
+    def words(self) -> str:
+        """`open, the highest of 10 to 500 /s with p99(read) < 50 ms, then there for 1 min`."""
+        (low, high), find = self.find.between, self.find
+        return (
+            f"{self.kind}, the highest of {low:g} to {high:g} {find.unit} with {find.words}, then there{self.end_words}"
+        )
+
+    def problems(self) -> Iterator[str]:
+        """No other level is written beside it, and the one found is measured for a time."""
+        if others := self.others("ramp", "warm_up", beside=most_beside(self.find.raise_)):
+            yield f"find stands beside {others}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
+        if self.load.for_ is None:
+            yield "find has no `for`; expected the time for which the level found is measured, e.g. `for: 1 min`"
+
+    @property
+    def steered_by(self) -> Steered:
+        """What is raised."""
+        return self.find.raise_
+
+    @property
+    def looks(self) -> tuple[Check, ...]:
+        """What must hold at a level."""
+        return self.find.conditions
+
+    @property
+    def settle(self) -> int:
+        """Time at each level before it is looked at."""
+        return self.find.settle
+
+    def to_native(self) -> Native:
+        """The words of the load, with the level of the first trial and the highest; none is pressed as a whole."""
+        return super().to_native() | steered(self.find.raise_, self.find.first, self.find.between[1])
+
+    def at(self, level: float, length: int) -> Load:
+        """Return the load of one level, measured for so long (ns)."""
+        by = self.find.raise_
+        update = {"find": None, "warm_up": self.settle, "for_": length, by: level if by == "rate" else int(level)}
+        return self.load.model_copy(update=update)
+
+    @property
+    def _presses(self) -> tuple[tuple[int, Load], ...]:
+        """What it presses at most: how often, and what."""
+        low, _ = self.find.between
+        trial, measured = self.at(low, self.find.trial), self.at(low, self.load.for_ or 0)
+        return (self.find.at_most, trial), (MOST_MEASURED, measured)
+
+    @property
+    def lasting(self) -> int:
+        """All trials, and measuring the level found as often as may be."""
+        return sum(number * (load.lasting or 0) for number, load in self._presses)
+
+    @property
+    def shortest(self) -> int:
+        """It may be found at once."""
+        return self.at(self.find.first, self.load.for_ or 0).lasting or 0
+
+    def longest(self, patience: int) -> int:
+        """Return the same as `lasting`, where one iteration of each may take `patience`."""
+        return sum(number * load.longest(patience) for number, load in self._presses)
 
 
 def asked_words(written: str, not_passed: float) -> str:
@@ -93,7 +173,7 @@ def asked_words(written: str, not_passed: float) -> str:
     return written if not_passed >= 1 else f"{written}, at most {format_fraction(not_passed)} not passed"
 
 
-def level_words(level: float, by: Kind | str) -> str:
+def level_words(level: float, by: Steered | str) -> str:
     """Return a level with its unit: `198 /s`, `12 clients`."""
     if by == "rate":
         return format_rate(level)

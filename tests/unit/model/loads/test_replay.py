@@ -3,8 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from pileup.model.replay import Starts
-from pileup.model.suite import Load, TestSpec
+from pileup.model.loads.load import Load
+from pileup.model.loads.replay import Starts
+from pileup.model.suite import TestSpec
 from pileup.model.words import load_words
 
 SECOND = 10**9
@@ -15,7 +16,7 @@ def test_a_path_alone_is_the_record() -> None:
     assert load.replay is not None
     assert (load.replay.run, load.replay.test, load.replay.speed) == ("runs/before", None, 1)
     assert load == Load.model_validate({"replay": {"run": "runs/before"}})
-    assert (load.kind, load.sustained, load.endless, load.lasting, load.pace) == ("open", True, False, None, None)
+    assert (load.kind, load.sustained, load.endless, load.lasting, load.asked) == ("open", True, False, None, None)
     TestSpec.model_validate({"name": "a", "use": "noop", "load": load})
 
 

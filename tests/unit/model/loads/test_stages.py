@@ -1,6 +1,6 @@
 """Loads of stages: what they ask for, and when they are measured."""
 
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 
 SECOND = 10**9
 
@@ -19,14 +19,14 @@ def test_pauses_and_ramps_are_not_measured() -> None:
         {"level": 50, "ramp": 3, "for": 4},
         {"level": 0, "for": 9},
     )
-    assert found.spans == [(0, 4 * SECOND), (7 * SECOND, 11 * SECOND)]
+    assert found.spans == ((0, 4 * SECOND), (7 * SECOND, 11 * SECOND))
     assert found.asked == (100 * 2 + 300 * 2 + 50 * 4) / 8
     assert found.lasting == 27 * SECOND
 
 
 def test_closed_loads_and_plain_ones_have_no_more_than_they_say() -> None:
     closed = load({"level": 4, "ramp": 1, "for": 1}, {"level": 1, "ramp": 1, "for": 1}, kind="clients")
-    assert (closed.asked, closed.spans) == (None, [(0, SECOND), (2 * SECOND, 3 * SECOND)])
+    assert (closed.asked, closed.spans) == (None, ((0, SECOND), (2 * SECOND, 3 * SECOND)))
     plain = Load.model_validate({"rate": 5, "ramp": "1 s", "for": "2 s"})
-    assert (plain.asked, plain.spans) == (5, [])
+    assert (plain.asked, plain.spans) == (5, ())
     assert Load.model_validate({"every": "2 s"}).asked == 0.5

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pileup.fleet.order import Order
-from pileup.model.suite import Load
+from pileup.model.loads.load import Load
 from pileup.model.words import load_words
 
 HOLD: dict[str, Any] = {"metric": "queue.waiting", "at": "5000", "by": "rate", "between": ["0 /s", "50 /s"]}

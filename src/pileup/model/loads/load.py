@@ -1,0 +1,167 @@
+"""The words of a load: the schema of all shapes, and the list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from pileup.model.law import TimeLaw
+from pileup.model.loads.clients import ClientsShape
+from pileup.model.loads.every import EveryShape
+from pileup.model.loads.find import Find, FindShape
+from pileup.model.loads.hold import Hold, HoldShape
+from pileup.model.loads.once import OnceShape
+from pileup.model.loads.rate import RateShape
+from pileup.model.loads.replay import ReplayShape, ReplayWord
+from pileup.model.loads.shape import Kind, Native, Shape
+from pileup.model.loads.stages import Stage, StagesShape
+from pileup.model.loads.times import TimesShape
+from pileup.model.quantities import Count, Duration, Rate
+from pileup.model.suite_part import Part
+
+SHAPES: tuple[type[Shape], ...] = (
+    OnceShape,
+    ReplayShape,
+    FindShape,
+    HoldShape,
+    EveryShape,
+    StagesShape,
+    RateShape,
+    ClientsShape,
+    TimesShape,
+)
+"""Where the words of several are written, the first of these gives the load its shape."""
+
+
+class Load(Part):
+    """How a test is pressed: by one of once, times, clients, rate, every, stages, hold, find, replay."""
+
+    once: bool | None = Field(None, description="one iteration; the default")
+    times: Count | None = Field(
+        None, ge=1, description="this many iterations in all, one after another unless clients are given"
+    )
+    clients: Count | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="this many clients, each begins anew when its last iteration has ended (closed); "
+        "beside rate: the most in flight",
+    )
+    rate: Rate | None = Field(None, gt=0, description="iterations begun per second, whatever the system answers (open)")
+    arrivals: Literal["constant", "poisson"] = Field("constant", description="spacing of an open load")
+    every: Duration | None = Field(
+        None, gt=0, description="one iteration each such time, the first at once, whatever the system answers (open)"
+    )
+    stages: tuple[Stage, ...] | None = Field(
+        None, min_length=1, description="levels one after another, all of one kind"
+    )
+    ramp: Duration = Field(0, description="time over which clients or rate grow from nothing; left out of the figures")
+    warm_up: Duration = Field(0, description="time at full load before the measurement; left out of the figures")
+    for_: Duration | None = Field(None, alias="for", gt=0, description="time measured, after ramp and warm_up")
+    think: TimeLaw | None = Field(None, description="pause of a client between its iterations (closed loads)")
+    delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
+    hold: Hold | None = Field(None, description="steer the load so that a measured quantity stays at a set point")
+    find: Find | None = Field(None, description="look for the highest load that still meets a criterion")
+    replay: ReplayWord | None = Field(
+        None, description="begin an iteration whenever one of an earlier record was due; a path, or with more words"
+    )
+
+    @property
+    def written(self) -> tuple[type[Shape], ...]:
+        """The shapes whose word it has."""
+        return tuple(shape for shape in SHAPES if shape.given(self))
+
+    @property
+    def shape(self) -> Shape:
+        """How it presses."""
+        return next(iter(self.written), OnceShape)(self)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is for the engine, and in run.json."""
+        return self.shape.kind
+
+    @property
+    def open(self) -> bool:
+        """Whether iterations begin when they are due, whatever the system answers."""
+        return self.kind == "open"
+
+    @property
+    def sustained(self) -> bool:
+        """Whether the load presses for a time or with several clients, rather than running a check."""
+        return self.kind in ("closed", "open")
+
+    @property
+    def endless(self) -> bool:
+        """Whether nothing in it says when it ends: right for a role alone, which ends with others."""
+        return self.sustained and not self.shape.ends
+
+    @property
+    def steered_by(self) -> Literal["rate", "clients"] | None:
+        """What of a load is changed by what is measured: its rate, its clients, or nothing."""
+        return self.shape.steered_by
+
+    @property
+    def before(self) -> int:
+        """Time between the ramp and what is measured, ns: the warm-up, or the settling of a quantity that is held."""
+        return self.shape.settle
+
+    def to_native(self) -> Native:
+        """Return its words as the engine takes them (docs/engine.md)."""
+        return self.shape.to_native()
+
+    @property
+    def asked(self) -> float | None:
+        """Iterations begun per second that an open load asks for, in the mean over what is measured."""
+        return self.shape.engine.asked
+
+    @property
+    def most(self) -> int | None:
+        """Most clients at any time; None where an open load does not say."""
+        return self.shape.engine.most_clients
+
+    @property
+    def number(self) -> int | None:
+        """Iterations in all, where a number bounds them."""
+        return self.shape.engine.number_here
+
+    @property
+    def iterations(self) -> int | None:
+        """The largest number of iterations, None when nothing but the system bounds it."""
+        return self.shape.engine.iterations
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """What is measured of several levels: (begin, end), ns after the begin of the first; pauses are left out."""
+        return tuple(self.shape.engine.spans)
+
+    @property
+    def lasting(self) -> int | None:
+        """How long it presses by its own words (ns): ramps, warm-ups and what is measured; None where no time says."""
+        return self.shape.lasting
+
+    def longest(self, patience: int) -> int:
+        """Return the longest possible time (ns), where one iteration may take `patience`."""
+        return self.shape.longest(patience)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        wrong = next(self._problems(), None)
+        if wrong is not None:
+            raise ValueError(wrong)
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        """Yield what is wrong with the shapes that are written, then with the words that all have."""
+        for shape in self.written:
+            yield from shape(self).problems()
+        if not self.sustained and self.for_ is not None:
+            yield "`for` needs clients or rate; expected e.g. {clients: 1, for: 10 s}"
+        if not self.sustained and (self.ramp or self.warm_up):
+            yield "ramp and warm_up need clients or rate; expected e.g. {clients: 10, ramp: 5 s, for: 10 s}"
+        if self.open and self.think is not None:
+            yield "an open load has no think time; expected think only beside clients or times"
+        if not self.open and "arrivals" in self.model_fields_set:
+            yield "arrivals needs rate; expected e.g. {rate: 10 /s, arrivals: poisson, for: 1 min}"

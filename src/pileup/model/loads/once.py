@@ -1,0 +1,30 @@
+"""One iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pileup.model.loads.shape import Kind, Shape
+
+
+class OnceShape(Shape):
+    """One iteration: the shape of a load that says nothing."""
+
+    __slots__ = ()
+    word: ClassVar[str] = "once"
+
+    @property
+    def kind(self) -> Kind:
+        """It is a check."""
+        return "once"
+
+    @property
+    def words(self) -> str:
+        """`once`."""
+        return "once"
+
+    def problems(self) -> Iterator[str]:
+        """Nothing else may be written beside it."""
+        if others := self.others():
+            yield f"once stands beside {others}; expected one kind of load"
