@@ -49,6 +49,8 @@ class JournalEntry:
     do: str = ""
     """Kind of a fault."""
     process: str = ""
+    run: str = ""
+    """Of an owner: which run the journal is of, as its tables say it; empty in entries of older runs."""
     host: str = ""
     user: int | None = None
     mark: str = ""

@@ -105,6 +105,11 @@ class RunFolder:
             self._nonce = self.manifest().nonce
         return self._nonce
 
+    @property
+    def origin(self) -> str:
+        """What tables and journal say of which run they are; empty in old records."""
+        return origin.of_run(self.nonce)
+
     def server_log(self, target: str, process: str) -> Path | None:
         """Return where the output of a process of a launched server goes; None for names that are none."""
         if "/" in target + process or not target or not process:
@@ -160,7 +165,7 @@ class RunFolder:
             if writer is None:
                 path = self.path / "frames" / f"{frame.place}.table"
                 writer = self._frames[frame.place] = TableWriter(
-                    path, "frames", frames.COLUMNS, frame.place, origin.of_run(self.nonce)
+                    path, "frames", frames.COLUMNS, frame.place, self.origin
                 )
         rows, texts = frames.to_rows(frame)
         writer.append(rows, texts, frames.STRINGS)
@@ -195,9 +200,7 @@ class RunFolder:
             return
         with self._lock:
             if self._samples is None:
-                self._samples = TableWriter(
-                    self._parts("samples").table(), "samples", samples.COLUMNS, run=origin.of_run(self.nonce)
-                )
+                self._samples = TableWriter(self._parts("samples").table(), "samples", samples.COLUMNS, run=self.origin)
         table, texts = samples.to_rows(rows)
         self._samples.append(table, texts, samples.STRINGS)
 
@@ -237,7 +240,7 @@ class RunFolder:
         with self._lock:
             if self._served is None:
                 path = self.path / "operations" / f"{place}-server.table"
-                self._served = TableWriter(path, "operations", operations.ROW, place, origin.of_run(self.nonce))
+                self._served = TableWriter(path, "operations", operations.ROW, place, self.origin)
             before = self._served_rows
             self._served_rows += len(found)
         number = server_operations.NOBODY if target is None else target
@@ -270,9 +273,7 @@ class RunFolder:
             if table not in self._audit:
                 folder = self.path / "audit"
                 folder.mkdir(exist_ok=True)  # records of earlier releases have none
-                self._audit[table] = TableWriter(
-                    audit.next_path(folder, table), table, columns, run=origin.of_run(self.nonce)
-                )
+                self._audit[table] = TableWriter(audit.next_path(folder, table), table, columns, run=self.origin)
             writer = self._audit[table]
         writer.append(rows, texts, strings)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
-from pileup.record import sums
+from pileup.record import origin, sums
 from pileup.record.folder import RunFolder
 
 JOURNAL, EVENTS = "journal.jsonl", "events/events.jsonl"
@@ -34,8 +34,10 @@ def missing(folder: RunFolder) -> Iterator[tuple[str, str]]:
 
 
 def _of_journal(run: Manifest, entries: Iterable[JournalEntry]) -> Iterator[tuple[str, str]]:
-    numbers, owner = set(), ""
+    numbers, owner, known = set(), "", origin.of_run(run.nonce)
     for entry in entries:
+        if known and entry.run not in ("", known):
+            yield JOURNAL, f"entry {entry.number} is of another run"
         numbers.add(entry.number)
         owner = entry.state if entry.what == "owner" else owner
     if not numbers:

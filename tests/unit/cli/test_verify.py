@@ -20,7 +20,7 @@ def made(tmp_path, change=lambda rows: rows, **fields):
     rows = scans.rows_of(1, scans.START, 20 * MS)
     told = scans.info([scans.case(1, "copy", scans.START)], {}, exit_code=0, verdict="passed", **fields)
     folder = scans.write(tmp_path, told, [])
-    owner = folder.journal("owner", "begun")
+    owner = folder.journal("owner", "begun", run=folder.origin)
     folder.event("case", "copy begins", case=1, state="begins")
     folder.event("case", "copy: passed", case=1, state="ended", outcome="passed")
     folder.journal("owner", "ended", of=owner)
@@ -77,6 +77,13 @@ def test_lines_that_were_cut_out_or_off_are_missed(tmp_path, name, change, words
     path = folder.path / name
     path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
     assert words in told(folder)
+
+
+def test_a_journal_of_another_run_is_named(tmp_path):
+    one, other = made(tmp_path / "one"), made(tmp_path / "other")
+    shutil.copy(other.path / "journal.jsonl", one.path / "journal.jsonl")
+    assert told(one) == "journal.jsonl: entry 1 is of another run"
+    assert told(other) == ""
 
 
 def longer(rows):

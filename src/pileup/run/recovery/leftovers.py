@@ -61,7 +61,8 @@ def register(folder: RunFolder, plan: Plan, held: Held | None = None) -> Held:
     """Say who owns a run, before it does anything. Raises OSError or RecordError when the disk refuses."""
     held = held or take(folder)
     own = Identity.of(os.getpid()) or Identity(os.getpid(), 0)
-    held.owner = folder.journal("owner", "begun", host=socket.gethostname(), user=os.geteuid(), **asdict(own))
+    told = {"run": folder.origin, "host": socket.gethostname(), "user": os.geteuid()}
+    held.owner = folder.journal("owner", "begun", **told, **asdict(own))
     try:
         registry.add(folder, plan.digest, plugin_sums(plan.suite, Path(plan.folder)))
     except (OSError, UsageError) as problem:  # of an account without a home: the run goes on without
