@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-What = Literal["launch", "monitor", "fault", "test", "operation", "cooldown"]
-PLURAL: dict[str, str] = {"monitor": "monitors", "fault": "faults", "test": "tests"}
+What = Literal["launch", "monitor", "fault", "setting", "test", "operation", "cooldown"]
+PLURAL: dict[str, str] = {"monitor": "monitors", "fault": "faults", "setting": "settings", "test": "tests"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from pileup.suite.scan import aims, axes_of
 from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets, secret_options
 from pileup.suite.static_plugins import without_import
+from pileup.suite.unset import leave_out
 from pileup.suite.variables import Variables
 
 __all__ = ["digest_of", "load", "suite_schema"]
@@ -85,6 +86,7 @@ class _Given:
 
 def _planned(given: _Given, tree: Mapping, problems: Problems, replays: Replays) -> Plan | None:
     folder = given.path.absolute().parent
+    unset = leave_out(tree, given.moved, folder)
     draft = bind(tree, problems)
     check(draft, folder, problems, replays)
     if problems or draft.suite is None:
@@ -93,7 +95,7 @@ def _planned(given: _Given, tree: Mapping, problems: Problems, replays: Replays)
     for at in secrets.scanned:
         problems.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
     suite = _complete(draft.suite, folder, secrets)
-    lost = uncovered(suite, folder, given.moved)
+    lost = (*uncovered(suite, folder, given.moved), *unset)
     for place, name, why in blind(suite, lost):
         told = f"the load of test {shown(name)} is steered by what is not there"
         problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)

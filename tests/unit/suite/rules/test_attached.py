@@ -126,3 +126,18 @@ def test_a1_every_suite_of_batch_systems_and_databases_takes_a_url(suite: str, u
     found = load(EXAMPLES / f"{suite}.yaml", {f"targets.{name}.url": url})
     assert found.suite.targets[name].launch is None
     assert Uncovered("launch", name, "a url was set for it: pileup does not start it", False) in found.uncovered
+
+
+def test_d13_settings_of_a_launch_are_not_covered_by_url() -> None:
+    """`tuning` scans the threads of its server: what is there has as many as it has."""
+    found = load(EXAMPLES / "tuning.yaml", {"targets.se.url": "http://se.site.org/data"})
+    assert Uncovered("setting", "se.threads", "pileup did not start se") in found.uncovered
+    assert "Not covered: setting se.threads: pileup did not start se" in words(found.uncovered)
+    assert list(found.suite.scan) == ["read.buffer"]
+    assert {each.id: (each.coverage, bool(each.at)) for each in found.suite.criteria} == {
+        "T1": ("none", False),
+        "T2": ("full", False),
+    }
+    assert found.suite.criteria[0].remark == "se.threads was not set: pileup did not start se"
+    launched = load(EXAMPLES / "tuning.yaml")
+    assert (list(launched.suite.scan), launched.uncovered) == (["se.threads", "read.buffer"], ())
