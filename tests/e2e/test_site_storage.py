@@ -82,7 +82,7 @@ def test_a4_a_hung_xrootd_server(tmp_path: Path) -> None:
     with xrootd(tmp_path / "server") as server, stopped(server.pid):
         found = check(server.root, tmp_path, SOON)
     assert (found.code, found.seconds < 10) == (UNREACHED, True), found
-    assert "cannot be reached: the server: could not be done within 1 s; expected a folder" in found.told
+    assert "cannot be reached: connecting: could not be done within 1 s; expected a folder" in found.told
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "root://127.0.0.1:{}//", "roots://127.0.0.1:{}//"])
@@ -117,7 +117,7 @@ def test_a10_xroot_spoken_to_a_port_of_http(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url.replace("http://", "root://"), tmp_path)
     assert (found.code, found.seconds < 15) == (UNREACHED, True), found
-    assert "the server speaks HTTP on this port, not xroot" in found.told
+    assert "cannot be reached: connecting: the server speaks HTTP on this port, not xroot" in found.told
 
 
 @pytest.fixture
@@ -253,6 +253,9 @@ def test_d9_acceptance_where_no_checksums_are_stated_does_not_cover_them(tmp_pat
     verdicts = {each["id"]: each["verdict"] for each in found["criteria"]}
     assert (verdicts["C4"], verdicts["C6"]) == ("not covered", "met"), done.stdout
     assert {case["outcome"] for case in found["cases"]} == {"passed"}, done.stdout
+    lacking = {each["name"]: each["reason"] for each in found["run"]["not_covered"]}
+    assert "is not XRootD: it calls itself nginx" in lacking["xrootd"]
+    assert "invalid" not in (tmp_path / "error.log").read_text(), "it was asked nothing that is no HTTP"
 
 
 def test_a10_a_clean_up_that_failed_names_the_command_for_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ load_module MODULE;
 master_process off;
 worker_processes 1;
 pid {folder}/nginx.pid;
-error_log {folder}/error.log;
+error_log {folder}/error.log info;
 events { worker_connections 2048; }
 http {
     access_log off;

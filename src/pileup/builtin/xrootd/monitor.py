@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.builtin.xrootd.figures import Statistics, read_statistics
 from pileup.builtin.xrootd.target import XrootdTarget
 from pileup.model.suite import Credentials
-from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, option
+from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, TargetError, option
 
 NOW = {
     "connections": "link.num",
@@ -30,6 +31,8 @@ COUNTED = {
     "errors": "xrootd.err",
 }
 """What is counted since the server's start."""
+SERVER = "xrootd"
+"""How XRootD calls itself over HTTP, in any case."""
 MOVED = {"in": "link.in", "out": "link.out"}
 """The same, bytes."""
 
@@ -39,7 +42,7 @@ class XrootdMonitor(Monitor):
 
     It asks the server (`query stats`) over a session of its own, which the figures contain: one connection, and one
     operation of kind other each time. `target` names a target of the suite, of kind `xrootd`, or `webdav` where XRootD
-    answers on the same port; or `url` and `ca` name a server.
+    answers on the same port (a server that does not call itself so is not asked); or `url` and `ca` name a server.
 
         monitors:
           - {use: xrootd, target: se, every: 1 s}
@@ -83,6 +86,18 @@ class XrootdMonitor(Monitor):
         self._before: Statistics | None = None
         self._moment = 0.0
         self._sums = dict.fromkeys([*COUNTED, *MOVED], 0)
+
+    def open(self) -> None:
+        """Look whether a server that the suite reaches over HTTP is XRootD: no other is asked. Raises PluginError."""
+        if self.url is not None:
+            return
+        with suppress(TargetError):  # it may answer later
+            watched = self.watched()
+            called = watched.probe() if isinstance(watched, WebDavTarget) else SERVER
+            if not called.lower().startswith(SERVER):
+                told = f"{watched.url} is not XRootD: it calls itself {called.partition(',')[0]}"
+                hint = "`url: root://…` in place of `target` names one"
+                raise PluginError(told, f"a server that calls itself {SERVER}", hint)
 
     def sample(self) -> Iterator[Sample]:
         """Ask once. Raises PluginError, TargetError, Failed, Refused, Ambiguous."""

@@ -180,7 +180,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         """Ask for the version, and look at the folder."""
         first, reached = self._sessions(self.first_answer), False
         try:
-            with first.session("the server") as session:
+            with first.session("connecting") as session:
                 session.connect()
             reached, version = True, self._version()
             there = self.stat("")
@@ -278,7 +278,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
                     raise
 
     def _version(self) -> str:
-        with self.sessions.session("the server") as session:
+        with self.sessions.session("connecting") as session:
             try:
                 answer: bytes = session.query(CONFIG, "version")
             except TimeoutError:
