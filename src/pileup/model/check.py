@@ -141,7 +141,7 @@ def resolve(check: Check, tests: Collection[str], monitors: Collection[str]) -> 
     if check.function in ("rate", "fraction"):
         raise ValueError(f"{check.function} of a monitor's metric; expected {_list((*VALUES, 'count', 'sum', 'p50'))}")
     if check.function == "count" and check.dimension not in (BARE, "count"):
-        raise ValueError(_mismatch(check, "count"))
+        raise ValueError(mismatch(check, "count"))
     return Selected("monitor", monitor, metric=metric, labels=check.labels)
 
 
@@ -165,7 +165,7 @@ def _of_test(check: Check) -> Selected:
         raise ValueError(f"operations cannot be missed, only iterations can; expected {name}.missed")
     dimension = _dimension(check, field)
     if not _fits(check.dimension, dimension, check.value):
-        raise ValueError(_mismatch(check, dimension))
+        raise ValueError(mismatch(check, dimension))
     return Selected("test", name, operation, field, dimension=dimension)
 
 
@@ -197,7 +197,8 @@ def _fits(found: str, wanted: str, value: float) -> bool:
     return found == wanted or (found == BARE and (units.DIMENSIONS[wanted].bare or value == 0))
 
 
-def _mismatch(check: Check, wanted: str) -> str:
+def mismatch(check: Check, wanted: str) -> str:
+    """Return that the value of a check has not the dimension of its figure."""
     found = check.dimension or "number without a unit"
     example = units.DIMENSIONS[wanted].example
     return (

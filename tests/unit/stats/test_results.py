@@ -7,7 +7,7 @@ import pytest
 from pileup.model.exits import ExitCode
 from pileup.model.record import Sample, SampleRow
 from pileup.record import RunFolder
-from pileup.stats import first_error, results, to_json
+from pileup.stats import commonest_error, results, to_json
 from tests.manifests import plain, run_of
 
 SECOND = 10**9
@@ -66,10 +66,10 @@ def test_equal_errors_are_told_once_with_the_operation_that_failed(folder):
     assert group.message == "wrong byte at 17 of /data/é"
 
 
-def test_the_first_error_of_a_run_that_goes_on(golden, tmp_path):
+def test_the_commonest_error_of_a_run_that_goes_on(golden, tmp_path):
     folder = golden.make(tmp_path, "running")
-    assert first_error(folder, 2) == "wrong byte at 17 of /data/é"
-    assert first_error(folder, 1) == first_error(folder, 2, phase=0) == ""
+    assert commonest_error(folder, 2) == "wrong byte at 17 of /data/é"
+    assert commonest_error(folder, 1) == commonest_error(folder, 2, phase=0) == ""
 
 
 def test_the_record_of_a_crash_is_unknown(golden, tmp_path):
@@ -150,14 +150,20 @@ def monitor(text):
         ("first(copy) > 1 ms", "met", ""),
         ("last(copy.read.service) > 1 ms", "met", ""),
         ("last(copy.read) > 1 ms", "met", ""),
-        ("last(copy.speed) > 1 MB/s", "unknown", "copy gave no samples"),
+        ("last(copy.speed) > 1 MB/s", "unknown", "copy has no operation or number 'speed'; there are read"),
+        (
+            "p50(copy.read) < 100 MB",
+            "unknown",
+            "p50(copy.read) is a time, the value '100 MB' is a size; expected a time like '30 s'",
+        ),
         ("width(copy) < 10 ms", "met", ""),
         ("p90(copy.bytes) == 1 MiB", "met", ""),
         ("mean(copy.calls) == 3", "met", ""),
         ("sum(copy.bytes) == 195 MiB", "met", ""),
         ("rate(copy.failed) < 1 /s", "met", ""),
         ("count(copy.lost) == 0", "met", ""),
-        ("p50(copy.none) < 1 s", "unknown", "nothing measured"),
+        ("p50(copy.none) < 1 s", "unknown", "copy has no operation 'none'; there are read"),
+        ("rate(copy.none) > 1 /s", "unknown", "copy has no operation 'none'; there are read"),
         ("p50(copy) < 1 kg", "unknown", "unknown unit"),
     ],
 )

@@ -174,6 +174,8 @@ class Criteria:
             return resolve.of_test(check, selected, parts)
 
         judged = _against(check, figure(group.cases), group.name)
+        if judged.verdict is Verdict.UNKNOWN and (strange := self._no_operation(selected)):
+            return replace(judged, reason=strange)
         if judged.verdict.missed:
             slow = excuse.excuse(
                 check,
@@ -187,6 +189,28 @@ class Criteria:
             return Judged(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
         return judged
 
+    def _operations(self, test: str) -> list[str]:
+        """Return the operations that a test has had, in any of its cases."""
+        mine = [data.measured.tallies for data in self.cases if data.entry.test == test]
+        return sorted({tally.operation for tallies in mine for tally in tallies.values() if not tally.iteration})
+
+    def _no_operation(self, selected: Selected) -> str:
+        """Return that a test has no operation of that name; empty where it has, or where nothing of it is known."""
+        known = self._operations(selected.name)
+        if selected.operation in (None, *known) or not known:
+            return ""
+        return f"{selected.name} has no operation {selected.operation!r}; there are {_few(known)}"
+
+    def _no_number(self, check: Check, selected: Selected) -> str:
+        """Return what a test has in the place of a number that it did not report; empty for monitors."""
+        known = self._operations(selected.name)
+        if any((each.monitor, each.metric) == (selected.name, selected.metric) for each in self.series) or not known:
+            return ""
+        if selected.metric in known:
+            return checks.mismatch(check, "time")
+        known += sorted({each.metric for each in self.series if each.monitor == selected.name})
+        return f"{selected.name} has no operation or number {selected.metric!r}; there are {_few(known)}"
+
     def _of_monitor(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
         visits = {data.visit for data in group.cases} if group.name else None
         if (rest := unrested.rest(check, selected, self.series, visits)) is not None:
@@ -194,7 +218,7 @@ class Criteria:
         named = [each for each in self.series if (each.monitor, each.metric) == (selected.name, selected.metric)]
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
-            reason = _which(selected, named, found, self.series)
+            reason = self._no_number(check, selected) or _which(selected, named, found, self.series)
             return Judged(Verdict.UNKNOWN, Figure(None, note=resolve.NOTHING), reason, group.name)
         spans = grouping.of_samples(group, selected)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
