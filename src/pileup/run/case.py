@@ -236,12 +236,12 @@ class CaseRun:
         """Return how what was pressed since `position` ended, with the first error when it did not pass."""
         folder, number = self._live.folder, self.case.id
 
-        def first_error() -> str:
+        def commonest_error() -> str:
             self._live.fleets.flush()
-            return stats.first_error(folder, number, phase)
+            return stats.commonest_error(folder, number, phase)
 
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == number]
-        return stats.judge_case(entry, frames, phase, first_error)
+        return stats.judge_case(entry, frames, phase, commonest_error)
 
     def _excused(self, position: Position, sampled: Position) -> str:
         """Return why that too much did not pass is pileup's own doing; empty where it is the system's."""

@@ -5,7 +5,7 @@ May import `record`, `model`, `_core`.
 
 from pileup.stats.as_json import plain, to_json
 from pileup.stats.compare.runs import compare_runs
-from pileup.stats.errors import errors, first_error
+from pileup.stats.errors import commonest_error, errors
 from pileup.stats.frames.distribution import quantiles_of
 from pileup.stats.intervals.precision import Repeats
 from pileup.stats.loads.gauge import Count, Gauge
@@ -29,11 +29,11 @@ __all__ = [
     "Trial",
     "Trials",
     "amount",
+    "commonest_error",
     "compare_runs",
     "errors",
     "excused",
     "exit_code",
-    "first_error",
     "judge_case",
     "plain",
     "quantiles_of",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_GROUPS = 200
+LAST = 2**63 - 1
 
 
 def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, ...]:
@@ -37,12 +38,19 @@ def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, .
     )
 
 
-def first_error(folder: RunFolder, case: int, phase: int = Phase.MEASURE) -> str:
-    """Return the message of the first act of a case that did not pass, of a run that goes on; empty for none."""
+def commonest_error(folder: RunFolder, case: int, phase: int = Phase.MEASURE) -> str:
+    """Return the most frequent message of what did not pass in a case of a run that goes on; empty for none.
+
+    Of equally many the one that came first: that of an operation before that of the iteration which it failed.
+    """
+    found: dict[tuple[str, bool], tuple[int, int]] = {}  # message, whether of iterations -> how many, the first end
     for rows, texts in folder.operations().rows():
         wrong = rows[(rows["case"] == case) & (rows["phase"] == phase) & (rows["outcome"] != Outcome.PASSED)]
         wrong = wrong[(wrong["error"] != 0)]
-        if len(wrong):
-            first = wrong[np.lexsort((wrong["parent"] == 0, wrong["end"]))[0]]
-            return texts.get(int(first["error"]), "")
-    return ""
+        for iterations in (False, True):
+            some = wrong[(wrong["parent"] == 0) == iterations]
+            for number, count in zip(*np.unique(some["error"], return_counts=True), strict=True):
+                key = texts.get(int(number), ""), iterations
+                before, first = found.get(key, (0, LAST))
+                found[key] = before + int(count), min(first, int(some["end"][some["error"] == number].min()))
+    return min(found, key=lambda key: (-found[key][0], found[key][1], key[1]), default=("", False))[0]

@@ -28,11 +28,11 @@ def judge_case(
     entry: CaseEntry,
     frames: Iterable[Frame],
     phase: int = Phase.MEASURE,
-    first_error: str | Callable[[], str] = "",
+    commonest_error: str | Callable[[], str] = "",
 ) -> Ended:
     """Return how a case ended and why, from its frames. `entry` is its entry in run.json.
 
-    `first_error` is asked for, when something did not pass, because frames carry no messages.
+    `commonest_error` is asked for, when something did not pass, because frames carry no messages.
     """
     measured = measure(frames, phase)
     counts = measured.counts()
@@ -41,7 +41,7 @@ def judge_case(
         return (PASSED, "no iteration was due in the measured time") if went_on else (UNKNOWN, "nothing was measured")
 
     def message() -> str:
-        return first_error if isinstance(first_error, str) else first_error()
+        return commonest_error if isinstance(commonest_error, str) else commonest_error()
 
     if _is_check(entry):
         return _judge_check(counts, message)
