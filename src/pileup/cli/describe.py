@@ -72,17 +72,23 @@ def find(name: str, kind: str | None) -> list[Page]:
 
 
 def _from_file(name: str, kinds: list[str]) -> tuple[str, type]:
-    """Return the class in a user's file; the first kind that it is."""
+    """Return the class in a user's file with its kind. Raises PluginError: no such class, or a mistake in it."""
     from pileup.model.errors import PluginError
     from pileup.plugin import registry
+    from pileup.plugin.userfile import NoClassError
 
-    problem: PluginError | None = None
+    lacking: list[NoClassError] = []
     for each in kinds:
         try:
             return each, registry.load(KINDS[each], name, Path())
-        except PluginError as raised:
-            problem = problem or raised
-    raise problem or UsageError(f"{name!r} is no plug-in")
+        except NoClassError as raised:
+            lacking.append(raised)
+    if len(lacking) == 1:
+        raise lacking[0]
+    file, _, class_name = name.rpartition(":")
+    offered = [other for each in lacking for other in each.offered]
+    expected = f"one of {', '.join(offered)}" if offered else "a class that derives from one of pileup.plugin"
+    raise PluginError(f"{Path(file).name} has no plug-in {class_name!r}", expected)
 
 
 def _near(name: str, kinds: list[str]) -> str:

@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,14 @@ from pileup.plugin.options import declared, options_model
 from pileup.plugin.test import Test
 
 MEND = "mend the file and run again"
+
+
+class NoClassError(PluginError):
+    """A file has no class of this name, or one of another kind; `offered` are those of the kind that it has."""
+
+    def __init__(self, what: str, expected: str, offered: Sequence[str] = ()) -> None:
+        super().__init__(what, expected)
+        self.offered = tuple(offered)
 
 
 def load_class(base: type, name: str, folder: Path) -> type:
@@ -29,18 +38,32 @@ def load_class(base: type, name: str, folder: Path) -> type:
     module = _import_file(path)
     cls = getattr(module, class_name, None)
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise PluginError(f"{path.name} has no {base.__name__} class {class_name!r}", _offered(module, base))
+        raise _none(module, base, class_name, path)
     _inspect(cls, base, path)
     return cls
 
 
-def _offered(module: ModuleType, base: type) -> str:
-    own = [
+def _none(module: ModuleType, base: type, name: str, path: Path) -> NoClassError:
+    found = getattr(module, name, None)
+    bases = [each for each in getattr(found, "__mro__", ()) if "_framework" in vars(each)]
+    if bases:
+        told = f"{name!r} in {path.name} is {_with_article(bases[-1])}"
+        return NoClassError(told, _with_article(base))
+    own = _offered(module, base)
+    expected = f"one of {', '.join(own)}" if own else f"a class that derives from pileup.plugin.{base.__name__}"
+    return NoClassError(f"{path.name} has no {base.__name__} class {name!r}", expected, own)
+
+
+def _with_article(base: type) -> str:
+    return f"{'an' if base.__name__[0] in 'AEIOU' else 'a'} {base.__name__}"
+
+
+def _offered(module: ModuleType, base: type) -> list[str]:
+    return [
         name
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__
     ]
-    return f"one of {', '.join(own)}" if own else f"a class that derives from pileup.plugin.{base.__name__}"
 
 
 def _import_file(path: Path) -> ModuleType:

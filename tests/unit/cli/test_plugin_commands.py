@@ -144,3 +144,29 @@ def test_the_language_is_described_too(capsys: pytest.CaptureFixture[str]) -> No
     for name, said in (("suite", "criteria"), ("checks", "p99.9"), ("load", "warm_up"), ("commands", "--set")):
         assert main(["describe", name]) == 0
         assert said in capsys.readouterr().out
+
+
+LACKING = """from pileup.plugin import ClientSpec, Target, Test
+
+
+class Store(Target):
+    kind = "store"
+
+
+class Ask(Test):
+    def run(self, op):
+        pass
+"""
+
+
+def test_of_a_class_in_a_file_the_mistake_of_its_own_kind_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Target without `client` was told to be no Test."""
+    (tmp_path / "t.py").write_text(LACKING)
+    for name, said in {
+        "Store": "t.py:4: Store has no client expected `def client(self, ...)` in it",
+        "Stor": "t.py has no plug-in 'Stor' expected one of Ask, Store",
+    }.items():
+        assert main(["describe", f"{tmp_path}/t.py:{name}"]) == 3
+        assert said in " ".join(capsys.readouterr().err.split())

@@ -74,7 +74,14 @@ def test_no_such_class_names_those_there_are(suite: Path) -> None:
 
 def test_a_class_of_another_kind(suite: Path) -> None:
     said = told(suite, GOOD, "ListFolder", kind="monitors")
-    assert said == "mine.py has no Monitor class 'ListFolder'; expected a class that derives from pileup.plugin.Monitor"
+    assert said == "'ListFolder' in mine.py is a Test; expected a Monitor"
+    files = "from pileup.plugin import FileTarget\nclass Mine(FileTarget):\n    pass\n"
+    (suite / "files.py").write_text(files)
+    with pytest.raises(PluginError, match=r"^'Mine' in files\.py is a Target; expected an Exporter$"):
+        load("exporters", "./files.py:Mine", suite)
+    with pytest.raises(PluginError, match=r"has no Monitor class 'Path'; expected a class that derives from"):
+        (suite / "other.py").write_text("from pathlib import Path")
+        load("monitors", "./other.py:Path", suite)
 
 
 @pytest.mark.parametrize(
