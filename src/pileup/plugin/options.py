@@ -25,6 +25,8 @@ Given = TypeVar("Given")
 _OF_TARGET = "the name of a target of the suite"
 TargetName = Annotated[str, _OF_TARGET]
 """Type of an option of a test that names a second target: it must be in the suite, and is open when the test runs."""
+FIELD = "pydantic's Field, e.g. `Field(1000, ge=1, description=…)`"
+"""What a model of settings is made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,17 @@ def option(
 ) -> Any:
     """Declare an option with a help text and bounds (in the base unit of its type); returns what a field takes."""
     return Option(default, help, ge, gt, le, lt, pattern)
+
+
+def option_defaults(settings: Any) -> list[str]:
+    """Return the fields of a pydantic model whose default is what `option` returned: to pydantic that is a value."""
+    fields = getattr(settings, "model_fields", {})
+    return [name for name, found in fields.items() if isinstance(found.default, Option)]
+
+
+def of_option(name: str) -> str:
+    """Return what is wrong with such a field."""
+    return f"{name!r} of launch_settings is declared with option(), which a pydantic model takes for its value"
 
 
 def declared(cls: type) -> dict[str, tuple[Any, Option]]:

@@ -13,6 +13,7 @@ from pileup.model.errors import PluginError
 from pileup.plugin.charts import Chart
 from pileup.plugin.exporter import Exporter
 from pileup.plugin.monitor import Monitor
+from pileup.plugin.options import FIELD, of_option, option_defaults
 from pileup.plugin.report import Report
 from pileup.plugin.target import Target
 from pileup.plugin.test import Test
@@ -89,6 +90,8 @@ def _loaded(kind: str, entry: EntryPoint) -> type:
     if not (isinstance(cls, type) and issubclass(cls, KINDS[kind])):
         wanted = f"a class that derives from pileup.plugin.{KINDS[kind].__name__}"
         raise PluginError(f"{kind[:-1]} {entry.name!r} of {package} is {entry.value}, which is none", wanted)
+    for name in option_defaults(getattr(cls, "launch_settings", None)):
+        raise PluginError(f"{kind[:-1]} {entry.name!r} of {package}: {of_option(name)}", FIELD)
     return cls
 
 

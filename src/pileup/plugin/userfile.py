@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pileup.model.errors import PluginError
-from pileup.plugin.options import declared, options_model
+from pileup.plugin.options import FIELD, declared, of_option, option_defaults, options_model
 from pileup.plugin.test import Test
 
 MEND = "mend the file and run again"
@@ -97,6 +97,9 @@ def _inspect(cls: type, base: type, path: Path) -> None:
             raise PluginError(_at(cls, path, what, name), "another name", MEND)
     for name, message in faults:
         raise PluginError(_at(cls, path, f"the default of option {name!r} is wrong: {message}", name), hint=MEND)
+    settings = getattr(cls, "launch_settings", None)
+    for name in option_defaults(settings):
+        raise PluginError(_at(settings, path, of_option(name), name), FIELD, MEND)
     for name in _missing(cls, base):
         raise PluginError(_at(cls, path, f"{cls.__name__} has no {name}"), f"`def {name}(self, ...)` in it", MEND)
 

@@ -9,9 +9,10 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from pileup.model.errors import PluginError
-from pileup.plugin import registry
+from pileup.plugin import ClientSpec, Target, option, registry
 from tests.support import ROOT
 
 PROJECT = ROOT / "pyproject.toml"
@@ -114,3 +115,26 @@ def test_a_registered_name_that_is_no_plugin(monkeypatch: pytest.MonkeyPatch) ->
         PluginError, match=r"'mine' .* is pathlib:Path, which is none; expected a class that derives from"
     ):
         registry.load("tests", "mine")
+
+
+class Settings(BaseModel):
+    """Words of `launch`, one declared as options of plug-ins are."""
+
+    keys: int = option(1000, ge=1)
+
+
+class Launched(Target):
+    """A kind whose settings are wrong."""
+
+    launch_settings = Settings
+
+    def client(self) -> ClientSpec:
+        return ClientSpec("noop", {})
+
+
+def test_a_package_whose_settings_are_declared_as_options_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, mine=f"{__name__}:Launched")
+    with pytest.raises(PluginError, match=r"'keys' of launch_settings is declared with option\(\), which"):
+        registry.load("targets", "mine")
+    (found,) = registry.find_all("targets")
+    assert found.cls is None

@@ -175,3 +175,29 @@ def test_required_options_are_no_mistake(suite: Path) -> None:
         HEAD + "class Mine(Monitor):\n    path: str\n    def sample(self):\n        return []\n"
     )
     assert issubclass(load("monitors", "a.py:Mine", suite), Monitor)
+
+
+SETTINGS = """
+from pydantic import BaseModel, Field
+from pileup.plugin import ClientSpec, Target, option
+
+class Settings(BaseModel):
+    delay: int = Field(0, ge=0)
+    keys: int = option(1000, ge=1)
+
+class Mine(Target):
+    launch_settings = Settings
+
+    def client(self):
+        return ClientSpec("noop", {})
+"""
+
+
+def test_an_option_in_a_model_of_settings_is_refused(suite: Path) -> None:
+    """Its default was the declaration: a server was started with the text `Option(default=1000, …`."""
+    wrong = "'keys' of launch_settings is declared with option(), which a pydantic model takes for its value"
+    said = told(suite, SETTINGS, kind="targets")
+    assert said == (
+        f"mine.py:7: {wrong}; expected pydantic's Field, e.g. `Field(1000, ge=1, description=…)` "
+        "(mend the file and run again)"
+    )
