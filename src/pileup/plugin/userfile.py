@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pileup.model.errors import PluginError
 from pileup.plugin.options import FIELD, declared, of_option, option_defaults, options_model
@@ -97,7 +98,7 @@ def _inspect(cls: type, base: type, path: Path) -> None:
             raise PluginError(_at(cls, path, what, name), "another name", MEND)
     for name, message in faults:
         raise PluginError(_at(cls, path, f"the default of option {name!r} is wrong: {message}", name), hint=MEND)
-    settings = getattr(cls, "launch_settings", None)
+    settings: Any = getattr(cls, "launch_settings", None)
     for name in option_defaults(settings):
         raise PluginError(_at(settings, path, of_option(name), name), FIELD, MEND)
     for name in _missing(cls, base):
