@@ -347,6 +347,8 @@ class RemotePlace:
                 news.claimed += unpack_claims(message["claims"])
             case "output" if message["stream"] in ("stdout", "stderr"):
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
+            case "noted":
+                part.output.note(message.text("text")[:1000])
             case "over":
                 news.ending = unpack_ending(message)
                 news.over = True

@@ -30,7 +30,7 @@ from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_fram
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, Sample
 from pileup.plugin import Test
-from pileup.record.output import LARGEST_CASE
+from pileup.record.output import LARGEST_CASE, MOST_NOTED
 
 BEAT = 10**9
 """Interval of frames, ns."""
@@ -111,12 +111,19 @@ class WireOutput:
         self._send = send
         self._part = part
         self._sent = {"stdout": 0, "stderr": 0}
+        self._noted: set[str] = set()
 
     def append(self, stream: str, title: str, text: str) -> None:
         """Send one block."""
         if self._sent[stream] <= LARGEST_CASE:
             self._sent[stream] += len(text)
             self._send("output", {"part": self._part, "stream": stream, "title": title, "text": text})
+
+    def note(self, text: str) -> None:
+        """Send what went wrong, once."""
+        if text not in self._noted and len(self._noted) < MOST_NOTED:
+            self._noted.add(text)
+            self._send("noted", {"part": self._part, "text": text})
 
 
 class Server:

@@ -8,6 +8,7 @@ import reprlib
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -279,7 +280,12 @@ class RunFolder:
 
     def output(self, case_name: str) -> Output:
         """Return where the output of a case goes."""
-        return Output(self.path / "output" / folder_name(case_name))
+
+        def tell(text: str) -> None:
+            with suppress(RecordError):  # a full disk is noticed where it ends the run
+                self.event("test", f"{case_name}: {text}")
+
+        return Output(self.path / "output" / folder_name(case_name), tell)
 
     def output_paths(self, case_name: str) -> dict[str, str]:
         """Return stream -> path inside the run folder, empty when the case printed nothing there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -16,6 +17,8 @@ LARGEST_BLOCK = 1 << 20
 """Bytes kept of one iteration and stream."""
 LARGEST_CASE = 64 << 20
 """Bytes kept of one case and stream."""
+MOST_NOTED = 20
+"""Different texts that are noted of a case."""
 TITLE = re.compile(r"^-+ .*$")
 """What a title line looks like: `--- iteration 17, client 3 ---`."""
 
@@ -23,8 +26,11 @@ TITLE = re.compile(r"^-+ .*$")
 class Output:
     """Collects the output of one case. Files are made when something comes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
+        """`tell` gets each text that is noted, once."""
         self.folder = folder
+        self._tell = tell
+        self._noted: set[str] = set()
         self._lock = threading.Lock()
         self._kept: dict[str, int] = {}
         self._full: set[str] = set()
@@ -49,6 +55,14 @@ class Output:
                 self._full.add(stream)  # a full disk ends the keeping of output, not the iteration that printed
                 return
             self._kept[stream] += len(block)
+
+    def note(self, text: str) -> None:
+        """Note what went wrong beside the iterations, once for each text."""
+        with self._lock:
+            if text in self._noted or len(self._noted) >= MOST_NOTED:
+                return
+            self._noted.add(text)
+        self._tell(text)
 
 
 def stream_path(folder: Path, stream: str) -> Path:

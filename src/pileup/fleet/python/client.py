@@ -28,6 +28,9 @@ class Sink(Protocol):
     def append(self, stream: str, title: str, text: str) -> None:
         """Append one block to `stream` ("stdout" or "stderr")."""
 
+    def note(self, text: str) -> None:
+        """Note what went wrong beside the iterations; each text counts once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -180,8 +183,10 @@ class Bracket:
 
 
 def tear_down(test: Test, output: Sink) -> None:
-    """Give back what set-up took; a mistake there is written to the case's stderr."""
+    """Give back what set-up took; a mistake there is an event, and in the case's stderr for each client."""
     try:
         test.teardown()
     except Exception as problem:
-        output.append("stderr", f"teardown of client {test.context.client}", f"{verdict_on(problem)[1]}\n")
+        told = verdict_on(problem)[1]
+        output.append("stderr", f"teardown of client {test.context.client}", f"{told}\n")
+        output.note(f"teardown failed: {told}")

@@ -36,6 +36,9 @@ class Nowhere:
     def append(self, stream: str, title: str, text: str) -> None:
         """Forget it."""
 
+    def note(self, text: str) -> None:
+        """Forget it."""
+
 
 def calibrate() -> dict[str, float]:
     """Return ns per iteration of one client that does nothing: `native`, and `python` in a thread.
