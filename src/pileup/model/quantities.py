@@ -16,6 +16,10 @@ from pileup.model.units import DIMENSIONS, parse
 LARGEST = 2**63 - 1
 
 
+class NegativeError(ValueError):
+    """A quantity is below 0. A word may have a bound above that, which is then what is expected."""
+
+
 def _read(value: object, dimension: str, whole: bool) -> object:
     written = value
     if isinstance(value, str):
@@ -28,7 +32,7 @@ def _read(value: object, dimension: str, whole: bool) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not finite; expected a {dimension} like {DIMENSIONS[dimension].example!r}")
     if isinstance(value, (int, float)) and value < 0:
-        raise ValueError(f"{written!r} is negative; expected a {dimension} of 0 or more")
+        raise NegativeError(f"{written!r} is negative; expected a {dimension} of 0 or more")
     return value
 
 

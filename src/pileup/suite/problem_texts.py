@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pileup.model.quantities import NegativeError
 from pileup.model.suite_part import Name
 from pileup.model.units import DIMENSIONS, format_quantity
 from pileup.suite.formats.tree import Node, Path, Scalar, Sequence, child, kind_of, where
@@ -115,6 +116,8 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
     if kind in ("value_error", "assertion_error"):
         what, expected = parts(str(context["error"]))
+        if isinstance(context["error"], NegativeError):
+            expected = _least(field, loc) or expected
         named = word and not isinstance(loc[-1], int)  # an item of a list is told by its place
         return (f"`{word}`: {what}" if named else what), expected
     if loc[-1:] == ("[key]",):
@@ -159,6 +162,19 @@ def _expected(error: Any, value: Node | None, field: FieldInfo | None) -> str:
         case _:
             expected = error["msg"].removeprefix("Input should be ").removeprefix("Value should be ")
     return expected
+
+
+def _least(field: FieldInfo | None, loc: Path) -> str:
+    """Return the lower bound of a word, empty where it has none but 0 itself."""
+    if field is None or isinstance(loc[-1], int):
+        return ""
+    for each in field.metadata:
+        for kind in ("greater_than", "greater_than_equal"):
+            name, words = BOUNDS[kind]
+            bound = getattr(each, name, None)
+            if bound is not None and (bound or name == "gt"):
+                return words + _bound(bound, field, loc)
+    return ""
 
 
 def _choice(expected: str, value: Node | None) -> str:
