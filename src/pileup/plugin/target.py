@@ -17,6 +17,9 @@ from pileup.plugin.launcher import Launcher
 from pileup.plugin.options import assign
 from pileup.plugin.program_client import ProgramClient
 
+NO_CLIENT = "this target has no client of the engine; expected a Python test, or a ProgramClient"
+"""Why no native test can press a target, as "what; expected what"."""
+
 
 class Target:
     """Base of all kinds of targets. Options are annotated fields; the docstring is the kind's page."""
@@ -37,8 +40,14 @@ class Target:
     settable: ClassVar[tuple[str, ...]] = ()
     """Names of settings that `setting` tells and `change` changes, of a server that pileup did not launch."""
 
+    folder: Path | None = None
+    """Folder of the server that pileup launched for it, where `{folder}` of its launcher was; None for any other, and
+    in processes and on hosts beside that of the run."""
+
     url: str
+    """Where it is: as the suite says, or where the server is that pileup launched."""
     credentials: Credentials
+    """Who pileup is for it; secrets are read late and never shown."""
 
     def __init__(self, url: str = "", credentials: Credentials | None = None, **options: Any) -> None:
         self.url = url
@@ -60,9 +69,13 @@ class Target:
         """
         return None
 
-    @abstractmethod
-    def client(self) -> ClientSpec:
-        """Return what the native engine needs to talk to this target."""
+    def client(self) -> ClientSpec | None:
+        """Return which protocol the engine speaks with this target, and its settings; None: the engine speaks none.
+
+        Left out where the engine does not know the protocol: native tests cannot press the target then (unless
+        `program_client` gives another client), tests in Python call what the class offers.
+        """
+        return None
 
     def remarks(self) -> list[str]:
         """Return what users should be told of this target on the screen and in the report; asked once it is reached."""
@@ -79,16 +92,19 @@ class Target:
     def preparing_client(self) -> Callable[[int], ProgramClient] | None:
         """Return what makes ready for a load and cleans up where the engine cannot reach the target; None: the engine.
 
-        Raises PluginError when the software is not installed.
+        This one is `program_client` for a target without `client`. Raises PluginError when the software is not
+        installed.
         """
-        return None
+        return self.program_client() if type(self).client is Target.client else None
 
     def problem_of(self, step: Step) -> str:
         """Return why the client chosen cannot do a step, as "what; expected what"; empty when it can.
 
-        Asked before a run, when the address may not be known. This one speaks for the engine, which has no verb with a
-        second target yet.
+        Asked before a run, when the address may not be known. This one speaks for the engine, which needs `client`, and
+        has no verb with a second target yet.
         """
+        if type(self).client is Target.client and type(self).program_client is Target.program_client:
+            return NO_CLIENT
         if step.traits.names is Names.ELSEWHERE:
             return f"the engine has no {step.verb}; expected a target with a client that has it"
         return ""

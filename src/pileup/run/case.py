@@ -25,6 +25,7 @@ from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
 from pileup.plugin import FileTarget, Target, Test
+from pileup.plugin.target import NO_CLIENT
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
 from pileup.run.control.find import Finding, Sought
@@ -40,6 +41,7 @@ from pileup.run.session import Live
 from pileup.run.stop import Haste
 from pileup.run.targets.calls import CalledOff
 from pileup.suite import instances
+from pileup.suite.problems import parts
 
 Ended = tuple[CaseOutcome, str]
 Given = TypeVar("Given")
@@ -366,8 +368,12 @@ class CaseRun:
         return Work(interpreted(self._live.plan, self.case, program, client, self._other))
 
     def _work_of(self, program: Program) -> Work:
-        target: Target | None = self._target
-        return Work(self._make, program, target.client() if target else None)
+        if self._target is None:
+            return Work(self._make, program)
+        client = self._target.client()
+        if client is None:
+            raise PluginError(*parts(NO_CLIENT))
+        return Work(self._make, program, client)
 
     def _other(self, name: str) -> Target | None:
         """Return the open target of a name, as the client of another may use it."""

@@ -113,7 +113,7 @@ def test_a_mistake_in_a_helper_file_is_shown_there(suite: Path, monkeypatch: pyt
     assert told(suite, "import helper_of_mine\n").startswith("helper_of_mine.py:1: SyntaxError")
 
 
-HEAD = "from pileup.plugin import Monitor, Size, Target, Test, option\n\n"
+HEAD = "from pileup.plugin import FileTarget, Monitor, Size, Target, Test, option\n\n"
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ HEAD = "from pileup.plugin import Monitor, Size, Target, Test, option\n\n"
             "mine.py:3: Mine has no sample; expected `def sample(self, ...)`",
         ),
         (
-            "class Mine(Target):\n    pass\n",
+            "class Mine(FileTarget):\n    pass\n",
             "targets",
-            "mine.py:3: Mine has no client; expected `def client(self, ...)`",
+            "mine.py:3: Mine has no delete; expected `def delete(self, ...)`",
         ),
     ],
 )

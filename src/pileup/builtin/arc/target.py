@@ -19,7 +19,6 @@ from pileup.builtin.arc.words import describe, describe_all
 from pileup.builtin.http.location import Location, locate
 from pileup.builtin.slurm.location import SOCKET_NAME
 from pileup.builtin.slurm.target import SlurmTarget
-from pileup.model.program import ClientSpec
 from pileup.plugin import Ambiguous, Duration, Failed, Launcher, Refused, TargetError, option
 from pileup.plugin.batch import (
     BatchTarget,
@@ -116,10 +115,6 @@ class ArcTarget(BatchTarget):
     def delegations(self) -> Delegations:
         """Credentials that are handed over."""
         return Delegations(self.users)
-
-    def client(self) -> ClientSpec:
-        """Raise TargetError: the native engine has no client for it."""
-        raise TargetError("a target of kind 'arc' takes no native tests", "a test of jobs, such as computing.submit")
 
     def probe(self) -> str:
         """Ask for the versions of its interface, and whether we are let in."""

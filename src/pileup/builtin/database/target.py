@@ -19,7 +19,7 @@ from pileup.builtin.database.sql_settings import Switch
 from pileup.builtin.database.sql_text import parse
 from pileup.model.errors import PileupError
 from pileup.model.suite import Credentials
-from pileup.plugin import ClientSpec, Duration, Launcher, PluginError, Target, TargetError, option
+from pileup.plugin import Duration, Launcher, Target, TargetError, option
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -124,10 +124,6 @@ class DatabaseTarget(Target):
             return ""
         path = self._ask(SLOW_LOG, PROBE_WITHIN)
         return path if path and Path(path).exists() else ""
-
-    def client(self) -> ClientSpec:
-        """The engine has no client for databases. Raises PluginError."""
-        raise PluginError("the engine does not speak SQL", "a test that does, such as sql.query")
 
     def session(self, timeout: int) -> Session:
         """Return a connection of its own for one client, not made yet; no statement takes longer than `timeout` (ns).

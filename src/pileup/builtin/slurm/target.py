@@ -41,7 +41,7 @@ from pileup.builtin.slurm.versions import (
     verdict_of,
 )
 from pileup.builtin.slurm.words import QUEUE_FORMAT, SECOND, judged, problem_of, queue_job, state_of
-from pileup.plugin import Ambiguous, ClientSpec, Duration, Failed, Launcher, PluginError, Refused, TargetError, option
+from pileup.plugin import Ambiguous, Duration, Failed, Launcher, PluginError, Refused, TargetError, option
 from pileup.plugin.batch import (
     BatchTarget,
     Changes,
@@ -111,10 +111,6 @@ class SlurmTarget(BatchTarget):
     def check_url(cls, url: str) -> None:
         """Refuse what is no url of slurmrestd."""
         endpoint_of(url)
-
-    def client(self) -> ClientSpec:
-        """The engine itself does not speak to it."""
-        return ClientSpec("noop", {})
 
     @cached_property
     def place(self) -> Place:

@@ -14,7 +14,8 @@ from pileup.model.loads.load import Load
 from pileup.model.plan import Plan
 from pileup.model.program import Keys, Program, Step
 from pileup.model.record import FrameRow, Phase
-from pileup.plugin import FileTarget, NotThere, Target
+from pileup.plugin import ClientSpec, FileTarget, NotThere, Target
+from pileup.plugin.target import NO_CLIENT
 from pileup.record import ErrorTail
 from pileup.record.tally import Counters
 from pileup.run.safety.boundary import Inside, inside_of
@@ -33,11 +34,12 @@ def remove(plan: Plan, name: str, target: Target, program: Program, timeout: int
 def _remove(inside: Inside, target: Target, step: Step, timeout: int) -> str:
     if problem := inside.problem_of_step(step):
         return problem
-    if isinstance(target, FileTarget) and target.preparing_client() is not None:
-        return _by_python(target, step.keys, step.repeat)
+    client = target.client() if target.preparing_client() is None else None
+    if client is None:
+        return _by_python(target, step.keys, step.repeat) if isinstance(target, FileTarget) else NO_CLIENT
     with tempfile.TemporaryDirectory(prefix="pileup-") as folder:
         path = Path(folder) / "operations.table"
-        failed = _press(path, target, replace(step, repeat=1), step.repeat, timeout)
+        failed = _press(path, client, replace(step, repeat=1), step.repeat, timeout)
         errors = ErrorTail(path).look()
     if not failed:
         return ""
@@ -57,13 +59,13 @@ def _by_python(target: FileTarget, keys: Keys, times: int) -> str:
     return f"{len(problems)} of {times} could not be removed: {problems[0]}" if problems else ""
 
 
-def _press(path: Path, target: Target, step: Step, times: int, timeout: int) -> int:
+def _press(path: Path, client: ClientSpec, step: Step, times: int, timeout: int) -> int:
     """Do a step so many times, with successive keys; return how many times it did not pass."""
     recorder = Recorder(str(path), 0)
     try:
         order = Order(1, "clean-up", Load(times=times), timeout, seed=1, phase=Phase.CLEANUP)
         press = Press(recorder, order.to_native(place=0, shard=0, shards=1, start=0))
-        press.native(client_to_native(target.client()), json.dumps(Program((step,)).to_native()))
+        press.native(client_to_native(client), json.dumps(Program((step,)).to_native()))
         while not press.wait(1.0):
             pass
         done = Counters()

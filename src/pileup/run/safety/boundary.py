@@ -96,7 +96,8 @@ def inside_of(plan: Plan, name: str, target: Target) -> Inside:
     spec = plan.suite.targets[name]
     private = spec.url is None and spec.launch is None
     limit = "" if private else plan.suite.limits.inside or ""
-    return Inside(target.url, limit, target.client().protocol == "posix")
+    client = target.client()
+    return Inside(target.url, limit, client is not None and client.protocol == "posix")
 
 
 def _base(url: str) -> str:

@@ -101,7 +101,7 @@ class CalledFiles(FileTarget):
         self._target = target
         self._call = caller.call
 
-    def client(self) -> ClientSpec:
+    def client(self) -> ClientSpec | None:
         """As the target itself."""
         return self._target.client()
 

@@ -96,7 +96,7 @@ class Targets:
         before = self._plan
         self._let_in(name)
         if url != target.url or self._plan != before:
-            self._open[name] = instances.make_target(self._plan, name, url)
+            self._open[name] = self._make(name, url)
         return self._open[name]
 
     def problem(self, name: str | None) -> str:
@@ -126,7 +126,7 @@ class Targets:
         entry = TargetEntry(name, spec.kind, spec.url or "", spec.launch is not None, spec.url is None)
         try:
             entry = replace(entry, url=spec.url or self._make_url(name))
-            target = instances.make_target(self._plan, name, entry.url)
+            target = self._make(name, entry.url)
             entry = replace(entry, about=self.caller.call(partial(probe, name, target)))
             with asked(name, "remarks", "a list of texts"):
                 entry = replace(entry, remarks=tuple(target.remarks()))
@@ -139,6 +139,16 @@ class Targets:
             self._folder.event("target", f"target {name} is unavailable: {problem}")
         return entry
 
+    def _make(self, name: str, url: str) -> Target:
+        """Return a target, which knows the folder of the server that was launched for it."""
+        target = instances.make_target(self._plan, name, url)
+        if self._plan.suite.targets[name].launch is not None:
+            target.folder = self._folder_of(name)
+        return target
+
+    def _folder_of(self, name: str) -> Path:
+        return self._folder.path / "servers" / name
+
     def _let_in(self, name: str) -> None:
         """Use the files that let pileup into a launched server, where the suite does not say who pileup is."""
         given = self._given.suite.targets[name]
@@ -148,7 +158,7 @@ class Targets:
 
     def _make_url(self, name: str) -> str:
         """Start the target's private server, or give it a folder of its own where its kind lives in one."""
-        folder = self._folder.path / "servers" / name
+        folder = self._folder_of(name)
         launcher = instances.make_launcher(self._plan, name, folder)
         if launcher is not None:
             url = self._supervisor.launch(name, launcher, folder, self._plan.suite.targets[name].disk or 0)

@@ -156,7 +156,7 @@ class TargetRules:
     def check_steps(self, test: Bound[TestSpec], made: Test, second: bool = False) -> None:
         """Check that the client chosen for a target can do what a native test does there; `second`: the engine too."""
         names = self._draft.names("targets")
-        name = test.spec.target or (names[0] if len(names) == 1 else "")
+        name = test.spec.target or (names[0] if len(names) == 1 and made.needs else "")
         target = self._chooser(name, second) if made.native() else None
         if target is None:
             return
@@ -166,9 +166,12 @@ class TargetRules:
             self._problems.add(test.node.at, f"test {shown(test.spec.name)} on target {shown(name)}: {what}", expected)
 
     def _chooser(self, name: str, always: bool) -> Target | None:
-        """Return a target, `always` or when its users choose between clients; None for those with problems."""
+        """Return a target, `always`, when its users choose between clients, and when the engine has none for it.
+
+        None for those with problems.
+        """
         cls = self._classes.get(name)
-        if cls is None or (cls.problem_of is Target.problem_of and not always):
+        if cls is None or (cls.problem_of is Target.problem_of and cls.client is not Target.client and not always):
             return None
         spec = self._draft.targets[name].spec
         with suppress(PileupError, ValueError):

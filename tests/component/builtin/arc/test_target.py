@@ -18,7 +18,9 @@ from pileup.builtin.arc.rest import Rest
 from pileup.builtin.arc.target import ArcTarget
 from pileup.model.errors import Failed, Refused, TargetError
 from pileup.model.suite import Credentials
+from pileup.plugin import Step
 from pileup.plugin.batch import Job, JobState
+from pileup.plugin.target import NO_CLIENT
 from tests.support import closed, require_program
 
 SECOND = 10**9
@@ -58,8 +60,11 @@ def test_without_tls_or_credentials_nobody_is_known(tmp_path: Path) -> None:
         _ = target().users
     with pytest.raises(TargetError, match="cannot be read"):
         _ = target(folder=tmp_path).users
-    with pytest.raises(TargetError, match="takes no native tests"):
-        target().client()
+
+
+def test_the_engine_is_not_for_it() -> None:
+    assert target().client() is None
+    assert target().problem_of(Step("noop", "noop")) == NO_CLIENT
 
 
 def test_a1_an_identity_that_this_user_may_not_look_at_is_told_as_such(identities: Path, tmp_path: Path) -> None:

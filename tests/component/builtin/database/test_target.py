@@ -14,7 +14,8 @@ from pileup.builtin.database.mariadb import mariadb_parts
 from pileup.builtin.database.sql_text import parse
 from pileup.builtin.database.target import DatabaseTarget
 from pileup.model.suite import Credentials
-from pileup.plugin import Daemon, Launcher, PluginError, Refused, TargetError
+from pileup.plugin import Daemon, Launcher, Refused, Step, TargetError
+from pileup.plugin.target import NO_CLIENT
 
 INDEX = {
     "set": {"on": "CREATE INDEX IF NOT EXISTS i ON t (n)", "off": ["DROP INDEX IF EXISTS i"]},
@@ -109,8 +110,9 @@ def test_a_transaction_that_waits_for_nothing_on_sqlite(tmp_path: Path) -> None:
 
 
 def test_the_engine_is_not_for_it(tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"does not speak SQL; expected .* sql\.query"):
-        target(tmp_path).client()
+    made = target(tmp_path)
+    assert made.client() is None
+    assert made.problem_of(Step("noop", "noop")) == NO_CLIENT
 
 
 @pytest.fixture

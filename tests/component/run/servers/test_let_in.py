@@ -124,5 +124,7 @@ def test_a_monitor_finds_the_target_that_there_is_now(tmp_path: Path, supervisor
         monitor.watched()
     monitor.attach(lambda: targets.open_target("se"))
     assert monitor.watched() is targets.get("se")
+    assert [monitor.watched().folder] == list(tmp_path.glob("*/servers/se"))
     targets.renew("se", again(targets, supervisor, scheme="https"))
     assert monitor.watched() is targets.get("se")
+    assert [monitor.watched().folder] == list(tmp_path.glob("*/servers/se"))

@@ -11,7 +11,6 @@ from typing import Any
 from pileup.plugin import (
     Accepts,
     Call,
-    ClientSpec,
     Daemon,
     Launcher,
     NotThere,
@@ -54,10 +53,6 @@ class Door(Target):
         """Host and port."""
         host, _, port = self.url.removeprefix("toy://").rstrip("/").partition(":")
         return host, int(port)
-
-    def client(self) -> ClientSpec:
-        """Say that the engine has nothing to do here."""
-        return ClientSpec("noop", {})
 
     def program_client(self) -> Callable[[int], ProgramClient]:
         """Do the steps of native tests."""

@@ -7,8 +7,9 @@ import pytest
 
 from pileup.model.errors import Failed
 from pileup.model.program import ClientSpec, Keys, Program, Step
-from pileup.plugin import FileTarget, NotThere
+from pileup.plugin import FileTarget, NotThere, Target
 from pileup.plugin.program_client import ProgramClient
+from pileup.plugin.target import NO_CLIENT
 from pileup.run.recovery.objects import remove
 from pileup.suite import load
 
@@ -55,3 +56,19 @@ def test_what_is_gone_already_is_known_by_its_class_and_not_by_the_words(
     found = remove(load(tmp_path / "s.yaml"), "t", target, REMOVAL, 10**9)
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
+
+
+class Bare(Target):
+    """No client of the engine, no files."""
+
+
+@pytest.mark.parametrize(
+    ("cls", "problem"), [(Bare, NO_CLIENT), (type("Unreached", (Shelf,), {"client": Target.client}), "")]
+)
+def test_without_a_client_of_the_engine_nothing_passes_as_removed_that_was_not_asked_for(
+    tmp_path: Path, cls: type[Target], problem: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(SUITE % tmp_path)
+    target = cls(str(tmp_path))
+    target._says = NotThere("gone")  # type: ignore[attr-defined]
+    assert remove(load(tmp_path / "s.yaml"), "t", target, REMOVAL, 10**9) == problem
