@@ -12,7 +12,7 @@ SHORT = ("--quiet", "--set", "length=1 s")
 
 
 def made(kind: str, folder: Path) -> None:
-    done = pileup("new", kind, "my-thing", cwd=folder)
+    done = pileup("new", *kind.split(), "my-thing", cwd=folder)
     assert done.returncode == 0, done.stderr
 
 
@@ -23,7 +23,7 @@ def tool(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("kind", ["test", "target", "monitor", "suite"])
+@pytest.mark.parametrize("kind", ["test", "target", "monitor", "monitor --log", "suite"])
 def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
     made(kind, tmp_path)
     done = pileup("run", "my_thing.yaml", *SHORT, cwd=tmp_path)
@@ -31,7 +31,7 @@ def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
     assert (run_folder(done) / "report.html").is_file()
 
 
-@pytest.mark.parametrize("kind", ["test", "target", "monitor", "report", "chart", "exporter"])
+@pytest.mark.parametrize("kind", ["test", "target", "monitor", "monitor --log", "report", "chart", "exporter"])
 def test_the_own_test_of_a_skeleton_passes_and_its_page_is_shown(kind: str, tmp_path: Path) -> None:
     made(kind, tmp_path)
     tool(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "test_my_thing.py")

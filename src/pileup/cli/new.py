@@ -19,6 +19,8 @@ USED = {
     "exporter": "pileup export RUN --out DIR --to",
 }
 """Kind that no suite needs -> how it is used on any run folder."""
+LOG = "monitor-log"
+"""Folder of the monitor that reads a log."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
 LONGEST = 50
 
@@ -29,15 +31,18 @@ LONGEST = 50
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Folder for it.  [default: here]"
 )
-def command(kind: str, name: str, out: Path) -> None:
+@click.option("--log", is_flag=True, help="With monitor: one that reads a log.")
+def command(kind: str, name: str, out: Path, log: bool) -> None:
     """Write a KIND of plug-in called NAME that runs as it is, with its own test and a suite that uses it; or a suite.
 
     Nothing that is there is overwritten. docs/plugins.md tells what else a plug-in may do.
     """
+    if log and kind != "monitor":
+        raise UsageError(f"--log with a {kind}", "a monitor, which reads a log", f"pileup new monitor {name} --log")
     words = spelled(name)
     files = {
         filled(path.name.removesuffix(".txt"), words): filled(path.read_text(), words)
-        for path in sorted((SKELETONS / kind).iterdir())
+        for path in sorted((SKELETONS / (LOG if log else kind)).iterdir())
     }
     write(files, out)
     for told in advice(kind, words, out):

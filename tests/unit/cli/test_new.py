@@ -8,12 +8,21 @@ import pytest
 import yaml
 
 from pileup.cli import main
-from pileup.cli.new import KINDS, SKELETONS, USED, spelled
+from pileup.cli.new import KINDS, LOG, SKELETONS, USED, spelled
 from pileup.model.errors import UsageError
 
 
 def test_there_is_a_skeleton_of_every_kind() -> None:
-    assert sorted(path.name for path in SKELETONS.iterdir()) == sorted(KINDS)
+    assert sorted(path.name for path in SKELETONS.iterdir()) == sorted([*KINDS, LOG])
+
+
+def test_only_a_monitor_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "test", "mine", "--log", "--out", str(tmp_path)]) == 2
+    assert "--log with a test\n  expected a monitor" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["new", "monitor", "mine", "--log", "--out", str(tmp_path)]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.py", "mine.yaml", "test_mine.py"]
+    assert "Log(" in (tmp_path / "mine.py").read_text()
 
 
 @pytest.mark.parametrize("kind", KINDS)
