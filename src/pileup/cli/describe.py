@@ -32,7 +32,7 @@ def command(name: str | None, kind: str | None, form: str | None, out: Path | No
     """Show what a plug-in does and which options it takes, or what may stand in a suite.
 
     NAME is a plug-in as in `pileup list`, or ./file.py:Class, or one of suite, checks, metrics, units, verdicts,
-    commands, or a word of the suite that holds others, like load, limits, criteria.
+    commands, plugin, or a word of the suite that holds others, like load, limits, criteria.
     """
     from pileup.cli.pages.contents import all_pages
 

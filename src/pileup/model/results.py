@@ -39,8 +39,11 @@ class Figure:
     """None: nothing measured, or too few to say (`note` tells)."""
     dimension: str = ""
     interval: Interval | None = None
+    """Where it lies by 95 %; None where that is not known."""
     n: int = 0
+    """How many values it is made of."""
     note: str = ""
+    """For people: why there is no value, or what is to be known of it."""
     above: float | None = None
     """Of a quantile without a value: it is larger than this, in the base unit; infinite: there was no answer at all."""
     passed: float | None = None
@@ -91,7 +94,9 @@ class OperationResult:
     """Figures of one operation of a case over its measured phase."""
 
     operation: str
+    """Its name; of the iterations as a whole `iteration`."""
     iteration: bool
+    """Whether these are the iterations as a whole."""
     counts: Counts
     seconds: float
     """Length of the measured phase."""
@@ -312,14 +317,21 @@ class CaseResult:
 
     id: int
     name: str
+    """Name of the case: that of its test, with the point and the repeat of a scan."""
     test: str
+    """Name of the test in the suite."""
     use: str
+    """Which plug-in it is."""
     target: str
+    """Name of its target, empty for none."""
     load: str
     """The load in words: `closed, 100 clients for 10 s`."""
     outcome: CaseOutcome
+    """A word of CaseOutcome: "passed", "failed", "error", "not run", "unavailable", "unknown"."""
     reason: str
+    """Why it ended so; empty for one that passed."""
     started: int | None
+    """ns since the epoch; None: it never did."""
     ended: int | None
     operations: tuple[OperationResult, ...]
     """The iterations first, then the operations inside them."""
@@ -384,12 +396,18 @@ class CriterionResult:
 
     id: str
     says: str
+    """Its sentence."""
     check: str
+    """As written; empty for `coverage: none`."""
     coverage: str
+    """"full", "partial" or "none": how much of the sentence the check covers."""
     verdict: Verdict
     figure: Figure
+    """What the check found."""
     threshold: str
+    """As people read it: `< 2 s`."""
     reason: str
+    """What is to be said of the verdict, e.g. why it is unknown; often empty."""
     points: tuple[PointVerdict, ...] = ()
     remark: str = ""
     """What the suite says of the coverage."""

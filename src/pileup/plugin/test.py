@@ -29,9 +29,11 @@ class Context:
     name: str = "test"
     """Name of the test in the suite."""
     load: Load | None = None
+    """Its load in the suite."""
     seed: int = 1
+    """Seed of the suite, the same for all clients: `random.Random(f"{seed} {client}")` differs by client."""
     timeout: int = 60 * 10**9
-    """Nanoseconds."""
+    """What an iteration may take, ns."""
     folder: Path = Path()
     """Folder of the suite file."""
     client: int = 0
@@ -70,7 +72,9 @@ class Test:
     """Whether an iteration does nothing but wait for the system: when the run is stopped it is not awaited."""
 
     target: Any
+    """The target as its class made it, None for a test that needs none; one object for the threads of all clients."""
     context: Context
+    """What is known of the case and of this client."""
     reporter: Callable[[str, float, str], None] | None
     """Where `report` hands its numbers; set by the harness."""
     claimer: Callable[[str, str, str], None] | None

@@ -22,11 +22,12 @@ from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
 from pileup.model.verdict import RunVerdict
+from pileup.plugin import Context
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
 from tests.servers.launched import launched
-from tests.support import ROOT
+from tests.support import ROOT, pileup
 from tests.unit.builtin.reports import synthetic
 
 PAGE = ROOT / "docs" / "plugins.md"
@@ -62,8 +63,12 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "myreports.py",
         "recalls.py",
         "myserver.py",
+        "store.py",
+        "test_store.py",
+        "test_myreports.py",
+        "send.py",
     }
-    assert PAGE.read_text().count("```python") == 11
+    assert PAGE.read_text().count("```python") == 15
 
 
 class Tape:
@@ -114,6 +119,13 @@ def test_the_native_test_has_a_program(folder: Path) -> None:
     assert cls().program().steps[0].keys.name(0) == "README"
 
 
+def test_the_test_with_a_second_target_has_a_program(folder: Path) -> None:
+    made = load("tests", "./send.py:Send", folder)(None, Context(own="near", owns={"site": "far"}), to="site")
+    (step,) = made.program().steps
+    assert (step.verb, step.keys.name(0)) == ("copy", "near/file")
+    assert (step.destination.target, step.destination.keys.name(0)) == ("site", "far/copy")
+
+
 def test_the_target(folder: Path) -> None:
     cls = load("targets", "./mytargets.py:Catalogue", folder)
     assert cls("http://host/api", version="2").client().settings == {"url": "http://host/api/v2"}
@@ -155,10 +167,28 @@ def test_the_monitor_out_of_a_log(folder: Path) -> None:
     monitor.close()
 
 
+def test_the_protocol_of_its_own_is_tested_by_its_test(folder: Path) -> None:
+    tests = module("test_store")
+    tests.test_what_is_written_is_read()
+    tests.test_it_connects_again_when_the_connection_has_broken()
+
+
+def test_the_protocol_of_its_own_is_pressed_by_python_tests_and_by_no_native_one(folder: Path) -> None:
+    with module("test_store").serving() as url:
+        done = pileup("run", "store.yaml", "--quiet", "--set", f"targets.store.url={url}", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    native = {"use": "noop", "options": {}}
+    changed = [f"tests.press.{word}={value}" for word, value in native.items()]
+    done = pileup("validate", "store.yaml", *(part for each in changed for part in ("--set", each)), cwd=folder)
+    assert done.returncode == 3
+    assert "this target has no client of the engine; expected a Python test, or a ProgramClient" in done.stderr
+
+
 def test_the_report(folder: Path) -> None:
     cls = load("reports", "./myreports.py:Summary", folder)
     results = RunResults("", Manifest(title="Copies"), (), (), (), (), ExitCode.PASSED, RunVerdict.PASSED, "")
     assert cls().render(results, {}) == b"Copies: passed\n"
+    module("test_myreports").test_a_line_for_each_case()
 
 
 def test_the_chart(folder: Path) -> None:

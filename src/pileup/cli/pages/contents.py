@@ -30,6 +30,12 @@ def _commands() -> Page:
     return commands_page(app)
 
 
+def _programming() -> Page:
+    from pileup.cli.pages.programming import programming_page
+
+    return programming_page()
+
+
 TOPICS: dict[str, Callable[[], Page]] = {
     "suite": language.suite_page,
     "checks": language.checks_page,
@@ -37,6 +43,7 @@ TOPICS: dict[str, Callable[[], Page]] = {
     "units": language.units_page,
     "verdicts": language.verdicts_page,
     "commands": _commands,
+    "plugin": _programming,
 }
 """Name of a page that is about no plug-in -> what makes it."""
 

@@ -1,0 +1,154 @@
+"""The page of what a plug-in programs against: the public classes with their fields and methods, from their source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pileup.cli.pages.page import Block, Heading, Page, Table, Words
+from pileup.model import program, record, results, submissions
+from pileup.model.event import Event
+from pileup.plugin import batch, exporter, launcher, logs, monitor, operation, program_client, report, target, testing
+from pileup.plugin import test as tests
+from pileup.plugin.charts import Chart, Drawing, Group
+
+PARTS: dict[str, tuple[Any, ...]] = {
+    "Tests": (tests.Test, tests.Context, operation.Op, operation.Operation, operation.Ledger),
+    "Targets": (target.Target, target.FileTarget, target.Entry, program.ClientSpec),
+    "Private servers": (
+        *(launcher.Launcher, launcher.Daemon, launcher.Task, launcher.File),
+        *(launcher.Line, launcher.Answer, launcher.Accepts, launcher.Exists),
+    ),
+    "Other clients": (program_client.ProgramClient, program_client.Call),
+    "Batch systems": (batch.BatchTarget,),
+    "Monitors": (monitor.Monitor, record.Sample, record.ServerOperation, logs.Log, logs.by_line),
+    "Reports, charts, exporters": (report.Report, Chart, Group, Drawing, exporter.Exporter, exporter.ExportTable),
+    "Results of a run": (
+        *(results.RunResults, results.CaseResult, results.OperationResult, results.CriterionResult),
+        *(results.Figure, results.Interval, results.Counts, results.Distribution, results.Timeline),
+        *(results.ErrorGroup, results.Series, results.Detached, results.PointVerdict, results.Comparison),
+        *(results.FaultResult, submissions.AuditResult, submissions.JobsResult, Event),
+    ),
+    "Tests of plug-ins": (
+        *(testing.run_once, testing.Iteration, testing.TimedOperation),
+        *(testing.TestLedger, testing.EndedOperation, testing.results),
+    ),
+}
+"""Heading -> classes and functions, in their order on the page."""
+HOW = (
+    "What plug-ins are given and what they define, from the signatures and docstrings of `pileup.plugin` (charts: "
+    "`pileup.plugin.charts`, logs: `.logs`, tests of plug-ins: `.testing`, batch systems: `.batch`; the classes of "
+    "results are in `pileup.model`). docs/plugins.md shows how they are used. Fields with a default need not be given."
+)
+
+
+def programming_page() -> Page:
+    """Return the page."""
+    return Page("", "plugin", "For authors of plug-ins", "classes that plug-ins use", (Words(HOW), *_blocks()))
+
+
+def _blocks() -> Iterator[Block]:
+    for title, things in PARTS.items():
+        yield Heading(title)
+        names = ", ".join(f"[{each.__name__}](#{each.__name__.lower()})" for each in things)
+        yield Words(names)
+        for each in things:
+            yield Heading(each.__name__)
+            yield from _class(each) if inspect.isclass(each) else _function(each)
+
+
+def _function(function: Any) -> Iterator[Block]:
+    yield Words(f"`{_signature(_parsed(function))}`")
+    yield Words(_text(function))
+
+
+def _class(cls: type) -> Iterator[Block]:
+    bases = [base.__name__ for base in cls.__bases__ if base.__module__.startswith("pileup.")]
+    yield Words(_text(cls) + (f" Has what {' and '.join(bases)} has." if bases else ""))
+    body = _parsed(cls).body
+    fields, methods = [*_fields(body)], [*_methods(body)]
+    if fields:
+        yield Table(("name", "type", "default", "what"), tuple(fields))
+    if methods:
+        yield Table(("method", "what"), tuple(methods))
+
+
+def _fields(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ...]]:
+    """Yield the fields and the properties of a class: name, type, default, meaning."""
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _public(node.target.id):
+            yield f"`{node.target.id}`", f"`{_type(node.annotation)}`", _default(node.value), _line(_below(following))
+        elif isinstance(node, ast.FunctionDef) and _public(node.name) and _property(node) and node.returns:
+            yield f"`{node.name}`", f"`{_type(node.returns)}`", "", _line(ast.get_docstring(node))
+
+
+def _methods(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ...]]:
+    """Yield the methods of a class: how they are called, and what they do."""
+    for node in body:
+        if (
+            isinstance(node, ast.FunctionDef)
+            and (_public(node.name) or node.name == "__call__")
+            and not _property(node)
+        ):
+            yield f"`{_signature(node)}`", _line(ast.get_docstring(node))
+
+
+def _signature(node: Any) -> str:
+    """Return name, arguments and what is returned, as in the source but for the object itself."""
+    arguments = ast.unparse(node.args)
+    first, _, rest = arguments.partition(", ")
+    name = "op" if node.name == "__call__" else node.name
+    return f"{name}({rest if first in ('self', 'cls') else arguments}) -> {ast.unparse(node.returns)}"
+
+
+def _type(node: ast.expr) -> str:
+    """Return a type without what is about the class alone."""
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "ClassVar":
+        return ast.unparse(node.slice)
+    return ast.unparse(node)
+
+
+def _default(node: ast.expr | None) -> str:
+    """Return a default as written; of one that is made anew for each object what makes it."""
+    if node is None:
+        return ""
+    return f"`{_made(node) or ast.unparse(node)}`"
+
+
+def _made(node: ast.expr) -> str:
+    """Return what `field(default_factory=...)` makes, empty for any other default."""
+    if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "field"):
+        return ""
+    given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+    return given.get("default", f"{given['default_factory']}()" if "default_factory" in given else "")
+
+
+def _below(node: ast.stmt | None) -> str | None:
+    """Return the text below a field."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value
+    return None
+
+
+def _property(node: ast.FunctionDef) -> bool:
+    return any(ast.unparse(each).endswith("property") for each in node.decorator_list)
+
+
+def _public(name: str) -> bool:
+    return not name.startswith("_")
+
+
+def _parsed(thing: Any) -> Any:
+    return ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+
+
+def _text(thing: Any) -> str:
+    return inspect.getdoc(thing) or ""
+
+
+def _line(text: str | None) -> str:
+    """Return a docstring on one line."""
+    return " ".join((text or "").split())
