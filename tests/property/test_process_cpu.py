@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pileup.builtin.monitors.process_cpu import Spending
-from pileup.builtin.monitors.process_table import TICKS, Seen, Table
+from pileup.builtin.monitors.process_cpu import CpuUse
+from pileup.builtin.monitors.process_table import TICKS, ProcessRow, Table
 
 ROOT = 10
 
@@ -15,7 +15,7 @@ ROOT = 10
 class World:
     """Processes below one root, which only burn CPU, start children, and wait for those that have ended."""
 
-    processes: dict[int, Seen] = field(default_factory=dict)
+    processes: dict[int, ProcessRow] = field(default_factory=dict)
     now: int = 1000
     burnt: int = 0
     last: int = ROOT
@@ -25,7 +25,7 @@ class World:
 
     def start(self, parent: int) -> None:
         pid, self.last = self.last, self.last + 1
-        self.processes[pid] = Seen(pid, parent, self.now, "x", False, 1, 0, 0, 0, 0, 0)
+        self.processes[pid] = ProcessRow(pid, parent, self.now, "x", False, 1, 0, 0, 0, 0, 0)
 
     def burn(self, pid: int, user: int, system: int) -> None:
         each = self.processes[pid]
@@ -57,7 +57,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_every_tick_is_told_once(steps: list[tuple[str, int, int]]) -> None:
-    world, spending, told = World(), Spending(reaped=True), 0.0
+    world, spending, told = World(), CpuUse(reaped=True), 0.0
     last = world.table()
     spending.since(last, last.with_offspring([ROOT]))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pileup.run.control.controller import MOST_DEAD, Bounds, Controller
+from pileup.run.control.controller import MOST_DEAD, Controller, LevelBounds
 
 STEPS = 10
 """Steps of the simulation per second."""
@@ -150,4 +150,4 @@ def held(
 
 def controller(set_point: float, band: float, high: float, sign: int = 1, most_dead: int = MOST_DEAD) -> Controller:
     """Return a controller for levels from 0 to `high`, which begins as a suite does that says no more."""
-    return Controller(set_point, band, Bounds(0.0, high, high / 10), high / 10, sign, most_dead)
+    return Controller(set_point, band, LevelBounds(0.0, high, high / 10), high / 10, sign, most_dead)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pileup.run.control.bank import Bank
-from pileup.run.control.controller import Bounds, Controller
+from pileup.run.control.controller import Controller, LevelBounds
 from pileup.run.control.hold import COUNTED
 from tests.simulation.plants import Informed, Lag, Queue, Server, controller, held
 
@@ -57,7 +57,7 @@ def test_a_queue_with_dead_time_is_held_in_its_band_over_fifty_seeds() -> None:
 def test_a_queue_that_nothing_leaves_for_minutes_is_not_filled_meanwhile(seed: int) -> None:
     """Jobs of one length end together, as they began: 520 slots, 600 s, 2.6 started in a second, a look in 10 s."""
     plant = Queue(520, lambda random: 60 + float(random.uniform(0, 7.5)), 0, waiting=5500, starts=26.0)
-    steering = Controller(5000.0, 250.0, Bounds(0.0, 41.67, 4.167), 8.33)
+    steering = Controller(5000.0, 250.0, LevelBounds(0.0, 41.67, 4.167), 8.33)
     values = np.array(held(plant, steering, seed, 30, 400))
     assert np.mean(np.abs(values - 5000) <= 250) >= 0.95
 
@@ -71,7 +71,7 @@ def test_a_ramp_that_is_seen_late_teaches_nothing_false(start: float, dead: int,
     random_ = np.random.default_rng(FIRST_SEED)
     for _ in range(ramp):
         plant.second(550 / ramp, random_)
-    steering = Controller(500.0, 25.0, Bounds(0.0, 30.0, 3.0), start)
+    steering = Controller(500.0, 25.0, LevelBounds(0.0, 30.0, 3.0), start)
     values = np.array(held(plant, steering, FIRST_SEED, 20, 60))
     assert np.mean(np.abs(values - 500) <= 25) >= 0.9
 
@@ -147,7 +147,7 @@ def test_a_set_point_out_of_reach_winds_nothing_up() -> None:
 
 def test_levels_stay_in_bounds_and_change_by_no_more_than_a_step_whatever_is_measured() -> None:
     draw = random.Random(3)
-    steering = Controller(100.0, 5.0, Bounds(2.0, 50.0, 5.0), 10.0)
+    steering = Controller(100.0, 5.0, LevelBounds(2.0, 50.0, 5.0), 10.0)
     before = steering.level
     for _ in range(2000):
         level = steering.step(draw.choice([None, math.nan, math.inf, -1e12, 1e12, 0.0, 100.0, draw.gauss(100, 40)]))
@@ -165,7 +165,7 @@ def test_a_load_that_makes_its_own_values_does_not_stay_at_nothing() -> None:
     """At no load there are no response times: a level that came down to it would never leave it."""
     levels = {}
     for own in (False, True):
-        steering = Controller(100.0, 5.0, Bounds(0.0, 40.0, 4.0), 4.0, own=own)
+        steering = Controller(100.0, 5.0, LevelBounds(0.0, 40.0, 4.0), 4.0, own=own)
         steering.level = 0.0
         levels[own] = [steering.step(None) for _ in range(6)]
     assert levels == {False: [0.0] * 6, True: [0.0] * 3 + [4.0] * 3}
@@ -190,7 +190,7 @@ def test_the_bank_finds_gain_and_dead_time_of_an_integrator() -> None:
 def test_a_system_that_was_saturated_when_the_hold_began_is_held_all_the_same(seed: int) -> None:
     """Four clients keep it busy, more change nothing: what was learned of twenty of them must not count for long."""
     noise, plant = np.random.default_rng(seed), 50.0
-    steering = Controller(2 * plant, 15.0, Bounds(1, 20, 1.9, whole=True), 20)
+    steering = Controller(2 * plant, 15.0, LevelBounds(1, 20, 1.9, whole=True), 20)
     level, values = 20.0, []
     for _ in range(120):
         values.append(min(level, 4.0) * plant * (1 + 0.03 * float(noise.standard_normal())))

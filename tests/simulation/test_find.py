@@ -18,7 +18,7 @@ from pileup.model import check as checks
 from pileup.model import conditions
 from pileup.model.record import Phase
 from pileup.run.control.search import Confirm, Search
-from pileup.stats.loads.trial import Condition, Looked, Trials
+from pileup.stats.loads.trial import Condition, Trials, TrialWindow
 from tests.manifests import case_of
 from tests.simulation.queues import SECOND, Seen, Server, frames, loads
 
@@ -101,7 +101,7 @@ def searched(case: Case, seeds: int = SEEDS) -> list[Search]:
     """Return searches that have ended, with what a suite has that says no more."""
     searches = [Search(LOW, HIGH, LOW, 0.05, 40) for _ in range(seeds)]
     random, judge = np.random.default_rng(13), judge_of(case)
-    looked = Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
+    looked = TrialWindow(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
     while going := [(search, level) for search in searches if (level := search.next()) is not None]:
         seen = loads(case.server, np.array([level for _, level in going]), SETTLE + TRIAL, random)
         for (search, level), each in zip(going, seen, strict=True):
@@ -113,7 +113,7 @@ def searched(case: Case, seeds: int = SEEDS) -> list[Search]:
 def measured(case: Case, searches: list[Search]) -> list[tuple[float, Seen] | None]:
     """Return what is reported of each: the level that was measured and held, with what the server saw there."""
     random, judge = np.random.default_rng(14), judge_of(case)
-    looked = Looked(SETTLE * SECOND, (SETTLE + MEASURED) * SECOND, (Phase.MEASURE,))
+    looked = TrialWindow(SETTLE * SECOND, (SETTLE + MEASURED) * SECOND, (Phase.MEASURE,))
     reported: list[tuple[float, Seen] | None] = []
     for search in searches:
         confirm, found = Confirm(search), None
@@ -148,7 +148,7 @@ def test_t2_a_server_that_sheds_nearly_all_is_not_said_to_bear_it(asked: str) ->
     """At 1.2 k/s a server of 100/s that sheds beyond 5 refuses nine in ten: `find` said that it holds even there."""
     case = Case(Server(1, 0.01, exponential=False, room=5), asked)
     (seen,) = loads(case.server, np.array([1200.0]), SETTLE + TRIAL, np.random.default_rng(1))
-    looked = Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
+    looked = TrialWindow(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
     trial = judge_of(case).judge(frames(seen, SETTLE, SETTLE + TRIAL), [], looked)
     assert seen.after(SETTLE).share_not_passed > 0.9
     assert (trial.passed, trial.due) == (False, len(seen.after(SETTLE).due))
@@ -160,7 +160,7 @@ def test_t2_the_rate_of_a_trial_is_what_the_server_ended_in_that_time(level: flo
     """A queue of 100/s ends 100/s, however much waits for it: nothing for waiting, and not by a longer time."""
     case = Case(Server(1, 0.01, exponential=False), "rate(q) >= 150 /s", 1.0)
     (seen,) = loads(case.server, np.array([level]), SETTLE + TRIAL, np.random.default_rng(1))
-    looked = Looked(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
+    looked = TrialWindow(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)
     trial = judge_of(case).judge(frames(seen, SETTLE, SETTLE + TRIAL), [], looked)
     assert trial.values == (pytest.approx(min(level, 100), rel=0.01),)
     assert trial.passed is False

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from pileup.model.results import Found, Held
+from pileup.model.results import FoundLevel, HeldLevel
 from pileup.record import RunFolder
 from tests.truth import conditions
 from tests.truth.compared import MS, SECOND, Line, Seen, time_word
@@ -74,7 +74,7 @@ def moved(run: Pressed, name: str) -> Line:
     return Line("bytes", f"{truth:.4g} B/s", "nothing" if told is None else f"{told:.4g} B/s", agrees)
 
 
-def found(run: Pressed, name: str) -> Found:
+def found(run: Pressed, name: str) -> FoundLevel:
     """Return what a search reports."""
     told = run.case(name).found
     assert told is not None
@@ -102,7 +102,7 @@ def in_system(lines: Sequence[Logged], at: int) -> int:
     return sum(line["arrived"] <= at < line["time"] for line in lines)
 
 
-def held(run: Pressed, name: str) -> Held:
+def held(run: Pressed, name: str) -> HeldLevel:
     """Return what is reported of a load that was held."""
     told = run.case(name).held
     assert told is not None

@@ -94,7 +94,7 @@ def run_app(arguments: Sequence[str] | None) -> int:
     except PileupError as problem:
         return _told(problem)
     except Exception as problem:
-        return _own_fault(problem)
+        return _own_bug(problem)
     return result if isinstance(result, int) else 0
 
 
@@ -124,7 +124,7 @@ def _closed_output() -> int:
     return ExitCode.PASSED
 
 
-def _own_fault(problem: Exception) -> int:
+def _own_bug(problem: Exception) -> int:
     """Say that pileup itself is at fault, and keep the traceback in a file; PILEUP_DEBUG=1 shows it."""
     trace = "".join(traceback.format_exception(problem))
     said = str(problem).splitlines()[:1]

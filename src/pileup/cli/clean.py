@@ -52,7 +52,7 @@ def command(
     from pileup.run.recovery.leftovers import put_right, sweep
     from pileup.run.recovery.ownership import Trust
     from pileup.run.recovery.undo import would_mend
-    from pileup.run.recovery.undo_kinds import Reach
+    from pileup.run.recovery.undo_kinds import UndoReach
 
     folder = RunFolder.open(run)
     given = parse_settings(settings)
@@ -60,10 +60,10 @@ def command(
         _refuse_alive(folder, force)
         known = Trust.of(folder, trust)
         if dry_run:
-            for line in would_mend(folder, known, Reach.ALL, given, print_note) or [NOTHING]:
+            for line in would_mend(folder, known, UndoReach.ALL, given, print_note) or [NOTHING]:
                 echo(line)
             return
-        mended = put_right(folder, known, Reach.ALL, given, tell=print_note)
+        mended = put_right(folder, known, UndoReach.ALL, given, tell=print_note)
     for each in mended:
         if each.problem:
             print_problem(f"{each.text}: could not be done: {each.problem}")

@@ -17,7 +17,7 @@ SAMPLED = 10
 """Beats between samples of clock offsets in the record."""
 
 
-class Beating(Protocol):
+class HasClock(Protocol):
     """What can be asked for the time."""
 
     def beat(self) -> None:
@@ -27,10 +27,10 @@ class Beating(Protocol):
         """Return what is known of its clock."""
 
 
-class Heart:
+class HeartbeatThread:
     """A thread that serves places until it is closed."""
 
-    def __init__(self, places: Callable[[], Sequence[Beating]], folder: RunFolder) -> None:
+    def __init__(self, places: Callable[[], Sequence[HasClock]], folder: RunFolder) -> None:
         self._places = places
         self._folder = folder
         self._end = threading.Event()

@@ -16,7 +16,7 @@ _SLOT = struct.Struct("<QqqII")
 
 
 @dataclass(frozen=True, slots=True)
-class Underway:
+class InflightIteration:
     """One iteration under way. Times in ns since the epoch."""
 
     number: int
@@ -26,7 +26,7 @@ class Underway:
     client: int
 
 
-class Board:
+class InflightWriter:
     """The side that writes: a slot for each iteration under way. A few hundred nanoseconds each, from any thread."""
 
     def __init__(self, path: str) -> None:
@@ -34,7 +34,7 @@ class Board:
             self._map = mmap.mmap(file.fileno(), SLOTS * _SLOT.size)
         self._free = deque(range(SLOTS))
 
-    def begin(self, underway: Underway) -> int:
+    def begin(self, underway: InflightIteration) -> int:
         """Note an iteration and return its slot, for `end`; -1 when all are taken."""
         try:
             slot = self._free.pop()
@@ -55,18 +55,18 @@ class Board:
             self._free.append(slot)
 
 
-class BoardFile:
+class InflightReader:
     """The side that reads. The file has no name any more once the place has opened it."""
 
     def __init__(self, descriptor: int) -> None:
         os.ftruncate(descriptor, SLOTS * _SLOT.size)
         self._descriptor = descriptor
 
-    def underway(self) -> list[Underway]:
+    def underway(self) -> list[InflightIteration]:
         """Return what is under way, in the order of the slots."""
         data = os.pread(self._descriptor, SLOTS * _SLOT.size, 0)
         found = (fields for fields in _SLOT.iter_unpack(data) if fields[0])
-        return [Underway(number - 1, *rest) for number, *rest in found]
+        return [InflightIteration(number - 1, *rest) for number, *rest in found]
 
     def close(self) -> None:
         """Let the file go."""

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 
-class Limit:
+class IterationTimeout:
     """Cancels the task that made it when an iteration takes longer than so many ns."""
 
     __slots__ = ("_cancelling", "_fired", "_loop", "_seconds", "_since", "_task", "_timer", "nanoseconds")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup._core._native import Histogram, now
-from pileup.fleet.inflight_file import Underway
+from pileup.fleet.inflight_file import InflightIteration
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
 from pileup.model.record import ITERATION, OUTCOMES, Frame, FrameRow, Outcome, Phase
@@ -46,7 +46,7 @@ def _rest(key: Key, all_of: Tally, told: Tally) -> FrameRow | None:
 
 
 @dataclass(slots=True)
-class Told:
+class PlaceTotals:
     """What the frames of a place have told of one case."""
 
     tallies: dict[Key, Tally] = field(default_factory=dict)
@@ -74,14 +74,14 @@ class Loss:
     def __init__(self, folder: RunFolder, place: int) -> None:
         self._folder = folder
         self._place = place
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, PlaceTotals] = {}
         self._writer: TableWriter | None = None
         self._rows = 0
 
     def take(self, frames: Iterable[Frame]) -> None:
         """Add frames that came from the place."""
         for frame in frames:
-            self._told.setdefault(frame.case, Told()).take(frame)
+            self._told.setdefault(frame.case, PlaceTotals()).take(frame)
 
     def settle(self, case: int) -> None:
         """Forget a case that has ended, unless operations of it are still open there."""
@@ -94,20 +94,22 @@ class Loss:
         told = self._told.get(case)
         return told is not None and bool(told.tallies)
 
-    def of(self, order: Order, begun: int, share: int | None, underway: Sequence[Underway], reason: str) -> list[Frame]:
+    def of(
+        self, order: Order, begun: int, share: int | None, underway: Sequence[InflightIteration], reason: str
+    ) -> list[Frame]:
         """Return the last frame of a case: rows that were written and not told, and what is lost.
 
         `underway` is what is known to have been under way. Where nothing is, as many count as lost as the last frame
         had under way: what has begun since nobody knows, what has ended since made room for it. `share` is how many
         iterations were the place's in all, None when there was no such bound.
         """
-        told = self._told.setdefault(order.case, Told())
+        told = self._told.setdefault(order.case, PlaceTotals())
         last = told.pressed.time or begun
         rows, ended = self._untold(order.case, told)
         known = [each for each in underway if each.case == order.case]
         if not known:
             count = told.pressed.in_flight if share is None else min(told.pressed.in_flight, max(0, share - ended))
-            known = [Underway(0, last, last, order.case, 0)] * count
+            known = [InflightIteration(0, last, last, order.case, 0)] * count
         name = next((key[0] for key in told.tallies if key[1]), ITERATION)
         for phase, lost in _by_phase(known, order, begun).items():
             rows.append(_row((name, True, phase), {"lost": len(lost)}))
@@ -124,7 +126,7 @@ class Loss:
         """
         if not order.load.open or order.load.steered_by:
             return []
-        told = self._told.setdefault(order.case, Told())
+        told = self._told.setdefault(order.case, PlaceTotals())
         due = order.at_place(self._place, *shard, begun).schedule(MOST_DUE)
         until = now() - begun
         left = sum(at <= until for _, at, _ in due) - told.iterations() - told.pressed.missed
@@ -142,7 +144,7 @@ class Loss:
                 name = next((key[0] for key in told.tallies if not key[1]), DETACHED)
                 row = _row((name, False, Phase.MEASURE), {"lost": told.detached})
                 last = told.pressed.time or now()
-                known = [Underway(0, last, last, case, 0)] * told.detached
+                known = [InflightIteration(0, last, last, case, 0)] * told.detached
                 self._record(case, 0, (name, False, Phase.MEASURE), known, reason)
                 frames.append(_frame(self._place, case, 0, [row], Phase.MEASURE))
                 told.detached = 0
@@ -153,7 +155,7 @@ class Loss:
         if self._writer is not None:
             self._writer.close()
 
-    def _untold(self, case: int, told: Told) -> tuple[list[FrameRow], int]:
+    def _untold(self, case: int, told: PlaceTotals) -> tuple[list[FrameRow], int]:
         """Return what the table of the place has beyond its frames, and how many iterations it has in all."""
         found: dict[Key, Tally] = {}
         try:
@@ -165,7 +167,7 @@ class Loss:
         ended = sum(tally.ended for tally in found.values() if tally.iteration)
         return [row for row in rest if row is not None], ended
 
-    def _record(self, case: int, target: int, key: Key, lost: list[Underway], reason: str) -> None:
+    def _record(self, case: int, target: int, key: Key, lost: list[InflightIteration], reason: str) -> None:
         """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""
         if self._writer is None:
             self._writer = TableWriter(self._folder.lost_path(self._place), "operations", ROW, self._place)
@@ -207,8 +209,8 @@ def _durations(times: NDArray[np.int64]) -> bytes:
     return histogram.encode() if histogram.count else b""
 
 
-def _by_phase(lost: list[Underway], order: Order, begun: int) -> dict[int, list[Underway]]:
-    found: dict[int, list[Underway]] = {}
+def _by_phase(lost: list[InflightIteration], order: Order, begun: int) -> dict[int, list[InflightIteration]]:
+    found: dict[int, list[InflightIteration]] = {}
     for each in lost:
         found.setdefault(int(order.phase_at(each.intended - begun)), []).append(each)
     return found

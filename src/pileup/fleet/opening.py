@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pileup.fleet.cores import workers
 from pileup.fleet.fleet import Fleet, Place
-from pileup.fleet.heartbeat import Heart
+from pileup.fleet.heartbeat import HeartbeatThread
 from pileup.fleet.launch import Start, by_ssh, process
 from pileup.fleet.place import LocalPlace
 from pileup.fleet.remote import RemotePlace
@@ -46,7 +46,7 @@ def open_fleet(
     opener = Opener(folder, (plan, urls, python_files(plan) if places.ssh else {}), environment or {})
     found = opener.open(list(enumerate(starts_of(places), first)))
     fleet: Fleet
-    heart = Heart(lambda: [place for place in fleet.places if isinstance(place, RemotePlace)], folder)
+    heart = HeartbeatThread(lambda: [place for place in fleet.places if isinstance(place, RemotePlace)], folder)
     fleet = Fleet(found, opener.reopen, heart.close)
     return fleet
 

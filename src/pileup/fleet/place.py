@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from pileup._core._native import Press, Recorder, now
-from pileup.fleet.inflight_file import Board
+from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import MOST_THREADS, Order, Work, client_to_native
-from pileup.fleet.python.client import Desk, PythonExecutor, Sink
+from pileup.fleet.python.client import LoadContext, PythonExecutor, Sink
 from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.ending import Ending, EndingKind
@@ -52,7 +52,7 @@ class LocalPart:
             self._press.native(client_to_native(work.client), json.dumps(work.program.to_native()))
             return
         kind = CoroutineExecutor if work.coroutine else ThreadExecutor
-        desk = Desk(self.order, self._output, self._place.ledger.ledger, self._place.board)
+        desk = LoadContext(self.order, self._output, self._place.ledger.ledger, self._place.board)
         self._executor = kind(self._press, desk, work.make)
         self._executor.start()
 
@@ -139,7 +139,7 @@ class LocalPlace:
         """Threads that native tests are pressed from, at most."""
         self.recorder = Recorder(str(table), number)
         self.ledger = ledger_of(self.recorder, number)
-        self.board: Board | None = None
+        self.board: InflightWriter | None = None
         """Where iterations of Python tests under way are noted; nowhere by default."""
 
     def entry(self) -> PlaceEntry:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from pileup._core._native import now
 from pileup.fleet.connection import ANSWER_WITHIN, Connection
-from pileup.fleet.inflight_file import BoardFile
+from pileup.fleet.inflight_file import InflightReader
 from pileup.fleet.launch import Start
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
@@ -39,7 +39,7 @@ MONITOR = "place"
 
 
 @dataclass(slots=True)
-class News:
+class LoadUpdates:
     """What came from a place about one load, until somebody asks."""
 
     frames: list[Frame] = field(default_factory=list)
@@ -58,7 +58,7 @@ class RemotePart:
     def __init__(self, place: RemotePlace, number: int, order: Order, output: Sink, shard: tuple[int, int]) -> None:
         self.order = order
         self.output = output
-        self.news = News()
+        self.news = LoadUpdates()
         self.number = number
         self.begun = 0
         """When it was to begin, ns since the epoch; 0 before."""
@@ -176,7 +176,7 @@ class RemotePlace:
         self._parts: dict[int, RemotePart] = {}
         self._ledger: list[Frame] = []
         self._loss = Loss(folder, number)
-        self._board: BoardFile | None = None
+        self._board: InflightReader | None = None
         self._table: BinaryIO | None = None
         self._written = self._told = 0
         """Bytes of the table, and operations of the frames, that came from another host."""
@@ -209,7 +209,7 @@ class RemotePlace:
         self._board_path = ""
         if not self.start.far:
             descriptor, self._board_path = tempfile.mkstemp(prefix="pileup-place-")
-            self._board = BoardFile(descriptor)
+            self._board = InflightReader(descriptor)
         return self._board_path
 
     def entry(self) -> PlaceEntry:

@@ -29,7 +29,7 @@ Keep = Callable[[int, list[Sample]], None]
 
 
 @dataclass(slots=True)
-class Reading:
+class CounterReading:
     """Counters as they stand: what differs between two of them makes samples. Times in ns."""
 
     time: int
@@ -46,13 +46,13 @@ class Reading:
     """Bytes of memory held."""
 
 
-def read(proc: Path = PROC) -> Reading:
+def read(proc: Path = PROC) -> CounterReading:
     """Return the counters of this process and its machine; what the system does not tell is left out."""
     moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
-    return Reading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
+    return CounterReading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
 
 
-def samples(before: Reading, after: Reading, place: int) -> list[Sample]:
+def samples(before: CounterReading, after: CounterReading, place: int) -> list[Sample]:
     """Return what happened between two readings; times of waiting in % of that interval."""
     length = max(1, after.time - before.time)
     found = {self_metrics.CPU: (after.cpu - before.cpu) / length}

@@ -21,7 +21,7 @@ import psutil
 from pileup._core import _native
 from pileup._core._native import VERSION, now
 from pileup.fleet.cores import workers
-from pileup.fleet.inflight_file import Board
+from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import LocalPart, LocalPlace
 from pileup.fleet.self_watch import SelfWatch
@@ -140,7 +140,7 @@ class Server:
         self._inbox = Inbox(Path())
         self._telling = threading.Lock()
         self._closing = threading.Event()
-        self._board: Board | None = None
+        self._board: InflightWriter | None = None
         self._watch: SelfWatch | None = None
 
     def hello(self, again: bool = False) -> None:
@@ -197,7 +197,7 @@ class Server:
                 self._inbox = Inbox(path.parent)
                 count = workers(message["workers"], message["beside"])
                 self._place = LocalPlace(message["number"], path, count)
-                self._board = Board(message["board"]) if message["board"] else None
+                self._board = InflightWriter(message["board"]) if message["board"] else None
                 self._place.board = self._board
                 self._shipper = Shipper(path, self._send) if message["ship"] else None
                 self._watch = SelfWatch(message["number"], self._keep)

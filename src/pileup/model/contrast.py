@@ -67,7 +67,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class Differs:
+class RunDifference:
     """Something about the runs that is not the same on both sides."""
 
     what: str
@@ -76,12 +76,12 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class ComparedSide:
     """One side compared with the baseline."""
 
     candidate: Side
     contrasts: tuple[Contrast, ...]
-    differs: tuple[Differs, ...]
+    differs: tuple[RunDifference, ...]
     warnings: tuple[str, ...]
     """Why these may not be comparable, or what their intervals do not hold."""
 
@@ -103,7 +103,7 @@ class RunComparison:
     baseline: Side
     smallest: float
     """The smallest relative difference that matters, as a fraction."""
-    against: tuple[Against, ...]
+    against: tuple[ComparedSide, ...]
 
     @property
     def verdict(self) -> str:

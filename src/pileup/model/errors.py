@@ -6,7 +6,7 @@ PileupError
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be written (exit 70)
-│   ├── NoRun            what was named is no run folder, or not one that fits (exit 2)
+│   ├── NotARun          what was named is no run folder, or not one that fits (exit 2)
 │   └── DamagedRecord    a run folder holds what pileup does not write there (exit 3)
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
@@ -98,7 +98,7 @@ class RecordError(PileupError):
     """A run folder cannot be written, or what it holds cannot be read."""
 
 
-class NoRun(RecordError):
+class NotARun(RecordError):
     """What was named on the command line is no run folder, or not one that fits what is to be done with it."""
 
     exit_code = ExitCode.USAGE

@@ -214,7 +214,7 @@ class ErrorGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLevel:
     """How well a case held its quantity, over the measured time, which the time to settle is no part of.
 
     Values in the base unit of `dimension`; `times` and `values`, `level_times` and `levels` are for drawing.
@@ -270,7 +270,7 @@ class SteadyState:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SoughtCondition:
     """One condition of a level that is looked for."""
 
     check: str
@@ -284,12 +284,12 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundLevel:
     """The highest level that meets some conditions, as far as it was found."""
 
     check: str
     """The conditions, as written."""
-    conditions: tuple[Sought, ...]
+    conditions: tuple[SoughtCondition, ...]
     not_passed: float
     """The share of what was due that may not pass, at most; 1: any."""
     by: str
@@ -350,11 +350,11 @@ class CaseResult:
     """Whether it lived beside others."""
     detached: tuple[Detached, ...] = ()
     """Operations that outlive their iterations, in time."""
-    held: Held | None = None
+    held: HeldLevel | None = None
     """How well its quantity was held, for a load that holds one."""
     steady: SteadyState | None = None
     """When it became steady, where that can be told."""
-    found: Found | None = None
+    found: FoundLevel | None = None
     """The level that was found, for a load that looks for one."""
 
     @property

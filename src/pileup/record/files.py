@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pileup.model.errors import NoRun
+from pileup.model.errors import NotARun
 from pileup.model.units import format_size
 
 LARGEST_JSON = 256 << 20
@@ -35,7 +35,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def check(folder: Path) -> None:
-    """Raise NoRun when something in a run folder is no plain file or folder, or cannot be read to its end."""
+    """Raise NotARun when something in a run folder is no plain file or folder, or cannot be read to its end."""
     left = MOST
     waiting = [(folder, 0)]
     while waiting:
@@ -44,12 +44,12 @@ def check(folder: Path) -> None:
             with os.scandir(path) as found:
                 entries = list(found)
         except OSError as problem:
-            raise NoRun(f"{path} cannot be read: {problem.strerror}", "a run folder that you may read") from problem
+            raise NotARun(f"{path} cannot be read: {problem.strerror}", "a run folder that you may read") from problem
         left -= len(entries)
         for entry in entries:
             if told := _wrong(entry, depth, left):
                 name = Path(entry.path).relative_to(folder)
-                raise NoRun(f"{folder}: {name} {told}", "plain files and folders in a run folder", "do not trust it")
+                raise NotARun(f"{folder}: {name} {told}", "plain files and folders in a run folder", "do not trust it")
             if entry.is_dir(follow_symlinks=False) and (depth or entry.name != SERVERS):
                 waiting.append((Path(entry.path), depth + 1))
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pileup.model.errors import DamagedRecord, NoRun, RecordError
+from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
@@ -79,18 +79,18 @@ class RunFolder:
         """
         folder = cls(Path(path).resolve())
         if not folder.path.is_dir():
-            raise NoRun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
+            raise NotARun(f"there is no folder {path}", "a run folder", "`pileup run` prints its name last")
         files.check(folder.path)
         folder.manifest()
         return folder
 
     def manifest(self) -> Manifest:
-        """Return what run.json holds. Raises NoRun when it is not there, DamagedRecord when not ours."""
+        """Return what run.json holds. Raises NotARun when it is not there, DamagedRecord when not ours."""
         path = self.path / "run.json"
         try:
             info = json.loads(files.read(path))
         except FileNotFoundError:
-            raise NoRun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
+            raise NotARun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
         except RecursionError:
             raise DamagedRecord(
                 f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"

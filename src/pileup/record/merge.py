@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from pileup.model.errors import NoRun, RecordError
+from pileup.model.errors import NotARun, RecordError
 from pileup.model.manifest import CaseEntry, Manifest, MergedRun, PlaceEntry, Session
 from pileup.model.record import SampleRow
 from pileup.record import files, sums
@@ -99,14 +99,14 @@ def _sources(folders: Sequence[RunFolder]) -> list[Source]:
 def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
     name = folder.path.name
     if not run.has_ended:
-        raise NoRun(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
+        raise NotARun(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
     if Parts(folder.path / "operations").tables():
-        raise NoRun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
+        raise NotARun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
     if any(source.folder.path == folder.path for source in before):
-        raise NoRun(f"{name} is named twice", "each run once: its rows would be counted twice")
+        raise NotARun(f"{name} is named twice", "each run once: its rows would be counted twice")
     if before and run.suite.digest != before[0].run.suite.digest:
         other = before[0].folder.path.name
-        raise NoRun(
+        raise NotARun(
             f"{name} and {other} are runs of different suites, or with different values",
             "runs of the same suite: they stand as repeats of each other",
             "`pileup compare` compares them",

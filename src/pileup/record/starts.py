@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from pileup.model.errors import DamagedRecord, NoRun, RecordError
+from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.loads.replay import Starts
 from pileup.record import operations
 from pileup.record.folder import RunFolder
@@ -31,7 +31,7 @@ NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReplayStarts:
     """What of a case is to be replayed. Times in ns after the begin of the replay."""
 
     test: str | None
@@ -44,7 +44,7 @@ class Wanted:
     """Only so many."""
 
 
-def find(path: Path, wanted: Wanted) -> Starts:
+def find(path: Path, wanted: ReplayStarts) -> Starts:
     """Return what a load replays of the record at `path`: a run folder, or a Parquet file of operations.
 
     Raises RecordError when there is no record, no such test, or nothing in it to press.
@@ -105,7 +105,7 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
         f'SELECT "case", any_value(test), count(*) FROM operations WHERE {PRESSED} GROUP BY "case" ORDER BY 1'  # noqa: S608  as above
     ).fetchall()
     if not rows:
-        raise NoRun(f"{path} has no iteration of a load", "a record of a run that has pressed something")
+        raise NotARun(f"{path} has no iteration of a load", "a record of a run that has pressed something")
     found = [row for row in rows if test in (None, row[0])] or [row for row in rows if test == row[1]]
     if len(found) == 1:
         return str(found[0][0]), int(found[0][2])
@@ -113,8 +113,8 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
     listed = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
     if found:
         told = f"{path} has {len(found)} cases" + (f" of the test {test!r}" if test else "")
-        raise NoRun(told, f"`test` with one of {listed}")
-    raise NoRun(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
+        raise NotARun(told, f"`test` with one of {listed}")
+    raise NotARun(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
 
 
 @contextmanager

@@ -28,17 +28,17 @@ from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.target import NO_CLIENT
 from pileup.plugin.verdict import verdict_on
 from pileup.record import Output, Position
-from pileup.run.control.find import Finding, Sought
+from pileup.run.control.find import CaseSearch, SearchEnd
 from pileup.run.control.hold import Steering
 from pileup.run.delay import draw
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import replayed
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
-from pileup.run.safety.own_folders import Footing, footing_of, in_own
+from pileup.run.safety.own_folders import PreparedWrites, footing_of, in_own
 from pileup.run.safety.second_targets import check_destination, destinations
 from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
 from pileup.run.session import Live
-from pileup.run.stop import Haste
+from pileup.run.stop import StopMode
 from pileup.run.targets.calls import CalledOff
 from pileup.suite import instances
 from pileup.suite.problems import parts
@@ -170,7 +170,7 @@ class CaseRun:
             work = self._work_with(counting(self._files, footing.load))
         return self._press_work(work)
 
-    def _ready(self, footing: Footing, preparation: Program | None, removal: Program | None) -> str:
+    def _ready(self, footing: PreparedWrites, preparation: Program | None, removal: Program | None) -> str:
         """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
         try:
             self._live.grounds.enter(self.case, self._files, self._program, preparation)
@@ -190,7 +190,7 @@ class CaseRun:
         with replayed(self.case, self._tell_starts) as starts:
             self._begin_roles()
             self._live.faults.begin(self.case.test.name)
-            sought = Sought()
+            sought = SearchEnd()
             try:
                 if self.case.load.find is not None:
                     sought, position = self._find(self.case.load.find, fleet, work)
@@ -206,7 +206,7 @@ class CaseRun:
         if ending.kind is EndingKind.SET_UP_FAILED:
             return FAILED, str(ending)
         if ending.kind is EndingKind.LIMIT:
-            self._live.stop.ask(StoppedBy.LIMIT, ending.why, Haste.IN_ORDER)
+            self._live.stop.ask(StoppedBy.LIMIT, ending.why, StopMode.IN_ORDER)
         outcome, judged = self._judge(self._known, position, Phase.MEASURE)
         excused = self._excused(position, sampled) if outcome == FAILED else ""
         told = "; ".join(part for part in (excused, judged, str(ending)) if part)
@@ -218,7 +218,7 @@ class CaseRun:
 
         self._live.book.change(self.case, told)
 
-    def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[Sought, Position]:
+    def _find(self, find: Find, fleet: Fleet, work: Work) -> tuple[SearchEnd, Position]:
         """Look for the level and measure it; return how that ended, and where the record of measuring begins."""
 
         def press(load: Load, trial: int) -> Ending:
@@ -231,7 +231,7 @@ class CaseRun:
         def over() -> bool:
             return bool(self._live.stop.haste) or (self._ended is not None and self._ended.is_set())
 
-        finding = Finding(self._live, self.case, find, press, over)
+        finding = CaseSearch(self._live, self.case, find, press, over)
         return finding.run(), finding.position
 
     def _judge(self, entry: CaseEntry, position: Position, phase: Phase) -> Ended:
@@ -268,7 +268,7 @@ class CaseRun:
         if order.phase is None and work.program is not None:
             most = max(self._known.workers or 1, fleet.workers(order))
             self._live.book.change(self.case, lambda entry: replace(entry, workers=most))
-        heeds = Haste.AT_ONCE if order.phase is Phase.CLEANUP else Haste.IN_ORDER
+        heeds = StopMode.AT_ONCE if order.phase is Phase.CLEANUP else StopMode.IN_ORDER
         hold = order.load.hold
         steering = None if hold is None else Steering(self._live, self.case, hold)
         self._live.attend(pressing, longest, heeds, ended, steering, waits=self._waits)
@@ -288,7 +288,7 @@ class CaseRun:
 
     @property
     def _hurried(self) -> bool:
-        return self._live.stop.haste is Haste.AT_ONCE
+        return self._live.stop.haste is StopMode.AT_ONCE
 
     def _do_step(self, step: Step, phase: Phase) -> str:
         if self._hurried:
@@ -394,7 +394,7 @@ class CaseRun:
             told = f"{name}() of {self.case.test.use} failed: {verdict_on(problem)[1]}"
             raise PluginError(told, "a program for the engine", "correct the test") from problem
 
-    def _note_objects(self, removal: Program | None, footing: Footing, preparation: Program | None) -> None:
+    def _note_objects(self, removal: Program | None, footing: PreparedWrites, preparation: Program | None) -> None:
         """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
         programs = [each for each in (preparation, footing.first, footing.load) if each is not None]
         steps = [step for each in programs for step in each.steps]

@@ -35,18 +35,18 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Enough:
+class NoMoreRepeats:
     """Event: no repeats after this one are needed."""
 
     repeat: int
     reason: str
 
 
-Event = CaseEnded | VisitFailed | StopAsked | Enough
+Event = CaseEnded | VisitFailed | StopAsked | NoMoreRepeats
 
 
 @dataclass(frozen=True, slots=True)
-class Enter:
+class EnterPoint:
     """Instruction: go to a point, with these settings of targets (target -> setting -> value)."""
 
     visit: int
@@ -54,7 +54,7 @@ class Enter:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class BeginCase:
     """Instruction: begin this case, and these roles with its load."""
 
     case: Case
@@ -78,7 +78,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LeavePoint:
     """Instruction: the point is done: let it cool down, and remove what was made for this visit."""
 
     visit: int
@@ -89,7 +89,7 @@ class Finish:
     """Instruction: all cases have an outcome."""
 
 
-Instruction = Enter | Begin | EndRoles | Skip | Leave | Finish
+Instruction = EnterPoint | BeginCase | EndRoles | Skip | LeavePoint | Finish
 
 
 class SuiteMachine:
@@ -115,7 +115,7 @@ class SuiteMachine:
         self._visit = WHOLE
         self._failed_visits: dict[int, str] = {}
         self._stopped = ""
-        self._enough: Enough | None = None
+        self._enough: NoMoreRepeats | None = None
 
     def _mains_left(self, role: Case) -> set[int]:
         return set() if role.id in self._outcomes else {each for each in role.beside if each not in self._outcomes}
@@ -130,7 +130,7 @@ class SuiteMachine:
                 self._failed_visits[event.visit] = event.reason
             case StopAsked():
                 self._stopped = self._stopped or event.reason
-            case Enough():
+            case NoMoreRepeats():
                 self._enough = event
 
     def next(self) -> Instruction:
@@ -146,7 +146,7 @@ class SuiteMachine:
         hindrance = self._hindrance(case)
         if not hindrance and case.visit != self._visit:
             self._visit = case.visit
-            return Enter(case.visit, case.settings)
+            return EnterPoint(case.visit, case.settings)
         self._waiting.popleft()
         roles = self._roles_of.get(case.id, ())
         for role in roles:
@@ -157,11 +157,11 @@ class SuiteMachine:
         fresh = tuple(role for role in roles if role.id not in self._outcomes and role.id not in self._alive)
         begun = tuple(role for role in fresh if not self._hindrance(role))
         self._alive.update({role.id: role for role in begun})
-        return Begin(case, begun)
+        return BeginCase(case, begun)
 
-    def _leave(self) -> Leave:
+    def _leave(self) -> LeavePoint:
         visit, self._visit = self._visit, WHOLE
-        return Leave(visit)
+        return LeavePoint(visit)
 
     def _close(self) -> Instruction:
         """Leave the last point, say of roles that never began why, then finish."""

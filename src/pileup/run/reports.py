@@ -20,7 +20,7 @@ from pileup.suite import instances
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class ReportDue:
     """A report to write. `to` is the name of its file, empty for the one of its own; `asked`: a suite names it."""
 
     name: str
@@ -63,15 +63,15 @@ def _not_written(folder: RunFolder, what: str, problem: Exception, **fields: str
     folder.event(REPORT, f"not written: {what}: {said}", **fields)
 
 
-def _of_suite(plan: Plan) -> Iterator[Due]:
+def _of_suite(plan: Plan) -> Iterator[ReportDue]:
     for spec in plan.suite.reports:
-        yield Due(spec.use, partial(instances.make_report, plan, spec), spec.to or "", asked=True)
+        yield ReportDue(spec.use, partial(instances.make_report, plan, spec), spec.to or "", asked=True)
 
 
-def _default(folder: RunFolder) -> Iterator[Due]:
+def _default(folder: RunFolder) -> Iterator[ReportDue]:
     for found in find_all("reports"):
         cls: type[Report] | None = found.cls
         if cls is None:
             _not_written(folder, f"report {found.name}", PluginError(found.reason))
         elif cls.by_default:
-            yield Due(found.name, cls)
+            yield ReportDue(found.name, cls)

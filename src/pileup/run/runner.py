@@ -26,14 +26,14 @@ from pileup.run.control.until import PrecisionWatch
 from pileup.run.faults.schedule import Faults
 from pileup.run.finish import finish
 from pileup.run.machine import (
-    Begin,
+    BeginCase,
     CaseEnded,
     EndRoles,
-    Enough,
-    Enter,
+    EnterPoint,
     Finish,
     Instruction,
-    Leave,
+    LeavePoint,
+    NoMoreRepeats,
     Skip,
     StopAsked,
     SuiteMachine,
@@ -45,10 +45,10 @@ from pileup.run.monitoring.clock import MonitorClock, Watch
 from pileup.run.places.calibration import calibrate
 from pileup.run.places.fleets import Fleets
 from pileup.run.recovery import leftovers
-from pileup.run.recovery.resume import Earlier
+from pileup.run.recovery.resume import EarlierSessions
 from pileup.run.roles import Role
-from pileup.run.safety.limits import Guard, Rails
-from pileup.run.safety.own_folders import Grounds, with_own
+from pileup.run.safety.limits import LimitCheck, WriteRules
+from pileup.run.safety.own_folders import OwnFolders, with_own
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.session import Live
 from pileup.run.stop import Stop
@@ -69,7 +69,9 @@ class Runner:
     With `earlier` it goes on with a run that was broken off, in the same folder.
     """
 
-    def __init__(self, plan: Plan, base: Path, stop: Stop | None = None, earlier: Earlier | None = None) -> None:
+    def __init__(
+        self, plan: Plan, base: Path, stop: Stop | None = None, earlier: EarlierSessions | None = None
+    ) -> None:
         self._stop = stop or Stop()
         self._machine = SuiteMachine(plan, earlier.done if earlier else None)
         self._done: dict[int, CaseRun] = {}
@@ -137,10 +139,10 @@ class Runner:
             book.update(lambda run: replace(run, targets=opened))
             book.save()  # what a crash leaves is judged by it
             monitors.start()
-            guard, rails = Guard(plan.suite.limits, self._started), Rails(plan, targets)
+            guard, rails = LimitCheck(plan.suite.limits, self._started), WriteRules(plan, targets)
             fleets = Fleets(plan, folder, targets, first, book, session=len(book.run.sessions))
             stop = self._stop
-            grounds = Grounds(plan, folder, fleets.flush)
+            grounds = OwnFolders(plan, folder, fleets.flush)
             live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
             try:
                 self._carry_out(live)
@@ -201,16 +203,16 @@ class Runner:
 
     def _do(self, live: Live, instruction: Instruction) -> None:
         match instruction:
-            case Enter(visit, settings):
+            case EnterPoint(visit, settings):
                 self._enter(live, visit, settings)
-            case Begin(case, roles):
+            case BeginCase(case, roles):
                 self._machine.take(self._begin(live, case, roles))
             case EndRoles(roles):
                 for case in roles:
                     self._end_role(case)
             case Skip(case, reason, outcome):
                 self._book.end(case, outcome, reason)
-            case Leave(visit):
+            case LeavePoint(visit):
                 self._leave(live, visit)
 
     def _enter(self, live: Live, visit: int, wanted: dict[str, dict[str, object]]) -> None:
@@ -231,7 +233,7 @@ class Runner:
         if self._precision is not None and (visit + 1) % points == 0:
             repeat = (visit + 1) // points
             if reason := self._precision.enough(repeat):
-                self._machine.take(Enough(repeat, reason))
+                self._machine.take(NoMoreRepeats(repeat, reason))
                 live.folder.event("until", reason)
 
     def _clean_up(self, numbers: list[int]) -> None:

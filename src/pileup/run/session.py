@@ -19,9 +19,9 @@ from pileup.run.faults.schedule import Faults
 from pileup.run.manifest import ManifestWriter
 from pileup.run.monitoring.clock import MonitorClock
 from pileup.run.places.fleets import Fleets
-from pileup.run.safety.limits import Guard, Rails
-from pileup.run.safety.own_folders import Grounds
-from pileup.run.stop import Haste, Stop
+from pileup.run.safety.limits import LimitCheck, WriteRules
+from pileup.run.safety.own_folders import OwnFolders
+from pileup.run.stop import Stop, StopMode
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.settings import Settings
 
@@ -47,9 +47,9 @@ class Live:
     fleets: Fleets
     monitors: MonitorClock
     faults: Faults
-    guard: Guard
-    rails: Rails
-    grounds: Grounds
+    guard: LimitCheck
+    rails: WriteRules
+    grounds: OwnFolders
     stop: Stop
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
@@ -64,7 +64,7 @@ class Live:
         self,
         pressing: Pressing,
         longest: int,
-        heeds: Haste = Haste.IN_ORDER,
+        heeds: StopMode = StopMode.IN_ORDER,
         ended: threading.Event | None = None,
         steering: Steering | None = None,
         *,
@@ -77,19 +77,19 @@ class Live:
         """
         begin = now()
         due = begin + BEAT
-        haste = Haste.NONE
+        haste = StopMode.NONE
         while not pressing.wait(SLICE):
             if now() >= due:
                 self._take(pressing)
                 if steering is not None:
                     steering.look(pressing)
                 due += BEAT * max(1, -(-(now() - due) // BEAT))
-            wanted = Haste.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
+            wanted = StopMode.AT_ONCE if now() - begin > longest + GRACE else self.stop.haste
             if wanted < heeds and ended is not None and ended.is_set():
                 wanted = heeds
             if wanted >= heeds and wanted > haste:
                 haste = wanted
-                pressing.stop(at_once=waits or haste is Haste.AT_ONCE)
+                pressing.stop(at_once=waits or haste is StopMode.AT_ONCE)
         self._take(pressing)
         pressing.close()
 
@@ -103,7 +103,7 @@ class Live:
             self.fleets.local.flush()
         passed = self.guard.passed(now())
         if passed and not self.stop.haste:
-            self.stop.ask(StoppedBy.LIMIT, passed, Haste.IN_ORDER)
+            self.stop.ask(StoppedBy.LIMIT, passed, StopMode.IN_ORDER)
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -113,7 +113,7 @@ class Live:
         except (RecordError, OSError) as problem:
             self.book.break_off(problem)
         if self.book.broken and not self.stop.haste:
-            self.stop.ask(StoppedBy.INTERNAL, self.book.broken, Haste.IN_ORDER)
+            self.stop.ask(StoppedBy.INTERNAL, self.book.broken, StopMode.IN_ORDER)
 
     def _take(self, pressing: Pressing) -> None:
         with self._recording():

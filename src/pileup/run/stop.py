@@ -11,7 +11,7 @@ LOOK = 0.05
 """Seconds between two looks of who waits."""
 
 
-class Haste(IntEnum):
+class StopMode(IntEnum):
     """How a run shall go on."""
 
     NONE = 0
@@ -26,7 +26,7 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self.haste = Haste.NONE
+        self.haste = StopMode.NONE
         self.by: StoppedBy | None = None
         """Who has asked first."""
         self.reason = ""
@@ -34,19 +34,19 @@ class Stop:
         self.since: float | None = None
         """When somebody who waits has asked first, s (monotonic); a limit waits for nothing."""
 
-    def ask(self, by: StoppedBy, why: str, haste: Haste | None = None) -> None:
+    def ask(self, by: StoppedBy, why: str, haste: StopMode | None = None) -> None:
         """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is no person."""
         if self.by is None:
             self.by, self.reason = by, f"{by}: {why}"
         if haste is None and self.since is None:
             self.since = time.monotonic()
-        following = Haste(min(self.haste + 1, Haste.AT_ONCE))
+        following = StopMode(min(self.haste + 1, StopMode.AT_ONCE))
         self.haste = max(self.haste, following if haste is None else haste)
 
     def late(self, seconds: float) -> bool:
         """Whether what may take so long after somebody asked must end now: that is over, or it is urgent."""
         asked = self.since is not None and time.monotonic() - self.since >= seconds
-        return asked or self.haste is Haste.AT_ONCE
+        return asked or self.haste is StopMode.AT_ONCE
 
     def wait(self, seconds: float) -> bool:
         """Sleep that long, or until asked to stop, which is noticed within LOOK; True when asked."""

@@ -10,8 +10,8 @@ from pileup.stats.frames.distribution import quantiles_of
 from pileup.stats.intervals.precision import Repeats
 from pileup.stats.loads.gauge import Count, Gauge
 from pileup.stats.loads.knee import Evidence, Knee
-from pileup.stats.loads.rest import Idle
-from pileup.stats.loads.trial import Condition, Looked, Trial, Trials
+from pileup.stats.loads.rest import RestCheck
+from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow
 from pileup.stats.run import exit_code, results
 from pileup.stats.verdicts.case_failure import judge_case
 from pileup.stats.verdicts.excuse import of_case as excused
@@ -22,11 +22,11 @@ __all__ = [
     "Count",
     "Evidence",
     "Gauge",
-    "Idle",
     "Knee",
-    "Looked",
     "Repeats",
+    "RestCheck",
     "Trial",
+    "TrialWindow",
     "Trials",
     "amount",
     "commonest_error",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import UNKNOWN, Frame
-from pileup.model.results import CaseResult, Counts, Detached, Figure, Held, OperationResult, SteadyState
+from pileup.model.results import CaseResult, Counts, Detached, Figure, HeldLevel, OperationResult, SteadyState
 from pileup.record.tally import Tally
 from pileup.stats.frames.detached import is_ledger, so_far
 from pileup.stats.frames.distribution import distribution, quantiles
@@ -38,7 +38,7 @@ class CaseData:
     """These in time, by the record; of a run that goes on the frames tell."""
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
-    held: Held | None = None
+    held: HeldLevel | None = None
     settled: SteadyState | None = None
     remark: str = ""
     """What else there is to be said of its figures."""

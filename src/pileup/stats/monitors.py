@@ -19,7 +19,7 @@ VISIT = "visit="
 
 
 @dataclass(slots=True)
-class Whole:
+class MetricSeries:
     """All samples of one metric with one set of labels on one host."""
 
     monitor: str
@@ -71,7 +71,7 @@ class Whole:
 
 
 def pooled(
-    series: Sequence[Whole], spans: Sequence[tuple[int, int]] | None, visits: Collection[int] | None
+    series: Sequence[MetricSeries], spans: Sequence[tuple[int, int]] | None, visits: Collection[int] | None
 ) -> NDArray[np.float64]:
     """Return the values of one metric within some times (None: at any time), in the order of time.
 
@@ -89,15 +89,15 @@ def pooled(
     return np.concatenate(found) if found else np.empty(0)
 
 
-def whole_series(samples: Iterable[SampleRow]) -> list[Whole]:
+def whole_series(samples: Iterable[SampleRow]) -> list[MetricSeries]:
     """Return the samples by metric, in the order of their names."""
-    found: dict[tuple[str, ...], Whole] = {}
+    found: dict[tuple[str, ...], MetricSeries] = {}
     for row in samples:
         sample = row.sample
         key = (row.monitor, sample.metric, sample.labels, sample.unit, row.host)
         series = found.get(key)
         if series is None:
-            series = found[key] = Whole(*key)
+            series = found[key] = MetricSeries(*key)
         series.times.append(row.time)
         series.values.append(sample.value)
     return [found[key] for key in sorted(found)]

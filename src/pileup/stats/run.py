@@ -34,7 +34,7 @@ from pileup.stats.loads import stalls, unconfirmed
 from pileup.stats.loads.hold import held
 from pileup.stats.loads.settling import event as settled_event
 from pileup.stats.loads.settling import settled
-from pileup.stats.monitors import Whole, whole_series
+from pileup.stats.monitors import MetricSeries, whole_series
 from pileup.stats.served import served
 from pileup.stats.verdicts import coverage, criteria
 
@@ -75,7 +75,7 @@ def results(folder: RunFolder) -> RunResults:
         unconfirmed.set_aside(connection, run.cases)
         found_outages = outages.outages(connection, happened, run)
         told = audits.audits(folder, run)
-        felt = repeats.felt(happened, found_outages, told, run)
+        felt = repeats.effects(happened, found_outages, told, run)
         happened = outages.with_outages(happened, found_outages)
         found_errors = errors(connection, run)
         by_servers = served(connection)
@@ -131,7 +131,7 @@ def _in_time(found: tuple[Event, ...]) -> tuple[Event, ...]:
     return tuple(sorted(found, key=lambda event: event.begin))
 
 
-def _of_system(series: Sequence[Whole]) -> list[Whole]:
+def _of_system(series: Sequence[MetricSeries]) -> list[MetricSeries]:
     """Return the samples that are not of the generator: its own load is not what a scan compares."""
     return [each for each in series if each.monitor != self_metrics.MONITOR]
 

@@ -24,7 +24,7 @@ SIMILAR, ALIKE = 0.6, 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Bound(Generic[Spec]):
+class BoundPart(Generic[Spec]):
     """One part of the suite: where it stands and what it says. `left_out` are wrong words, not in `spec`."""
 
     node: Mapping
@@ -38,11 +38,11 @@ class Draft:
 
     tree: Mapping
     suite: Suite | None
-    targets: dict[str, Bound[TargetSpec]] = field(default_factory=dict)
-    tests: list[Bound[TestSpec]] = field(default_factory=list)
-    monitors: list[Bound[MonitorSpec]] = field(default_factory=list)
-    reports: list[Bound[ReportSpec]] = field(default_factory=list)
-    criteria: list[Bound[CriterionSpec]] = field(default_factory=list)
+    targets: dict[str, BoundPart[TargetSpec]] = field(default_factory=dict)
+    tests: list[BoundPart[TestSpec]] = field(default_factory=list)
+    monitors: list[BoundPart[MonitorSpec]] = field(default_factory=list)
+    reports: list[BoundPart[ReportSpec]] = field(default_factory=list)
+    criteria: list[BoundPart[CriterionSpec]] = field(default_factory=list)
 
     def names(self, word: str) -> list[str]:
         """Return the names that the file gives under `targets` or `tests`, whether those are right or not."""
@@ -166,7 +166,7 @@ def _number_of_format(value: Node, known: FieldInfo) -> int | None:
 
 def _parts(
     tree: Mapping, data: dict[str, Any], word: str, model: type[Spec]
-) -> Iterator[tuple[str | int, Bound[Spec]]]:
+) -> Iterator[tuple[str | int, BoundPart[Spec]]]:
     """Yield the parts under a word that can be understood, with wrong words left out."""
     node, values = tree.entries.get(word), data.get(word)
     many = get_origin(Suite.model_fields[word].annotation)
@@ -182,15 +182,15 @@ def _parts(
                 yield key, understood
 
 
-def _understand(node: Mapping, values: dict[str, Any], model: type[Spec]) -> Bound[Spec] | None:
+def _understand(node: Mapping, values: dict[str, Any], model: type[Spec]) -> BoundPart[Spec] | None:
     unknown = frozenset(node.entries) - frozenset(values)
     try:
-        return Bound(node, model.model_validate(values), unknown)
+        return BoundPart(node, model.model_validate(values), unknown)
     except ValidationError as problem:
         wrong = frozenset(str(error["loc"][0]) for error in problem.errors() if error["loc"])
     try:
         left = {word: value for word, value in values.items() if word not in wrong}
-        return Bound(node, model.model_validate(left), unknown | wrong)
+        return BoundPart(node, model.model_validate(left), unknown | wrong)
     except ValidationError:
         return None
 

@@ -8,7 +8,7 @@ from pileup.model.errors import RecordError
 from pileup.model.loads.load import Load
 from pileup.model.loads.replay import Starts
 from pileup.record import starts
-from pileup.record.starts import Wanted
+from pileup.record.starts import ReplayStarts
 from pileup.suite.bind import Draft
 from pileup.suite.formats.tree import where
 from pileup.suite.problems import Problems
@@ -23,7 +23,7 @@ class Replays:
     def __init__(self, folder: Path, records: bool = True) -> None:
         self._folder = folder
         self._records = records
-        self._known: dict[tuple[Path, Wanted], Starts] = {}
+        self._known: dict[tuple[Path, ReplayStarts], Starts] = {}
 
     def of(self, load: Load) -> Starts | None:
         """Return what a load replays, None when nothing. Raises RecordError when the record has it not."""
@@ -35,9 +35,9 @@ class Replays:
         return self._known[path, wanted]
 
 
-def _wanted(load: Load, test: str | None, speed: float) -> Wanted:
+def _wanted(load: Load, test: str | None, speed: float) -> ReplayStarts:
     end = None if load.for_ is None else load.warm_up + load.for_
-    return Wanted(test, speed, load.warm_up, end, load.times)
+    return ReplayStarts(test, speed, load.warm_up, end, load.times)
 
 
 def check_replays(draft: Draft, replays: Replays, problems: Problems) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pileup.fleet import loop_lag
-from pileup.fleet.self_watch import Reading, SelfWatch, Stops, read, samples
+from pileup.fleet.self_watch import CounterReading, SelfWatch, Stops, read, samples
 from pileup.model import self_metrics
 from pileup.plugin import Daemon, Launcher, Line
 from pileup.run.servers.supervisor import Supervisor
@@ -49,7 +49,7 @@ def test_what_a_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
 def test_shares_are_of_the_interval(proc: Path) -> None:
     after = read(proc)
     after.time, after.cpu, after.children = 2 * SECOND, SECOND, SECOND // 2
-    before = Reading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
+    before = CounterReading(0, 0, {7: (100_000_000, 0)}, (10, 60), 50_000_000)
     found = {each.metric: each for each in samples(before, after, 3)}
     assert {each.labels for each in found.values()} == {"place=3"}
     wanted = {
@@ -144,7 +144,7 @@ def test_places_are_read_out_of_labels() -> None:
 
 
 def test_what_processes_have_used_that_were_started_here_counts_apart() -> None:
-    before, after = Reading(0, 0), Reading(2 * 10**9, 10**9, children=10**9)
+    before, after = CounterReading(0, 0), CounterReading(2 * 10**9, 10**9, children=10**9)
     assert {each.metric: each.value for each in samples(before, after, 0)} == {"cpu": 50.0, "children_cpu": 50.0} | {
         "total_cpu": 100.0
     }

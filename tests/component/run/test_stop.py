@@ -5,24 +5,24 @@ import threading
 from typing import Any
 
 from pileup.model.ending import StoppedBy
-from pileup.run.stop import Haste, Stop
+from pileup.run.stop import Stop, StopMode
 
 
 def test_once_is_in_order_and_twice_is_at_once() -> None:
     stop = Stop()
-    assert stop.haste is Haste.NONE
+    assert stop.haste is StopMode.NONE
     stop.ask(StoppedBy.USER, "Ctrl-C")
-    assert stop.haste is Haste.IN_ORDER
+    assert stop.haste is StopMode.IN_ORDER
     stop.ask(StoppedBy.LIMIT, "again")
-    assert stop.haste is Haste.AT_ONCE
+    assert stop.haste is StopMode.AT_ONCE
     assert (stop.by, stop.reason) == (StoppedBy.USER, "user: Ctrl-C")
 
 
 def test_a_limit_stops_in_order_however_often_it_is_noticed() -> None:
     stop = Stop()
     for _ in range(3):
-        stop.ask(StoppedBy.LIMIT, "enough", Haste.IN_ORDER)
-    assert stop.haste is Haste.IN_ORDER
+        stop.ask(StoppedBy.LIMIT, "enough", StopMode.IN_ORDER)
+    assert stop.haste is StopMode.IN_ORDER
 
 
 def test_waiting_ends_when_it_is_asked() -> None:

@@ -3,18 +3,18 @@
 import tempfile
 from pathlib import Path
 
-from pileup.fleet.inflight_file import SLOTS, Board, BoardFile, Underway
+from pileup.fleet.inflight_file import SLOTS, InflightIteration, InflightReader, InflightWriter
 
 
-def both(folder: Path) -> tuple[Board, BoardFile]:
+def both(folder: Path) -> tuple[InflightWriter, InflightReader]:
     descriptor, path = tempfile.mkstemp(dir=folder)
-    reader = BoardFile(descriptor)
-    return Board(path), reader
+    reader = InflightReader(descriptor)
+    return InflightWriter(path), reader
 
 
 def test_what_has_begun_and_not_ended_is_seen(tmp_path: Path) -> None:
     board, reader = both(tmp_path)
-    first, second = Underway(0, 5, 6, 1, 0), Underway(2**40, 10**18, 10**18 + 1, 2, 77)
+    first, second = InflightIteration(0, 5, 6, 1, 0), InflightIteration(2**40, 10**18, 10**18 + 1, 2, 77)
     slots = [board.begin(first), board.begin(second)]
     assert sorted(reader.underway(), key=lambda each: each.number) == [first, second]
     board.end(slots[0])
@@ -26,7 +26,7 @@ def test_what_has_begun_and_not_ended_is_seen(tmp_path: Path) -> None:
 
 def test_more_than_there_are_slots_are_not_noted_and_do_no_harm(tmp_path: Path) -> None:
     board, reader = both(tmp_path)
-    each = Underway(1, 1, 1, 1, 1)
+    each = InflightIteration(1, 1, 1, 1, 1)
     slots = [board.begin(each) for _ in range(SLOTS + 1)]
     assert slots[-1] == -1
     board.end(-1)

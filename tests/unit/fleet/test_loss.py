@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram, now
-from pileup.fleet.inflight_file import Underway
+from pileup.fleet.inflight_file import InflightIteration
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order
 from pileup.fleet.starts import StartsFile
@@ -83,7 +83,7 @@ def test_rows_beyond_the_frames_are_told_and_nothing_twice(folder: RunFolder, lo
 
 def test_what_the_board_says_is_lost_with_its_client_and_start(folder: RunFolder, loss: Loss) -> None:
     loss.take([frame(passed=0, in_flight=7)])
-    known = [Underway(4, BEGAN + 5, BEGAN + 6, 1, 2), Underway(9, BEGAN, BEGAN, 8, 0)]
+    known = [InflightIteration(4, BEGAN + 5, BEGAN + 6, 1, 2), InflightIteration(9, BEGAN, BEGAN, 8, 0)]
     (last,) = loss.of(ORDER, BEGAN, None, known, "place 1 is gone")
     assert sum(row.lost for row in last.rows) == 1
     assert lost_rows(folder) == [(2, BEGAN + 5, "measure", "place 1 is gone")]
@@ -98,14 +98,14 @@ def test_no_more_is_lost_than_was_left_to_do(folder: RunFolder, loss: Loss) -> N
 
 
 def test_a_place_that_has_no_table_yet_has_lost_what_its_board_says(folder: RunFolder, loss: Loss) -> None:
-    (last,) = loss.of(ORDER, BEGAN, None, [Underway(0, BEGAN, BEGAN, 1, 0)], "gone")
+    (last,) = loss.of(ORDER, BEGAN, None, [InflightIteration(0, BEGAN, BEGAN, 1, 0)], "gone")
     assert [(row.operation, row.lost) for row in last.rows] == [("iteration", 1)]
 
 
 def test_rows_of_several_places_have_ids_of_their_own(folder: RunFolder) -> None:
     for place in (1, 2):
         loss = Loss(folder, place)
-        loss.of(ORDER, BEGAN, None, [Underway(0, BEGAN, BEGAN, 1, 0)] * 2, "gone")
+        loss.of(ORDER, BEGAN, None, [InflightIteration(0, BEGAN, BEGAN, 1, 0)] * 2, "gone")
         loss.close()
     ids = folder.operations().arrays("id")["id"]
     assert len(set(ids.tolist())) == 4

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pileup.model.errors import NoRun, RecordError
+from pileup.model.errors import NotARun, RecordError
 from pileup.record import RunFolder, files, sums
 from tests.manifests import run_of
 
@@ -44,7 +44,7 @@ def test_s10_a_folder_with_a_link_is_refused(folder: RunFolder, name: str) -> No
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
     path.symlink_to("/etc/passwd")
-    with pytest.raises(NoRun, match=f"{name} is a symbolic link; expected plain files and folders"):
+    with pytest.raises(NotARun, match=f"{name} is a symbolic link; expected plain files and folders"):
         RunFolder.open(folder.path)
 
 

@@ -13,7 +13,7 @@ from pileup.model.loads.replay import Starts
 from pileup.model.record import Phase
 from pileup.record import RunFolder, TableWriter, starts
 from pileup.record.operations import ROW
-from pileup.record.starts import Wanted
+from pileup.record.starts import ReplayStarts
 from tests.manifests import run_of
 
 BEGAN = 1_795_000_000_000_000_000
@@ -72,78 +72,81 @@ ALL = [0, S, S, 5 * S // 2, 17 * S // 4, 5 * S, 9 * S]
 
 
 def test_the_starts_of_a_case_are_in_order_and_relative_to_the_first(folder: RunFolder) -> None:
-    found = starts.find(folder.path, Wanted("copy[a=2]"))
+    found = starts.find(folder.path, ReplayStarts("copy[a=2]"))
     assert (found.case, found.recorded, found.count, found.last) == ("copy[a=2]", 7, 7, 9 * S)
     assert (found.measured, found.settled) == (7, 0)
     assert written(found) == ALL
     folder.convert()
-    assert (starts.find(folder.path, Wanted("copy[a=2]")), written(found)) == (found, ALL)
+    assert (starts.find(folder.path, ReplayStarts("copy[a=2]")), written(found)) == (found, ALL)
     (parquet,) = (folder.path / "operations").glob("*.parquet")
-    alone = starts.find(parquet, Wanted("copy[a=2]"))
+    alone = starts.find(parquet, ReplayStarts("copy[a=2]"))
     assert (alone.source, alone.count, alone.last, written(alone)) == (str(parquet), 7, 9 * S, ALL)
 
 
 def test_time_number_warm_up_and_speed_bound_what_is_replayed(folder: RunFolder) -> None:
-    found = starts.find(folder.path, Wanted("copy[a=1]", speed=2, warm_up=S, end=5 * S // 2))
+    found = starts.find(folder.path, ReplayStarts("copy[a=1]", speed=2, warm_up=S, end=5 * S // 2))
     assert (found.recorded, found.count, found.last) == (7, 5, 17 * S // 8)
     assert (found.measured, found.settled) == (2, 5 * S // 4)
     assert written(found) == ALL[:5], "as recorded: the speed is the engine's"
-    few = starts.find(folder.path, Wanted("copy[a=1]", most=3))
+    few = starts.find(folder.path, ReplayStarts("copy[a=1]", most=3))
     assert (few.count, few.last, written(few)) == (3, S, ALL[:3])
-    many = starts.find(folder.path, Wanted("copy[a=1]", most=1000, end=S))
+    many = starts.find(folder.path, ReplayStarts("copy[a=1]", most=1000, end=S))
     assert (many.count, written(many)) == (1, [0])
 
 
 def test_one_start_at_the_end_itself_is_left_out_as_the_engine_does(folder: RunFolder) -> None:
-    assert starts.find(folder.path, Wanted("stat", end=3 * S // 2)).count == 1
-    assert starts.find(folder.path, Wanted("stat", end=3 * S // 2 + 1)).count == 2
+    assert starts.find(folder.path, ReplayStarts("stat", end=3 * S // 2)).count == 1
+    assert starts.find(folder.path, ReplayStarts("stat", end=3 * S // 2 + 1)).count == 2
 
 
 def test_a_test_of_one_case_is_enough_to_say(folder: RunFolder) -> None:
-    assert starts.find(folder.path, Wanted("stat")).recorded == 4
+    assert starts.find(folder.path, ReplayStarts("stat")).recorded == 4
 
 
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (Wanted("copy"), r"2 cases of the test 'copy'; expected `test` with one of copy\[a=1\], copy\[a=2\]"),
-        (Wanted(None), r"has 3 cases; expected `test` with one of copy\[a=1\], copy\[a=2\], stat"),
-        (Wanted("fill"), r"no test and no case 'fill' that was pressed; expected one of copy\[a=1\], "),
-        (Wanted("stat", warm_up=100 * S), "all 4 starts of stat in .* are due in the warm-up; expected starts behind"),
+        (ReplayStarts("copy"), r"2 cases of the test 'copy'; expected `test` with one of copy\[a=1\], copy\[a=2\]"),
+        (ReplayStarts(None), r"has 3 cases; expected `test` with one of copy\[a=1\], copy\[a=2\], stat"),
+        (ReplayStarts("fill"), r"no test and no case 'fill' that was pressed; expected one of copy\[a=1\], "),
+        (
+            ReplayStarts("stat", warm_up=100 * S),
+            "all 4 starts of stat in .* are due in the warm-up; expected starts behind",
+        ),
     ],
 )
-def test_what_cannot_be_replayed_is_told_with_what_can(folder: RunFolder, wanted: Wanted, told: str) -> None:
+def test_what_cannot_be_replayed_is_told_with_what_can(folder: RunFolder, wanted: ReplayStarts, told: str) -> None:
     with pytest.raises(RecordError, match=told):
         starts.find(folder.path, wanted)
 
 
 def test_what_is_no_record_is_told(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="there is no folder"):
-        starts.find(tmp_path / "nowhere", Wanted("stat"))
+        starts.find(tmp_path / "nowhere", ReplayStarts("stat"))
     with pytest.raises(RecordError, match="no run folder"):
-        starts.find(tmp_path, Wanted("stat"))
+        starts.find(tmp_path, ReplayStarts("stat"))
     (tmp_path / "text.parquet").write_text("no")
     with pytest.raises(RecordError, match="cannot be read"):
-        starts.find(tmp_path / "text.parquet", Wanted("stat"))
+        starts.find(tmp_path / "text.parquet", ReplayStarts("stat"))
     other = tmp_path / "other.parquet"
     with folder.operations().connect() as connection:
         connection.execute(f"COPY (SELECT id, intended FROM operations) TO '{other}' (FORMAT parquet)")
     with pytest.raises(RecordError, match="has no column 'parent'"):
-        starts.find(other, Wanted("stat"))
+        starts.find(other, ReplayStarts("stat"))
     empty = RunFolder.create(tmp_path, "empty", 0)
     empty.save(run_of(INFO))
     with pytest.raises(RecordError, match="no iteration of a load"):
-        starts.find(empty.path, Wanted(None))
+        starts.find(empty.path, ReplayStarts(None))
 
 
 def test_attempts_that_were_broken_off_are_left_out(folder: RunFolder) -> None:
     folder.save(run_of({**INFO, "void": [[2, 0], [3, 0], [3, 1]]}))
-    assert starts.find(folder.path, Wanted("copy")).recorded == 3
-    assert written(starts.find(folder.path, Wanted("copy[a=1]"))) == [0, S, 9 * S]
+    assert starts.find(folder.path, ReplayStarts("copy")).recorded == 3
+    assert written(starts.find(folder.path, ReplayStarts("copy[a=1]"))) == [0, S, 9 * S]
 
 
 def test_a_record_that_is_still_written_is_not_replayed(folder: RunFolder) -> None:
-    found = starts.find(folder.path, Wanted("stat"))
+    found = starts.find(folder.path, ReplayStarts("stat"))
     more = TableWriter(folder.operations_path(2), "operations", ROW, 2)
     more.append(rows(4, Phase.MEASURE, np.array([50.0])), [b"iteration"], ("operation",))
     more.close()
@@ -160,5 +163,5 @@ def test_many_starts_are_written_chunk_by_chunk(tmp_path: Path, monkeypatch: pyt
     writer.append(rows(4, Phase.MEASURE, seconds), [b"iteration"], ("operation",))
     writer.close()
     expected = np.sort((seconds * S).astype(np.int64))
-    times = written(starts.find(folder.path, Wanted(None)))
+    times = written(starts.find(folder.path, ReplayStarts(None)))
     assert times == (expected - expected[0]).tolist()

@@ -8,14 +8,14 @@ from pileup.model.plan import Case, Plan
 from pileup.model.record import ERROR, FAILED, PASSED, CaseOutcome
 from pileup.model.suite import Suite, TestSpec
 from pileup.run.machine import (
-    Begin,
+    BeginCase,
     CaseEnded,
     EndRoles,
-    Enter,
+    EnterPoint,
     Event,
     Finish,
     Instruction,
-    Leave,
+    LeavePoint,
     Skip,
     StopAsked,
     SuiteMachine,
@@ -44,10 +44,10 @@ def walk(
     def carry_out(instruction: Instruction) -> list[Event]:
         """Log an instruction and return what it is answered by."""
         match instruction:
-            case Enter(visit, settings):
+            case EnterPoint(visit, settings):
                 log.append(f"enter {visit}" + (f" {settings}" if settings else ""))
                 return [VisitFailed(visit, "se: cannot be set")] if visit in broken else []
-            case Begin(case, roles):
+            case BeginCase(case, roles):
                 log.append(f"begin {case.name}" + "".join(f" with {role.name}" for role in roles))
                 asked: list[Event] = [StopAsked("stopped by the user")] if case.name == stop_in else []
                 return [*asked, CaseEnded(case.id, outcomes.get(case.name, PASSED))]
@@ -56,7 +56,7 @@ def walk(
                 return [CaseEnded(role.id, outcomes.get(role.name, PASSED)) for role in roles]
             case Skip(case, reason):
                 log.append(f"skip {case.name}: {reason}")
-            case Leave(visit):
+            case LeavePoint(visit):
                 log.append(f"leave {visit}")
         return []
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from pileup.builtin.arc.accounting import Accounting
 from pileup.builtin.arc.control_folder import Control
-from pileup.builtin.arc.known_jobs import Book, Entry
+from pileup.builtin.arc.known_jobs import Entry, JobIndex
 from pileup.builtin.arc.users import Users
 from pileup.builtin.arc.words import ASKED, CANCELLED, HANDED_OVER, WAITS, WIPED
 from pileup.plugin.batch import Job, JobState
@@ -33,7 +33,7 @@ class Jobs:
 
     def __init__(self, users: Users, accounting: Accounting | None) -> None:
         self.users = users
-        self.book = Book()
+        self.book = JobIndex()
         self._accounting = accounting
         private = users.private
         self._control = Control(private.control, private.squeue, private.slurm_conf) if private else None

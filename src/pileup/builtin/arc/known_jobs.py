@@ -20,7 +20,7 @@ class Entry:
     """Whose it is; "": who we are for the target."""
 
 
-class Book:
+class JobIndex:
     """The jobs known in this process. Safe for threads."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from pileup.model.surroundings import DISCOVER, surroundings
 from pileup.plugin import TargetError
 
 
-class Who(TypedDict, total=False):
+class EngineIdentity(TypedDict, total=False):
     """An identity as the engine's clients take it: what is not known is left out."""
 
     token: str
@@ -52,10 +52,10 @@ class Identity:
     def __repr__(self) -> str:
         return "Identity(secret)"
 
-    def to_native(self) -> Who:
+    def to_native(self) -> EngineIdentity:
         """Return the settings for the engine's client."""
         given = {name: getattr(self, name) for name in self.__slots__}
-        return cast(Who, {name: value for name, value in given.items() if value not in (None, False)})
+        return cast(EngineIdentity, {name: value for name, value in given.items() if value not in (None, False)})
 
     def source(self) -> TokenSource:
         """Return what tells the token of now."""

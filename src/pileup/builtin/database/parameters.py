@@ -29,7 +29,7 @@ Given = Annotated[Number | str, BeforeValidator(_typed)]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class DrawContext:
     """For what values are drawn: the random source of an iteration, its number, what is this client's alone."""
 
     source: random.Random
@@ -67,7 +67,7 @@ class Values(BaseModel):
             raise ValueError("uniform goes from a larger to a smaller number; expected [from, to] with from <= to")
         return self
 
-    def draw(self, moment: Moment) -> Number | str:
+    def draw(self, moment: DrawContext) -> Number | str:
         """Return one value."""
         (kind,) = self.model_fields_set
         given: Any = getattr(self, kind)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from pileup.builtin.database.answers import expectation, mismatch, numbers
-from pileup.builtin.database.parameters import Moment, Parameter
+from pileup.builtin.database.parameters import DrawContext, Parameter
 from pileup.builtin.database.session import Reply, Session
 from pileup.builtin.database.sql_text import Statement, parse, split
 from pileup.builtin.monitors.labels import checkable_name
@@ -147,7 +147,7 @@ class SqlQuery(Test):
         if not self.parameters:
             return {}
         source = random.Random(f"{self.context.seed} {self.context.name} {number}")
-        moment = Moment(source, number, self.stamp)
+        moment = DrawContext(source, number, self.stamp)
         return {name: values.draw(moment) for name, values in self.parameters.items()}
 
     def _each(self, op: Op, values: dict[str, object]) -> Reply:

@@ -37,7 +37,7 @@ GROUPS = re.compile(r"(\((?:\?|\?, …)\))(?: ?, ?\((?:\?|\?, …)\))+")
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class SlowQuery:
     """One entry. Times in ns (`begin` since the epoch, to a second); `kind` is the statement without literals."""
 
     kind: str
@@ -61,7 +61,7 @@ class Lines:
         self._size = 0
         """Characters in it."""
 
-    def entries(self, lines: Iterable[str]) -> Iterator[Slow]:
+    def entries(self, lines: Iterable[str]) -> Iterator[SlowQuery]:
         """Yield the entries that whole lines complete. One that goes on is kept for the next call."""
         for line in lines:
             if STARTED.match(line) or (self._statement and line.startswith(("# Time:", "# User@Host:"))):
@@ -84,7 +84,7 @@ class Lines:
             statement.append(line)
             self._size += len(line)
 
-    def _end(self) -> Iterator[Slow]:
+    def _end(self) -> Iterator[SlowQuery]:
         """Yield the entry that ends here, if it is one, and begin anew."""
         head, statement = self._head, self._statement
         self._head, self._statement, self._size = {}, [], 0
@@ -92,7 +92,7 @@ class Lines:
         if not kind or "begin" not in head:
             return
         try:
-            yield Slow(
+            yield SlowQuery(
                 kind,
                 int(head["begin"]),
                 _nanoseconds(head["Query_time"]),
@@ -118,7 +118,7 @@ class SlowLog:
         self._log = Log(path, lambda: Lines().entries, back=AT_ONCE, what="the log of slow queries")
         self._since = since - SECOND
 
-    def entries(self) -> Iterator[Slow]:
+    def entries(self) -> Iterator[SlowQuery]:
         """Yield the entries that were added since. Raises PluginError when the file cannot be read."""
         return (each for each in self._log.entries() if each.begin + each.took >= self._since)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pileup.builtin.database.of_target import database_of
-from pileup.builtin.database.slow_log import Slow, SlowLog
+from pileup.builtin.database.slow_log import SlowLog, SlowQuery
 from pileup.plugin import Monitor, PluginError, Sample, ServerOperation, Target, option
 
 SECOND = 10**9
@@ -55,7 +55,7 @@ class SlowQueries(Monitor):
         self._watched: Target | None = None
         self._since = time.time_ns()
         self._moment = time.monotonic()
-        self._found: list[Slow] = []
+        self._found: list[SlowQuery] = []
 
     def open(self) -> None:
         """Find the log. Raises PluginError, TargetError when nobody knows where it is."""

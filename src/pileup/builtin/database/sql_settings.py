@@ -18,7 +18,7 @@ Statements = Annotated[tuple[str, ...], BeforeValidator(_statements)]
 """SQL: one text with semicolons between statements, or a list."""
 
 
-class Switch(Part):
+class SqlSetting(Part):
     """How a setting of the database is changed: for each of its values, the SQL that sets it."""
 
     set_: dict[str, Statements] = Field(

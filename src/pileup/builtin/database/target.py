@@ -15,7 +15,7 @@ from pileup.builtin.database.launcher import database_launcher
 from pileup.builtin.database.session import Session
 from pileup.builtin.database.settings import DatabaseSettings
 from pileup.builtin.database.source import Login, Source, check_url
-from pileup.builtin.database.sql_settings import Switch
+from pileup.builtin.database.sql_settings import SqlSetting
 from pileup.builtin.database.sql_text import parse
 from pileup.model.errors import PileupError
 from pileup.model.suite import Credentials
@@ -71,7 +71,7 @@ class DatabaseTarget(Target):
     scratch: ClassVar[bool] = True
     launch_settings: ClassVar[Any] = DatabaseSettings
 
-    switches: dict[str, Switch] = option({}, help="settings that SQL changes: name, and how; for scans")
+    switches: dict[str, SqlSetting] = option({}, help="settings that SQL changes: name, and how; for scans")
     switch_within: Duration = option(30 * 60 * 10**9, gt=0, help="how long each statement of a switch may take")
     password_file: str | None = option(None, help="file whose first line is the password")
     defaults_file: str | None = option(None, help="option file of MariaDB or MySQL, as ~/.my.cnf")
@@ -104,7 +104,7 @@ class DatabaseTarget(Target):
         found: dict[str, tuple[str, ...]] = {}
         for name, switch in given.items() if isinstance(given, dict) else ():
             try:
-                found[name] = tuple(Switch.model_validate(switch).set_)
+                found[name] = tuple(SqlSetting.model_validate(switch).set_)
             except ValidationError:
                 found[name] = ()  # told where options are checked
         return found
@@ -164,7 +164,7 @@ class DatabaseTarget(Target):
         for statement in switch.set_[value]:
             self._ask(statement, self.switch_within)
 
-    def _switch(self, name: str) -> Switch:
+    def _switch(self, name: str) -> SqlSetting:
         if name not in self.switches:
             raise TargetError(f"there is no switch {name!r}", f"one of {', '.join(self.switches) or 'none'}")
         return self.switches[name]

@@ -37,7 +37,7 @@ NOT_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILU
 NO_ANSWER = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
-class Untaken(Ambiguous):
+class RequestNotRead(Ambiguous):
     """The server closed the connection and had not read the request."""
 
 
@@ -102,7 +102,7 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Kept:
+class ThreadConnection:
     """The connection that a thread keeps; it is closed when the thread or the target goes."""
 
     connection: http.client.HTTPConnection | None = None
@@ -168,7 +168,7 @@ class Connections:
             try:
                 with _watched(kept):
                     return ask(kept)
-            except Untaken as problem:  # it was closed meanwhile: that is no fault of the server
+            except RequestNotRead as problem:  # it was closed meanwhile: that is no fault of the server
                 if method not in SAFE_TO_REPEAT:
                     raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         return ask(self._connected())
@@ -192,11 +192,11 @@ class Connections:
         if connection is not None:
             connection.close()
 
-    def _mine(self) -> Kept:
+    def _mine(self) -> ThreadConnection:
         """Return what this thread keeps."""
-        found: Kept | None = getattr(self._local, "kept", None)
+        found: ThreadConnection | None = getattr(self._local, "kept", None)
         if found is None:
-            found = self._local.kept = Kept()
+            found = self._local.kept = ThreadConnection()
         return found
 
     def _taken(self) -> http.client.HTTPConnection | None:
@@ -286,8 +286,8 @@ class Connections:
 def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
     """Look at a kept connection that ends, which the library closes at once, before it is gone.
 
-    Raises Untaken for what the server has not read: a reset, alone or behind an end in order, is what a system sends
-    for that; so is an end before which its machine had not acknowledged the head of the request (SIOCOUTQ).
+    Raises RequestNotRead for what the server has not read: a reset, alone or behind an end in order, is what a system
+    sends for that; so is an end before which its machine had not acknowledged the head of the request (SIOCOUTQ).
     """
     watched = socket.socket(fileno=os.dup(connection.sock.fileno()))  # one of TLS cannot be doubled as such
     try:
@@ -299,7 +299,7 @@ def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
         left = int.from_bytes(fcntl.ioctl(watched, termios.TIOCOUTQ, bytes(4)), sys.byteorder, signed=True)
         reset = watched.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
         if reset or left > 0 or not isinstance(cause, http.client.RemoteDisconnected):
-            raise Untaken(problem.what) from problem
+            raise RequestNotRead(problem.what) from problem
         raise
     finally:
         watched.close()

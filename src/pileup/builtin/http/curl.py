@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pileup.builtin.command.pipes import close, send
 from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
-from pileup.builtin.credentials.identity import Who
+from pileup.builtin.credentials.identity import EngineIdentity
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
 from pileup.builtin.http.location import locate
@@ -43,7 +43,7 @@ SEARCHED = 1 << 20
 """Bytes of an answer in which a text is looked for."""
 
 
-class HttpSettings(Who, total=False):
+class HttpSettings(EngineIdentity, total=False):
     """What a client of HTTP is told, the engine's and curl alike. Holds secrets."""
 
     url: Required[str]
@@ -268,7 +268,7 @@ def _drained(answer: Answer, passing: tuple[int, ...]) -> bytes:
 
 def _not_passed(answer: Answer, pieces: Iterator[bytes]) -> Exception:
     """Return what a status means that does not pass; its body counts as far as the engine reads it."""
-    problem, step, size = _fault(answer), answer.call.step, 0
+    problem, step, size = _failure(answer), answer.call.step, 0
     if step.missing_ok and isinstance(problem, NotThere | ThereAlready):
         return problem
     with suppress(Ambiguous, Failed, Refused):
@@ -280,7 +280,7 @@ def _not_passed(answer: Answer, pieces: Iterator[bytes]) -> Exception:
     return problem
 
 
-def _fault(answer: Answer) -> Exception:
+def _failure(answer: Answer) -> Exception:
     """Return what a status means that does not pass."""
     problem, verb = failure(answer.status), answer.call.step.verb
     if verb == "delete" and answer.status == NOTHING_THERE:

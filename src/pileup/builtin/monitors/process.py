@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pileup.builtin.monitors.process_cpu import Share, Spending
-from pileup.builtin.monitors.process_table import PROCESSES, Processes, Seen, Table
+from pileup.builtin.monitors.process_cpu import CpuUse, Share
+from pileup.builtin.monitors.process_table import PROCESSES, Processes, ProcessRow, Table
 from pileup.plugin import Monitor, Sample, option
 
 
@@ -66,7 +66,7 @@ class Process(Monitor):
             self._pattern = re.compile(self.match) if self.match is not None else None
         except re.error as problem:
             raise ValueError(f"match {self.match!r} is no regular expression: {problem}") from None
-        self._spending = Spending(self.children)
+        self._spending = CpuUse(self.children)
         self._processes: Processes = PROCESSES
 
     def open(self) -> None:
@@ -87,7 +87,7 @@ class Process(Monitor):
             yield Sample("open_files", sum(files))
         yield Sample("not_permitted", len(refused))
 
-    def _measure_cpu(self, refused: set[int]) -> tuple[list[Seen], list[Share] | None]:
+    def _measure_cpu(self, refused: set[int]) -> tuple[list[ProcessRow], list[Share] | None]:
         """Return the chosen processes, and what they used since the last call; None at the first."""
         known = self._known()
         if known is not None and not self.children:
@@ -108,7 +108,7 @@ class Process(Monitor):
         refused.update(table.hidden if self.pid is None else table.hidden & {self.pid})
         return [pid for pid in asked if pid in table.processes and self._fits(table.processes[pid], refused)]
 
-    def _fits(self, seen: Seen, refused: set[int]) -> bool:
+    def _fits(self, seen: ProcessRow, refused: set[int]) -> bool:
         try:
             name = self._processes.name(seen)
             if self.program is not None and self.program not in (name, seen.name):
@@ -123,7 +123,7 @@ class Process(Monitor):
         return False
 
 
-def _each(chosen: Iterable[Seen], measure: Callable[[int], int], refused: set[int]) -> list[int] | None:
+def _each(chosen: Iterable[ProcessRow], measure: Callable[[int], int], refused: set[int]) -> list[int] | None:
     """Measure each process that still lives; None when one of them may not be looked into."""
     values, complete = [], True
     for each in chosen:

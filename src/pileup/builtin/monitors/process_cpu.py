@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pileup.builtin.monitors.process_table import TICKS, Identity, Seen, Table
+from pileup.builtin.monitors.process_table import TICKS, Identity, ProcessRow, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +26,20 @@ class Share:
         return self.user + self.system
 
 
-class Spending:
+class CpuUse:
     """Remembers the last look. `reaped`: whether the time of children that have ended counts."""
 
     def __init__(self, reaped: bool) -> None:
         self._reaped = reaped
         self._last: Table | None = None
-        self._before: dict[Identity, Seen] = {}
+        self._before: dict[Identity, ProcessRow] = {}
 
     @property
     def moment(self) -> float | None:
         """When the last look was (s, monotonic); None before the first."""
         return self._last.moment if self._last else None
 
-    def since(self, table: Table, chosen: Mapping[int, Seen]) -> list[Share] | None:
+    def since(self, table: Table, chosen: Mapping[int, ProcessRow]) -> list[Share] | None:
         """Return what each chosen process used since the last call; None at the first."""
         last, before = self._last, self._before
         self._last, self._before = table, {each.identity: each for each in chosen.values()}
@@ -56,7 +56,7 @@ class Spending:
             found.append(Share(user * scale, system * scale))
         return found
 
-    def _grown(self, now: Seen, then: Seen | None, counted: tuple[int, int]) -> tuple[int, int]:
+    def _grown(self, now: ProcessRow, then: ProcessRow | None, counted: tuple[int, int]) -> tuple[int, int]:
         """Return the ticks in user and in system mode since `then` (None: since its birth)."""
         user = now.user - (then.user if then else 0)
         system = now.system - (then.system if then else 0)
@@ -67,13 +67,13 @@ class Spending:
         return max(0, user), max(0, system)
 
     @staticmethod
-    def _counted(before: Mapping[Identity, Seen], table: Table) -> dict[Identity, tuple[int, int]]:
+    def _counted(before: Mapping[Identity, ProcessRow], table: Table) -> dict[Identity, tuple[int, int]]:
         """Return by parent what was already counted of children that have ended: it comes again in its account."""
         alive = {each.identity for each in table.processes.values()}
         numbers = {each.pid: each for each in before.values()}
         found: dict[Identity, tuple[int, int]] = {}
         for who, each in before.items():
-            heir: Seen | None = each
+            heir: ProcessRow | None = each
             while heir is not None and heir.identity not in alive:
                 heir = numbers.get(heir.parent)
             if who in alive or heir is None:

@@ -29,7 +29,7 @@ Identity = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProcessRow:
     """One process as it was at a look. CPU times in ticks, `rss` in bytes."""
 
     pid: int
@@ -58,17 +58,17 @@ class Table:
 
     moment: float
     boot: int
-    processes: dict[int, Seen]
+    processes: dict[int, ProcessRow]
     hidden: frozenset[int] = frozenset()
     """Those that this user may not look at."""
     _children: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
-    def with_offspring(self, pids: Iterable[int]) -> dict[int, Seen]:
+    def with_offspring(self, pids: Iterable[int]) -> dict[int, ProcessRow]:
         """Return these processes, as far as they are there, with their children and children's children."""
         if not self._children:
             for each in self.processes.values():
                 self._children.setdefault(each.parent, []).append(each.pid)
-        found: dict[int, Seen] = {}
+        found: dict[int, ProcessRow] = {}
         waiting = list(pids)
         while waiting:
             pid = waiting.pop()
@@ -104,7 +104,7 @@ class Processes:
         words = self._content(f"{pid}/cmdline", 1 << 20).decode(errors="replace").split("\0")
         return words[:-1] if words and not words[-1] else words
 
-    def name(self, seen: Seen) -> str:
+    def name(self, seen: ProcessRow) -> str:
         """Return the name of a program in full, as far as its command line tells it."""
         if len(seen.name) >= LONGEST_NAME:
             with suppress(OSError, IndexError):
@@ -118,7 +118,7 @@ class Processes:
 
     def _read(self, names: Iterable[str]) -> Table:
         moment, boot = time.monotonic(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
-        processes: dict[int, Seen] = {}
+        processes: dict[int, ProcessRow] = {}
         hidden = set()
         for name in names:
             try:
@@ -137,7 +137,7 @@ class Processes:
             os.close(number)
 
 
-def seen_in(line: bytes) -> Seen:
+def seen_in(line: bytes) -> ProcessRow:
     """Return what a line of /proc/PID/stat says. Raises ValueError, IndexError for one that is none.
 
     The name stands in brackets and may hold brackets and blanks itself: what counts is the last one.
@@ -145,7 +145,7 @@ def seen_in(line: bytes) -> Seen:
     begin, _, rest = line.rpartition(b")")
     number, _, name = begin.partition(b"(")
     words = rest.split()
-    return Seen(
+    return ProcessRow(
         pid=int(number),
         parent=int(words[1]),
         born=int(words[19]),

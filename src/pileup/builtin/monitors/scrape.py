@@ -89,7 +89,7 @@ class Endpoint:
         except ssl.SSLError as problem:
             raise PluginError(f"ca {self.ca} cannot be used: {problem}", "certificates in PEM") from None
         return urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context), _Stay()
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context), _NoRedirect()
         )
 
     def _read(self, answer: Any, until: float) -> bytes:
@@ -110,7 +110,7 @@ class Endpoint:
         return PluginError(f"{self.url} cannot be read: {reason}", "an answer", "is the url right, and does it run?")
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: a token goes where the suite says and nowhere else."""
 
     def redirect_request(self, *_: Any) -> None:

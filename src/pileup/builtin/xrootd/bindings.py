@@ -52,7 +52,7 @@ def library() -> tuple[Any, Any]:
     return client, flags
 
 
-class Names:
+class SessionNames:
     """User names: the library makes a session for each. Names given back are taken again, so are their sessions."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Names:
             self._free.append(name)
 
 
-NAMES = Names()
+NAMES = SessionNames()
 TRUSTED: set[str] = set()
 """The CA that was named to the library."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pileup.model.contrast import BETTER, TOO_FEW, WORSE, Against, Contrast, RunComparison
+from pileup.model.contrast import BETTER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison
 from pileup.model.units import format_fraction
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def print_comparison(found: RunComparison, console: Console) -> None:
         console.print()
 
 
-def _summary(against: Against, smallest: float) -> Text:
+def _summary(against: ComparedSide, smallest: float) -> Text:
     from rich.text import Text
 
     worse, better = len(against.worse), len(against.better)
@@ -51,7 +51,7 @@ def _summary(against: Against, smallest: float) -> Text:
     return Text("Verdict:  ", "bold").append(", ".join(told), style)
 
 
-def _differs(against: Against) -> Iterable[str]:
+def _differs(against: ComparedSide) -> Iterable[str]:
     for each in against.differs:
         if each.what == "suite":
             yield from (f"suite - {line.strip()}" for line in each.baseline.splitlines()[:MOST_LINES])

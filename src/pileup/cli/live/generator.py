@@ -22,14 +22,14 @@ STALE = 5 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class GeneratorLine:
     """The line, and whether pileup is the bottleneck now."""
 
     text: str
     limit: bool
 
 
-def words(state: State) -> Words | None:
+def words(state: State) -> GeneratorLine | None:
     """Return the line; None when nothing is known yet, or the run has ended."""
     newest = {key: value for key, (value, _) in state.metrics.items() if key[0] == self_metrics.MONITOR}
     if not newest or state.ended or state.now - state.watched > STALE:
@@ -51,7 +51,7 @@ def words(state: State) -> Words | None:
     ]
     text = "  ".join(part for part in parts if part)
     found = [reason for reason in reasons if reason] if state.running else []
-    return Words(f"is the bottleneck ({', '.join(found)})  {text}" if found else text, bool(found))
+    return GeneratorLine(f"is the bottleneck ({', '.join(found)})  {text}" if found else text, bool(found))
 
 
 def _worst(newest: dict[tuple[str, str, str], float], metric: str) -> float:

@@ -84,7 +84,7 @@ class State:
         return sorted(done, key=lambda case: (case.ended or 0, case.number))
 
 
-class Watcher:
+class FolderWatcher:
     """Reads what is new in a run folder at each `look`. Nothing there raises: a torn file is read next time."""
 
     def __init__(self, path: Path, now: Callable[[], int] = time.time_ns) -> None:
@@ -222,4 +222,4 @@ class Watcher:
                 self._say(f"{' '.join(names)}: {error.message or 'did not pass'}", counted=False)
 
 
-__all__ = ["RECENT", "CaseState", "Message", "State", "Watcher"]
+__all__ = ["RECENT", "CaseState", "FolderWatcher", "Message", "State"]

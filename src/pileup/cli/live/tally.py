@@ -10,7 +10,7 @@ from pileup.model.record import Frame, Phase
 from pileup.model.results import Figure
 from pileup.model.units import format_time
 from pileup.stats.frames.detached import is_ledger
-from pileup.stats.frames.distribution import Due, plain_quantile
+from pileup.stats.frames.distribution import DueDurations, plain_quantile
 from pileup.stats.frames.timeline import Second, Seconds
 from pileup.stats.frames.totals import Measured, recent
 from pileup.stats.generator.bottleneck import seen
@@ -163,7 +163,7 @@ class CaseTally:
         return sum(frame.clients for frame in self.places.values())
 
 
-def quantiles(due: Due) -> dict[str, str]:
+def quantiles(due: DueDurations) -> dict[str, str]:
     """Return what is shown of response times, as the report has it: over all that was due; "-" for too few."""
     return {name: _shown(plain_quantile(due, share)) for name, share in SHARES.items()}
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pileup.cli.live.state import CaseState, State, Watcher
+from pileup.cli.live.state import CaseState, FolderWatcher, State
 from pileup.model.record import OF_DUE
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class LiveView:
     """Looks at a run folder each second in a thread of its own and shows what it finds."""
 
     def __init__(self, path: Path, face: Face, beat: float = BEAT) -> None:
-        self._watcher = Watcher(path)
+        self._watcher = FolderWatcher(path)
         self._face = face
         self._beat = beat
         self._end = threading.Event()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pileup._core._native import Op, Press, now
-from pileup.fleet.inflight_file import Board, Underway
+from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
@@ -33,18 +33,18 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LoadContext:
     """What all clients of a load share."""
 
     order: Order
     output: Sink
     ledger: Any = None
     """Where tests end what they have begun in earlier iterations; None when the engine has none."""
-    board: Board | None = None
+    board: InflightWriter | None = None
     """Where iterations under way are noted, for a process that may vanish."""
 
 
-class Reported:
+class ReportedValues:
     """Collects, from any thread, the numbers that tests report."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Reported:
         return taken
 
 
-class Claimed:
+class SubmissionClaims:
     """Collects, from any thread, the submissions that tests claim, until they are taken each second."""
 
     def __init__(self) -> None:
@@ -85,14 +85,14 @@ class Claimed:
 class PythonExecutor:
     """What threads and tasks share: the press they pull from, and the test made for each client."""
 
-    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+    def __init__(self, press: Press, desk: LoadContext, make: Callable[[int], Test]) -> None:
         self.press = press
         self.desk = desk
         self.ending = FINISHED
         """What went wrong in the set-up of a client; as finished while nothing did."""
         self._make = make
-        self._numbers = Reported()
-        self._claims = Claimed()
+        self._numbers = ReportedValues()
+        self._claims = SubmissionClaims()
 
     def start(self) -> None:
         """Begin to serve the clients."""
@@ -141,12 +141,12 @@ class PythonExecutor:
         """Wait no more for clients that are set up before the load begins."""
 
 
-class Bracket:
+class IterationScope:
     """Around the iterations of a client: catches their output, ends each as it ended. Made in its thread or task."""
 
     __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout", "notes")
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: LoadContext) -> None:
         self.notes = desk.board is not None
         """Whether `begin` is to be told of each iteration."""
         self._desk = desk
@@ -158,7 +158,7 @@ class Bracket:
     def begin(self, op: Op) -> None:
         """Note that an iteration is under way."""
         if self._board is not None:
-            under_way = Underway(op.number, op.intended, op.start, self._desk.order.case, op.client)
+            under_way = InflightIteration(op.number, op.intended, op.start, self._desk.order.case, op.client)
             self._slot = self._board.begin(under_way)
 
     def end(self, op: Op, verdict: Verdict | None = None) -> None:

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from pileup._core._native import Op, Press
 from pileup.fleet import loop_lag
-from pileup.fleet.iteration_timeout import Limit
-from pileup.fleet.python.client import Bracket, Desk, PythonExecutor, tear_down
+from pileup.fleet.iteration_timeout import IterationTimeout
+from pileup.fleet.python.client import IterationScope, LoadContext, PythonExecutor, tear_down
 from pileup.model.errors import Ambiguous
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
@@ -24,7 +24,7 @@ TURNS = 16
 class CoroutineExecutor(PythonExecutor):
     """One asyncio loop over one press. What is under way at the end is cancelled."""
 
-    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+    def __init__(self, press: Press, desk: LoadContext, make: Callable[[int], Test]) -> None:
         super().__init__(press, desk, make)
         self._idle: dict[int, asyncio.Future[Op]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -76,8 +76,8 @@ class CoroutineExecutor(PythonExecutor):
     async def _serve(self, client: int, first: Op, over: asyncio.Event) -> None:
         test = self._early.pop(client) if client in self._early else self.set_up(client)
         self.name(test)
-        bracket = Bracket(self.desk)
-        limit = Limit(self.desk.order.timeout)
+        bracket = IterationScope(self.desk)
+        limit = IterationTimeout(self.desk.order.timeout)
         op: Op | None = first
         try:
             while True:
@@ -104,7 +104,7 @@ class CoroutineExecutor(PythonExecutor):
         return following
 
     @staticmethod
-    async def _iterate(test: Test, op: Op, limit: Limit) -> Verdict | None:
+    async def _iterate(test: Test, op: Op, limit: IterationTimeout) -> Verdict | None:
         limit.begin()
         try:
             result = await cast(Coroutine[Any, Any, object], test.run(op))

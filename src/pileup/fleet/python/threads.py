@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pileup._core._native import Op, Press
-from pileup.fleet.python.client import Bracket, Desk, PythonExecutor, tear_down
+from pileup.fleet.python.client import IterationScope, LoadContext, PythonExecutor, tear_down
 from pileup.model.record import Outcome
 from pileup.plugin import Test
 from pileup.plugin.verdict import verdict_of, verdict_on
@@ -30,7 +30,7 @@ class Early:
 class ThreadExecutor(PythonExecutor):
     """Threads over one press. A thread that hangs is left behind; its iteration is recorded as unfinished."""
 
-    def __init__(self, press: Press, desk: Desk, make: Callable[[int], Test]) -> None:
+    def __init__(self, press: Press, desk: LoadContext, make: Callable[[int], Test]) -> None:
         super().__init__(press, desk, make)
         self._threads: list[threading.Thread] = []
         self._early: dict[int, Early] = {}
@@ -85,7 +85,7 @@ class ThreadExecutor(PythonExecutor):
             early.there.set()
             early.wanted.wait()
         self.name(test)
-        bracket = Bracket(self.desk)
+        bracket = IterationScope(self.desk)
         while (op := seat.next()) is not None:
             if bracket.notes:
                 bracket.begin(op)
@@ -98,7 +98,7 @@ class ThreadExecutor(PythonExecutor):
             tear_down(test, self.desk.output)
 
     @staticmethod
-    def _iterate(test: Test, op: Op, bracket: Bracket) -> None:
+    def _iterate(test: Test, op: Op, bracket: IterationScope) -> None:
         try:
             result = test.run(op)
         except BaseException as problem:

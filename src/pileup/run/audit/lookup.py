@@ -30,7 +30,7 @@ ENDED = {JobState.COMPLETED: "completed", JobState.FAILED: "failed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class AuditLimits:
     """How long an audit may take, in seconds."""
 
     whole: float
@@ -53,7 +53,7 @@ class Lookup:
     folder: RunFolder
     number: int
     """Number of the audit in run.json."""
-    bounds: Bounds
+    bounds: AuditLimits
     over: Callable[[], bool]
     tally: Tally = field(default_factory=dict)
     looked: int = 0

@@ -14,7 +14,7 @@ from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
 from pileup.plugin.batch import BatchTarget, Fate
 from pileup.record import RunFolder
-from pileup.run.audit.lookup import GHOSTS, STOPPED, Bounds, Lookup, Tally
+from pileup.run.audit.lookup import GHOSTS, STOPPED, AuditLimits, Lookup, Tally
 from pileup.run.faults.schedule import words_of
 from pileup.run.manifest import ManifestWriter
 from pileup.run.monitoring.clock import MonitorClock
@@ -22,8 +22,8 @@ from pileup.run.recovery.intents import open_intents
 from pileup.run.stop import Stop
 from pileup.run.targets.opening import Targets
 
-AT_END = Bounds(whole=1800, patience=30, settle=2)
-AFTER_FAULT = Bounds(whole=120, patience=60, settle=2)
+AT_END = AuditLimits(whole=1800, patience=30, settle=2)
+AFTER_FAULT = AuditLimits(whole=120, patience=60, settle=2)
 SERVED = 1.0
 """Seconds between two beats of the run while it waits for an audit."""
 STOPPED_WITHIN = 10.0
@@ -56,7 +56,7 @@ class Audits:
         *,
         book: ManifestWriter,
         stop: Stop,
-        bounds: tuple[Bounds, Bounds] = (AFTER_FAULT, AT_END),
+        bounds: tuple[AuditLimits, AuditLimits] = (AFTER_FAULT, AT_END),
     ) -> None:
         self._plan = plan
         self._folder = folder

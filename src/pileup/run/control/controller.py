@@ -31,7 +31,7 @@ PATIENCE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LevelBounds:
     """What a level may be: between `low` and `high`, changed by at most `step` per sample."""
 
     low: float
@@ -51,7 +51,7 @@ class Controller:
     set_point: float
     band: float
     """Half of the width of the band: what is far below it is taken as noise."""
-    bounds: Bounds
+    bounds: LevelBounds
     start: float
     sign: int = 1
     """1: a higher level gives a higher value; -1: a lower one."""

@@ -24,7 +24,7 @@ def cool_down(live: Live, cooldown: Cooldown, visit: int) -> None:
     begin = now()
     end = begin + cooldown.at_most
     names = {spec.name or spec.use for spec in live.plan.suite.monitors}
-    idle = stats.Idle(cooldown.until, names) if cooldown.until is not None else None
+    idle = stats.RestCheck(cooldown.until, names) if cooldown.until is not None else None
     position = live.folder.end_of_samples()
     since: int | None = None
     while since is None and now() < end and not live.stop.haste:

@@ -19,7 +19,7 @@ from pileup.model.record import FAILED, UNKNOWN, CaseOutcome, Phase, Sample
 from pileup.run.control.hold import cases_of
 from pileup.run.control.search import Confirm, Search
 from pileup.run.session import Live
-from pileup.stats import Condition, Gauge, Looked, Trial, Trials
+from pileup.stats import Condition, Gauge, Trial, Trials, TrialWindow
 from pileup.stats.loads.find import limited_by_generator
 
 Press = Callable[[Load, int], Ending]
@@ -29,7 +29,7 @@ DOES = {True: "holds", False: "does not hold", None: "is not known"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchEnd:
     """How a search ended: `outcome` of the case and why; None where what was measured is to be judged."""
 
     outcome: CaseOutcome | None = None
@@ -39,7 +39,7 @@ class Sought:
     """How the last load of it ended."""
 
 
-class Finding:
+class CaseSearch:
     """The search of one case. `press` presses one load of it; `ended` says whether nothing more is to begin."""
 
     def __init__(self, live: Live, case: Case, find: Find, press: Press, ended: Callable[[], bool]) -> None:
@@ -66,10 +66,10 @@ class Finding:
         find = replace(self._known, **words)
         self._live.book.change(self._case, lambda entry: replace(entry, find=find))
 
-    def run(self) -> Sought:
+    def run(self) -> SearchEnd:
         """Make trials until the answer is known, and measure it."""
         ending = self._look()
-        return Sought(ending=ending) if ending.early else self._hopeless() or self._measure()
+        return SearchEnd(ending=ending) if ending.early else self._hopeless() or self._measure()
 
     def _look(self) -> Ending:
         """Make trials until the answer is known; return how that ended."""
@@ -82,7 +82,7 @@ class Finding:
             self._note("trials", level, begin, trial if counts else nothing)
         return FINISHED
 
-    def _hopeless(self) -> Sought | None:
+    def _hopeless(self) -> SearchEnd | None:
         """Return why there is no level to measure; None when there is one."""
         find, tried = self._find, self._known.trials
         told = {each.passed for each in tried}
@@ -93,11 +93,11 @@ class Finding:
             low, why = lowest.level, f": {lowest.why}" if lowest.why else ""
             least = "even the lowest level" if low == find.between[0] else "no level that was tried, down to"
             level = level_words(low, find.raise_)
-            return Sought(FAILED, f"no level was found: {least}, {level}, does not meet {find.words}{why}")
+            return SearchEnd(FAILED, f"no level was found: {least}, {level}, does not meet {find.words}{why}")
         why = tried[-1].why if tried else "no trial was made"
-        return Sought(UNKNOWN, f"no trial could tell whether {find.words} holds: {why}")
+        return SearchEnd(UNKNOWN, f"no trial could tell whether {find.words} holds: {why}")
 
-    def _measure(self) -> Sought:
+    def _measure(self) -> SearchEnd:
         """Press the level that was found and measure it.
 
         It is the lower end of the interval, the highest load that is known to meet the conditions. Where they are not
@@ -115,18 +115,18 @@ class Finding:
             if trial.passed is not False:
                 self._tell(level, begin + self._find.settle + (now() - begin - self._find.settle) // 2)
             if ending.early or self._ended():
-                return Sought(ending=ending)
+                return SearchEnd(ending=ending)
             confirm.take(level, trial.passed, trial.limited)
         return self._confirmed()
 
-    def _confirmed(self) -> Sought:
+    def _confirmed(self) -> SearchEnd:
         """Return whether the level that was measured last meets the conditions."""
         find, last = self._find, self._known.measurements[-1]
         if last.passed is not False:
-            return Sought()
+            return SearchEnd()
         level = level_words(last.level, find.raise_)
         told = f"no level was confirmed: measured at {level} it does not meet {find.words}: {last.why}"
-        return Sought(UNKNOWN if last.limited else FAILED, told)
+        return SearchEnd(UNKNOWN if last.limited else FAILED, told)
 
     def _pressed(self, level: float, length: int, number: int) -> tuple[Trial, Ending, int]:
         """Press a level and judge it; return also how the load ended, and when it began."""
@@ -136,7 +136,7 @@ class Finding:
         frames, self._frames = self._live.folder.tail_frames(self._frames)
         samples, self._samples = self._live.folder.tail_samples(self._samples)
         phase = Phase.WARM_UP if number else Phase.MEASURE
-        return self._trials.judge(frames, samples, Looked(begin + settle, end, (phase,))), ending, begin
+        return self._trials.judge(frames, samples, TrialWindow(begin + settle, end, (phase,))), ending, begin
 
     def _note(self, kind: Literal["trials", "measurements"], level: float, begin: int, trial: Trial) -> None:
         """Bring a trial, or a measurement, into the record, with what is known now."""

@@ -11,7 +11,7 @@ from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE, IN_FLIGHT, OPE
 from pileup.model.plan import Case, Plan
 from pileup.model.record import Sample
 from pileup.model.units import DIMENSIONS, format_time
-from pileup.run.control.controller import MOST_DEAD, Bounds, Controller
+from pileup.run.control.controller import MOST_DEAD, Controller, LevelBounds
 from pileup.stats import Count, Gauge
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Steering:
         self._gauge = gauge_of(hold, live.plan, case)
         low, high = hold.between
         sign = 1 if hold.effect == "raises" else -1
-        bounds = Bounds(low, high, STEP * (high - low), hold.by == "clients")
+        bounds = LevelBounds(low, high, STEP * (high - low), hold.by == "clients")
         own = isinstance(self._gauge, Gauge) and self._gauge.selected.kind == "test"
         self._controller = Controller(hold.set_point, hold.half, bounds, hold.first, sign, dead_of(hold), own)
         self._begin = self._due = now()

@@ -23,14 +23,14 @@ LONGEST = 0.5
 TIMEOUT = 10**9
 
 
-class Nothing(Test):
+class DoNothing(Test):
     """A Python test that does nothing."""
 
     def run(self, op: Op) -> None:
         """Return at once."""
 
 
-class Nowhere:
+class NullOutput:
     """Where the output of nothing goes."""
 
     def append(self, stream: str, title: str, text: str) -> None:
@@ -67,7 +67,7 @@ def _costs(work: Work) -> list[float]:
 
 
 def _make(client: int) -> Test:
-    return Nothing(None, Context(client=client))
+    return DoNothing(None, Context(client=client))
 
 
 def _cost(work: Work) -> float | None:
@@ -77,7 +77,7 @@ def _cost(work: Work) -> float | None:
         try:
             order = Order(0, "calibration", Load.model_validate({"clients": 1, "for": LENGTH}), TIMEOUT, seed=1)
             begin = now()
-            return _pressed(fleet.press(order, work, Nowhere()), begin)
+            return _pressed(fleet.press(order, work, NullOutput()), begin)
         finally:
             fleet.close()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pileup.run.recovery.undo_kinds import Context
 
 
-class DelegationsMender:
+class UndoDelegations:
     """Revokes what the tests of one load have claimed to have handed over, but for what they took back themselves.
 
     What was handed over in the second of a crash was not claimed: it expires by itself, as all of them do where the

@@ -27,7 +27,7 @@ MOST = 500_000
 STAMP = re.compile(r"[0-9a-f]{10}")
 
 
-class JobsMender:
+class UndoJobs:
     """Cancels the jobs of one load that are still there, each found by its name, which no other job has.
 
     Asked for are all names that the iterations begun so far may have submitted: what was submitted in the second of

@@ -27,17 +27,17 @@ from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.lock import MARKER, Lock
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import plugin_sums
-from pileup.run.recovery.undo import Mended, check, mend
-from pileup.run.recovery.undo_kinds import MENDERS, ON_TARGETS, Reach
+from pileup.run.recovery.undo import UndoResult, check, mend
+from pileup.run.recovery.undo_kinds import ON_TARGETS, UNDO_KINDS, UndoReach
 from pileup.run.servers.processes import Identity
 
-__all__ = ["MARKER", "Held", "alive", "newest_owner", "put_right", "register", "seen_from_here", "sweep", "take"]
+__all__ = ["MARKER", "HeldRun", "alive", "newest_owner", "put_right", "register", "seen_from_here", "sweep", "take"]
 AGAIN = (None, NOT_RUN, UNAVAILABLE)
 """Outcomes of cases that another session may run."""
 
 
 @dataclass(slots=True)
-class Held:
+class HeldRun:
     """A run that this process holds."""
 
     folder: RunFolder
@@ -46,7 +46,7 @@ class Held:
     """Number of the journal's entry that says so."""
 
 
-def take(folder: RunFolder) -> Held:
+def take(folder: RunFolder) -> HeldRun:
     """Take the lock of a run. Raises UsageError when its pileup is at work."""
     held = lock.take(folder.path)
     if held is None:
@@ -54,10 +54,10 @@ def take(folder: RunFolder) -> Held:
         who = f" (pid {owner.pid})" if owner and seen_from_here(owner) else ""
         told = f"{folder.path} goes on: its pileup is at work{who}"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
-    return Held(folder, held)
+    return HeldRun(folder, held)
 
 
-def register(folder: RunFolder, plan: Plan, held: Held | None = None) -> Held:
+def register(folder: RunFolder, plan: Plan, held: HeldRun | None = None) -> HeldRun:
     """Say who owns a run, before it does anything. Raises OSError or RecordError when the disk refuses."""
     held = held or take(folder)
     own = Identity.of(os.getpid()) or Identity(os.getpid(), 0)
@@ -72,7 +72,7 @@ def register(folder: RunFolder, plan: Plan, held: Held | None = None) -> Held:
     return held
 
 
-def unregister(held: Held) -> None:
+def unregister(held: HeldRun) -> None:
     """Say that the owner has ended. The next start looks at the folder again if something is left to be put right."""
     folder = held.folder
     if held.owner is not None:
@@ -81,9 +81,9 @@ def unregister(held: Held) -> None:
     _let_go(held)
 
 
-def _let_go(held: Held) -> None:
+def _let_go(held: HeldRun) -> None:
     """Release the lock, and strike the run from the registry when nothing of it is left to be done."""
-    left = [intent.what for intent in open_intents(held.folder) if intent.what in MENDERS]
+    left = [intent.what for intent in open_intents(held.folder) if intent.what in UNDO_KINDS]
     with suppress(RecordError):  # of a folder that somebody has removed, or a record that is damaged: it stays entered
         if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
             registry.remove(held.folder.nonce)
@@ -144,7 +144,7 @@ def _swept(entry: registry.Entry) -> list[str]:
         folder = RunFolder.open(entry.path)
         if folder.nonce != entry.nonce or alive(folder):
             return []
-        return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), Reach.OWN)]
+        return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), UndoReach.OWN)]
     except PileupError as problem:
         return [f"left by {name}: it cannot be put right: {problem}"]
     except Exception as problem:  # a record that was damaged, in ways that nobody thinks of
@@ -156,12 +156,12 @@ def _swept(entry: registry.Entry) -> list[str]:
 def put_right(
     folder: RunFolder,
     trust: Trust,
-    reach: Reach,
+    reach: UndoReach,
     given: Mapping[str, str] | None = None,
     *,
     tell: Callable[[str], None] = lambda line: None,
-    held: Held | None = None,
-) -> list[Mended]:
+    held: HeldRun | None = None,
+) -> list[UndoResult]:
     """Mend what a run whose owner is gone has left, and say so in its journal; return what became of each.
 
     Nothing is done when another pileup is at it. `tell` is told what of the suite is executed, before it is. With

@@ -18,7 +18,7 @@ from pileup.run.recovery import leftovers
 from pileup.run.recovery.missing import lost
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
-from pileup.run.recovery.undo_kinds import Reach
+from pileup.run.recovery.undo_kinds import UndoReach
 
 OVER = "every case has an outcome"
 AGAIN = (NOT_RUN, UNAVAILABLE)
@@ -26,10 +26,10 @@ AGAIN = (NOT_RUN, UNAVAILABLE)
 
 
 @dataclass(slots=True)
-class Earlier:
+class EarlierSessions:
     """What the sessions before have left of a run."""
 
-    held: leftovers.Held
+    held: leftovers.HeldRun
     """The lock of the run, which goes on to be held."""
     folder: RunFolder
     plan: Plan
@@ -48,7 +48,7 @@ def take_up(
     given: Mapping[str, str] | None = None,
     trusted: bool = False,
     tell: Callable[[str], None] = lambda line: None,
-) -> Earlier:
+) -> EarlierSessions:
     """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
 
     `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to put
@@ -76,7 +76,9 @@ def _over(run: Manifest) -> bool:
     return run.state is RunState.ENDED and not any(left)
 
 
-def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]) -> Earlier:
+def _take_up(
+    held: leftovers.HeldRun, given: Mapping[str, str], trust: Trust, tell: Callable[[str], None]
+) -> EarlierSessions:
     folder = held.folder
     run = folder.manifest()  # again: until the lock was taken it may have changed
     plan = reload(run, given, trust, tell=tell)
@@ -91,12 +93,12 @@ def _take_up(held: leftovers.Held, given: Mapping[str, str], trust: Trust, tell:
         again = _again(plan, done, objects, gone)
     if not again and run.state is RunState.ENDED:
         raise UsageError(f"{folder.path}: {OVER}", "a run with something left to do", "`pileup show` it")
-    told = [str(each) for each in leftovers.put_right(folder, trust, Reach.SETTINGS, given, tell=tell, held=held)]
+    told = [str(each) for each in leftovers.put_right(folder, trust, UndoReach.SETTINGS, given, tell=tell, held=held)]
     run = _made_ready(run, again, _outcomes(folder, plan), folder.next_place())
     left = {number: made.entry for number, made in objects.items() if made.state in ("made", "left")}
     for number in [number for number in left if plan.case(number).test.target in gone]:
         folder.journal("objects", "gone", of=left.pop(number), case=plan.case(number).name)
-    return Earlier(
+    return EarlierSessions(
         held, folder, plan, run, {number: done[number] for number in done if number not in again}, left, told
     )
 

@@ -9,12 +9,12 @@ from pileup.model.errors import PileupError
 from pileup.record import RunFolder
 from pileup.run.recovery.intents import Intent, open_intents
 from pileup.run.recovery.ownership import Trust
-from pileup.run.recovery.undo_kinds import MENDERS, Context, Reach, reach_of
+from pileup.run.recovery.undo_kinds import UNDO_KINDS, Context, UndoReach, reach_of
 from pileup.run.safety.leaving import STAYS
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class UndoResult:
     """What became of one intent, or would."""
 
     text: str
@@ -29,10 +29,10 @@ class Mended:
 def mend(
     folder: RunFolder,
     trust: Trust,
-    reach: Reach,
+    reach: UndoReach,
     given: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda line: None,
-) -> list[Mended]:
+) -> list[UndoResult]:
     """End, restore and remove what a run has left; return what was done, and what could not be.
 
     Reach.OWN: servers are ended, paused ones continued, folders for temporary files removed, and nothing of the suite
@@ -51,7 +51,7 @@ def mend(
 def would_mend(
     folder: RunFolder,
     trust: Trust,
-    reach: Reach,
+    reach: UndoReach,
     given: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
@@ -63,49 +63,51 @@ def would_mend(
 
 def _would(intents: list[Intent], context: Context) -> Iterator[str]:
     for intent in intents:
-        mender = MENDERS[intent.what]
+        kind = UNDO_KINDS[intent.what]
         if intent.problem:
             yield f"{intent.problem}: it is passed over"
-        elif mender.needed(intent, context):
-            yield mender.told(intent, context)
+        elif kind.needed(intent, context):
+            yield kind.told(intent, context)
 
 
-def check(folder: RunFolder, trust: Trust, reach: Reach) -> list[Intent]:
+def check(folder: RunFolder, trust: Trust, reach: UndoReach) -> list[Intent]:
     """Return what is to be looked at; settings always, so that those that stay are told.
 
     Raises UsageError when there is something, and the folder is not one that may be acted upon.
     """
-    least = max(reach, Reach.SETTINGS)
-    found = [each for each in open_intents(folder) if each.what in MENDERS and reach_of(each.what) <= least]
+    least = max(reach, UndoReach.SETTINGS)
+    found = [each for each in open_intents(folder) if each.what in UNDO_KINDS and reach_of(each.what) <= least]
     if found:
         kinds = ", ".join(sorted({intent.what for intent in found}))
         trust.check(folder, f"what its journal leaves open ({kinds}) is not put right")
     return found
 
 
-def _mend(intent: Intent, context: Context, reach: Reach) -> Mended | None:
+def _mend(intent: Intent, context: Context, reach: UndoReach) -> UndoResult | None:
     """Mend one; return what became of it, None when there was nothing to do."""
-    mender = MENDERS[intent.what]
+    kind = UNDO_KINDS[intent.what]
     if intent.problem:
-        return Mended("an entry of the journal is passed over", intent.problem)
+        return UndoResult("an entry of the journal is passed over", intent.problem)
     try:
-        needed = mender.needed(intent, context)
-        told = mender.told(intent, context)
+        needed = kind.needed(intent, context)
+        told = kind.told(intent, context)
     except (KeyError, TypeError, AttributeError) as problem:
-        return Mended(f"entry {intent.number} ({intent.what})", f"run.json is not as pileup writes it: {problem!r}")
+        return UndoResult(f"entry {intent.number} ({intent.what})", f"run.json is not as pileup writes it: {problem!r}")
     if needed and reach_of(intent.what) > reach:
-        return Mended(told, f"the next start executes nothing of a suite; `pileup clean {context.folder.path}` does it")
+        return UndoResult(
+            told, f"the next start executes nothing of a suite; `pileup clean {context.folder.path}` does it"
+        )
     stays = None
     if needed:
         try:
-            stays = mender.mend(intent, context)
+            stays = kind.mend(intent, context)
         except (PileupError, OSError, ValueError, KeyError, TypeError) as problem:
-            if mender.failed:
-                context.folder.journal(intent.what, mender.failed, of=intent.number, problem=str(problem))
-            return Mended(told, str(problem))
+            if kind.failed:
+                context.folder.journal(intent.what, kind.failed, of=intent.number, problem=str(problem))
+            return UndoResult(told, str(problem))
     kept = {word: getattr(intent.entry, word) for word in ("case", "target", "own") if word in intent.entry.given}
     if stays:
         context.folder.journal(intent.what, STAYS, of=intent.number, by="undo", problem=stays, **kept)
-        return Mended(f"{told}; but {stays}")
-    context.folder.journal(intent.what, mender.state(intent, context), of=intent.number, by="undo", **kept)
-    return Mended(told) if needed else None
+        return UndoResult(f"{told}; but {stays}")
+    context.folder.journal(intent.what, kind.state(intent, context), of=intent.number, by="undo", **kept)
+    return UndoResult(told) if needed else None

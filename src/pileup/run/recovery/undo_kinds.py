@@ -18,9 +18,9 @@ from pileup.model.program import Program
 from pileup.model.record import CaseOutcome
 from pileup.plugin import FileTarget, Target
 from pileup.record import RunFolder
-from pileup.run.recovery.delegations import DelegationsMender
+from pileup.run.recovery.delegations import UndoDelegations
 from pileup.run.recovery.intents import Intent, open_intents
-from pileup.run.recovery.jobs import JobsMender
+from pileup.run.recovery.jobs import UndoJobs
 from pileup.run.recovery.objects import remove
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
@@ -39,7 +39,7 @@ ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
 """What stays on targets until it is asked for to be removed: it may be wanted."""
 
 
-class Reach(IntEnum):
+class UndoReach(IntEnum):
     """How far putting right goes."""
 
     OWN = 0
@@ -50,16 +50,16 @@ class Reach(IntEnum):
     """Also what stays on targets."""
 
 
-def reach_of(what: str) -> Reach:
+def reach_of(what: str) -> UndoReach:
     """Return how far one must go to put a kind of intent right."""
     if what in ON_TARGETS:
-        return Reach.ALL
-    return Reach.SETTINGS if what == "setting" else Reach.OWN
+        return UndoReach.ALL
+    return UndoReach.SETTINGS if what == "setting" else UndoReach.OWN
 
 
 @dataclass
 class Context:
-    """What menders share: the run, and its plan when one needs it."""
+    """What kinds share: the run, and its plan when one needs it."""
 
     folder: RunFolder
     given: dict[str, str]
@@ -97,7 +97,7 @@ class Context:
         return next((entry.outcome for entry in self.run.cases if entry.name == case), None)
 
 
-class Mender(Protocol):
+class UndoKind(Protocol):
     """Puts one kind of intent right."""
 
     failed: str
@@ -116,7 +116,7 @@ class Mender(Protocol):
         """Return the state that closes it."""
 
 
-class ServerMender:
+class UndoServer:
     """Ends the processes of a launched server, and all that they have started."""
 
     failed = ""
@@ -145,7 +145,7 @@ class ServerMender:
         return "ended"
 
 
-class FaultMender(ServerMender):
+class UndoFault(UndoServer):
     """Ends the command of a fault that was under way."""
 
     def needed(self, intent: Intent, context: Context) -> bool:
@@ -157,7 +157,7 @@ class FaultMender(ServerMender):
         return f"the command of a fault in the load of {intent.entry.test} is ended"
 
 
-class PauseMender:
+class UndoPause:
     """Lets a paused server go on."""
 
     failed = ""
@@ -183,7 +183,7 @@ class PauseMender:
         return "ended"
 
 
-class ScratchMender:
+class UndoScratch:
     """Removes a folder for temporary files."""
 
     failed = ""
@@ -206,7 +206,7 @@ class ScratchMender:
         return "removed"
 
 
-class DiskMender:
+class UndoDisk:
     """Takes the small disk of a server away."""
 
     failed = ""
@@ -233,7 +233,7 @@ class DiskMender:
         return "removed"
 
 
-class SettingMender:
+class UndoSetting:
     """Sets a setting back."""
 
     failed = ""
@@ -262,7 +262,7 @@ class SettingMender:
         return "restored" if intent.entry.before is not None else "kept"
 
 
-class ObjectsMender:
+class UndoObjects:
     """Removes what a case has made on a target, unless the suite keeps it."""
 
     failed = "left"
@@ -308,7 +308,7 @@ def wanted(intent: Intent, context: Context) -> bool:
     return cleanup == "always" or (cleanup == "passed" and context.outcome(intent.entry.case) is CaseOutcome.PASSED)
 
 
-class GroundMender:
+class UndoGround:
     """Leaves a folder that the run worked in: its own goes with all that is in it, another loses its marker."""
 
     failed = "left"
@@ -349,18 +349,18 @@ def _keeps(context: Context) -> bool:
     return keeps(context.folder) or any(not wanted(each, context) for each in open_)
 
 
-MENDERS: dict[str, Mender] = {
-    "server": ServerMender(),
-    "fault": FaultMender(),
-    "pause": PauseMender(),
-    "scratch": ScratchMender(),
-    "disk": DiskMender(),
-    "setting": SettingMender(),
-    "objects": ObjectsMender(),
-    OWN: GroundMender(),
-    GROUND: GroundMender(),
-    "jobs": JobsMender(),
-    "delegations": DelegationsMender(),
+UNDO_KINDS: dict[str, UndoKind] = {
+    "server": UndoServer(),
+    "fault": UndoFault(),
+    "pause": UndoPause(),
+    "scratch": UndoScratch(),
+    "disk": UndoDisk(),
+    "setting": UndoSetting(),
+    "objects": UndoObjects(),
+    OWN: UndoGround(),
+    GROUND: UndoGround(),
+    "jobs": UndoJobs(),
+    "delegations": UndoDelegations(),
 }
 
 

@@ -64,7 +64,7 @@ def describe(target: FileTarget, makes: list[Made]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class SetDescription:
     """A set: how many files in how many folders, and of what content (None: of none). Sizes in bytes."""
 
     files: int
@@ -108,22 +108,22 @@ def _manifest(keys: Keys) -> str:
     return f"{folder}/{MANIFEST}-{begin}".lstrip("/")
 
 
-def _about(made: Made) -> Described:
+def _about(made: Made) -> SetDescription:
     keys, content = made.keys, made.content
     if content is None:
-        return Described(keys.count, keys.folders)
-    return Described(keys.count, keys.folders, content.seed, content.size, content.sizes, content.entropy)
+        return SetDescription(keys.count, keys.folders)
+    return SetDescription(keys.count, keys.folders, content.seed, content.size, content.sizes, content.entropy)
 
 
-def _read(known: bytes) -> Described | None:
+def _read(known: bytes) -> SetDescription | None:
     """Return what a file says of a set; None when it is not what a run has left."""
     try:
-        return read(Described, json.loads(known))
+        return read(SetDescription, json.loads(known))
     except (ValueError, RecordError):
         return None
 
 
-def _words(told: Described) -> str:
+def _words(told: SetDescription) -> str:
     """Return a description in words."""
     if told.size is None:
         return "something else"

@@ -19,7 +19,7 @@ from pileup.run.safety.second_targets import check_destination, destinations
 from pileup.run.targets.opening import Targets
 
 
-class Guard:
+class LimitCheck:
     """Adds frames up and says which limit is passed."""
 
     def __init__(self, limits: Limits, began: int) -> None:
@@ -55,7 +55,7 @@ class Guard:
         return ""
 
 
-class Rails:
+class WriteRules:
     """Where a run may write and delete: inside `limits.inside`, and nothing that this run has not made.
 
     What native tests will do is known from their programs and checked before they begin; Python tests get a guarded

@@ -84,7 +84,7 @@ def folder_of(keys: Keys) -> str:
 
 
 @dataclass(slots=True)
-class Ground:
+class OwnFolder:
     """A folder that the run works in."""
 
     entry: int
@@ -94,7 +94,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class PreparedWrites:
     """How a case may write: its programs, and the steps that make its names before the load."""
 
     first: Program | None
@@ -103,7 +103,7 @@ class Footing:
 
 
 @dataclass(slots=True)
-class Grounds:
+class OwnFolders:
     """The folders that a run works in. From the runner's thread and those of roles."""
 
     plan: Plan
@@ -112,13 +112,13 @@ class Grounds:
     """Brings every row so far into the record."""
     marker: bytes = b""
     """What the run's markers hold, in all folders the same."""
-    _grounds: dict[tuple[str, str], Ground] = field(default_factory=dict)
+    _grounds: dict[tuple[str, str], OwnFolder] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         for entry in open_grounds(self.folder):
             self.marker = entry.marker.encode()
-            self._grounds[entry.target, entry.folder] = Ground(entry.number, list(entry.levels))
+            self._grounds[entry.target, entry.folder] = OwnFolder(entry.number, list(entry.levels))
         self.marker = self.marker or new_marker(self.folder)
 
     def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
@@ -146,7 +146,7 @@ class Grounds:
             with self._lock:
                 self._begin(name, target, self.plan.own[name], OWN)
 
-    def missing(self, target: Target | None, footing: Footing) -> Program | None:
+    def missing(self, target: Target | None, footing: PreparedWrites) -> Program | None:
         """Return what of the first program is left to be made: names that this run has made before are there."""
         if footing.first is None or not isinstance(target, FileTarget):
             return footing.first
@@ -245,7 +245,7 @@ class Grounds:
             state, left = end_ground(target, place, self.marker, levels, own=what == OWN, kept=False)
             self.folder.journal(what, state, of=entry, target=name, problem=left)
             raise _no_ground(name, place, problem) from problem
-        self._grounds[name, place] = Ground(entry, levels)
+        self._grounds[name, place] = OwnFolder(entry, levels)
 
 
 def keeps(folder: RunFolder) -> bool:
@@ -260,14 +260,14 @@ def keeps(folder: RunFolder) -> bool:
     return any(states.values())
 
 
-def footing_of(plan: Plan, case: Case, program: Program | None) -> Footing:
+def footing_of(plan: Plan, case: Case, program: Program | None) -> PreparedWrites:
     """Return how a load writes: names outside of the run's own folder are made as new.
 
     What it writes over and over is made once before, as new, so that it is the run's own when it is replaced.
     """
     name = case.test.target or ""
     if program is None or name not in plan.own:
-        return Footing(None, program)
+        return PreparedWrites(None, program)
     own = plan.own[name]
     first = [step for step in program.steps if _again(step, program, case.load) and not in_own(own, step.keys)]
     steps = tuple(
@@ -275,7 +275,7 @@ def footing_of(plan: Plan, case: Case, program: Program | None) -> Footing:
         for step in program.steps
     )
     made = tuple(_made_first(step) for step in first)
-    return Footing(Program(made) if made else None, replace(program, steps=steps))
+    return PreparedWrites(Program(made) if made else None, replace(program, steps=steps))
 
 
 def _missing(target: FileTarget, place: str) -> list[str]:

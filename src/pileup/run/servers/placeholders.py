@@ -23,7 +23,7 @@ FIRST_PORT = 10_240
 RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-class Filling:
+class PlaceholderValues:
     """The words of one target. What is written for a service user is reached without following links of his."""
 
     def __init__(self, folder: Path, user: str, nonce: str = "") -> None:

@@ -13,7 +13,7 @@ from pileup.model.errors import TargetError
 from pileup.model.units import format_time
 from pileup.plugin import Accepts, Answer, Daemon, Exists, Line
 from pileup.run.servers import commands
-from pileup.run.servers.placeholders import Filling
+from pileup.run.servers.placeholders import PlaceholderValues
 
 NAPS = (0.005, 0.1)
 """Shortest and longest pause between two looks, seconds."""
@@ -50,7 +50,9 @@ class Log:
         return " | ".join(line for line in lines[-QUOTED:] if line.strip()) or "nothing"
 
 
-def await_ready(name: str, daemon: Daemon, filling: Filling, log: Log, ended: Callable[[], int | None]) -> str:
+def await_ready(
+    name: str, daemon: Daemon, filling: PlaceholderValues, log: Log, ended: Callable[[], int | None]
+) -> str:
     """Wait until a process is ready and return the url that its ready line told, empty when none did.
 
     `ended` gives its exit code, None while it runs. Raises TargetError with the end of its output.
@@ -90,7 +92,7 @@ def _expected(daemon: Daemon) -> str:
             return f"something at {path}"
 
 
-def _look(daemon: Daemon, filling: Filling, log: Log) -> Callable[[], str | None]:
+def _look(daemon: Daemon, filling: PlaceholderValues, log: Log) -> Callable[[], str | None]:
     """Return a function that tells whether the process is ready: its url or "", None when it is not."""
     match daemon.ready:
         case Line(pattern):

@@ -23,7 +23,7 @@ from pileup.model.errors import PileupError, RecordError, TargetError
 from pileup.plugin import Daemon, Launcher, Task
 from pileup.run.servers import commands, disks, processes
 from pileup.run.servers.file_limits import FileLimits
-from pileup.run.servers.placeholders import Filling
+from pileup.run.servers.placeholders import PlaceholderValues
 from pileup.run.servers.processes import MARK, Identity
 from pileup.run.servers.readiness import Log, await_ready
 
@@ -84,7 +84,7 @@ class Server:
         self.name = name
         self.url = ""
         self.credentials: dict[str, str] = {}
-        self.filling = Filling(folder, launcher.user, journal.nonce)
+        self.filling = PlaceholderValues(folder, launcher.user, journal.nonce)
         self.logs = folder.with_name(f"{folder.name}.logs")
         """What its processes say: not in `folder`, where a service user could put a link in the place of a file."""
         self._launcher = launcher

@@ -34,7 +34,7 @@ class Journal(Protocol):
         """Note something that happened."""
 
 
-class Silent:
+class NullJournal:
     """A journal of nothing, for servers that no run owns."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Supervisor:
     """
 
     def __init__(self, journal: Journal | None = None) -> None:
-        self._journal = journal or Silent()
+        self._journal = journal or NullJournal()
         self._servers: dict[str, Server] = {}
         self._lock = threading.Lock()
 

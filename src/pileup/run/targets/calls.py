@@ -15,7 +15,7 @@ from typing import TypeVar
 from pileup.model.errors import TargetError
 from pileup.model.program import ClientSpec
 from pileup.plugin import Entry, FileTarget, ProgramClient, Target
-from pileup.run.stop import LOOK, Haste, Stop
+from pileup.run.stop import LOOK, Stop, StopMode
 
 Given = TypeVar("Given")
 
@@ -49,7 +49,7 @@ class Caller:
         return found
 
     def _look(self) -> None:
-        if self._stop.haste is Haste.AT_ONCE:
+        if self._stop.haste is StopMode.AT_ONCE:
             raise CalledOff
 
     def files(self, target: Target | None) -> Target | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pileup.model.contrast import Contrast, Differs
+from pileup.model.contrast import Contrast, RunDifference
 from pileup.model.loads.find import level_words
 from pileup.model.manifest import Manifest
 from pileup.model.record import ERROR, NOT_RUN, UNAVAILABLE, UNKNOWN
@@ -20,7 +20,7 @@ HOST = ("system", "kernel", "machine", "cpu", "cpus", "memory", "open_files", "c
 Runs = Sequence[RunResults]
 
 
-def differs(baseline: Runs, candidate: Runs) -> Iterable[Differs]:
+def differs(baseline: Runs, candidate: Runs) -> Iterable[RunDifference]:
     """Yield what is not the same: versions, hosts, targets, places, seed, values given and the lines of the suite."""
     for what, of in (
         ("title", lambda run: {"": run.title}),
@@ -131,12 +131,12 @@ def _over(runs: Runs, of: Callable[[Manifest], Texts]) -> Texts:
     return {name: " or ".join(texts) for name, texts in found.items()}
 
 
-def _between(what: str, first: Texts, second: Texts, both: bool = False) -> Iterable[Differs]:
+def _between(what: str, first: Texts, second: Texts, both: bool = False) -> Iterable[RunDifference]:
     """Yield what has another text, or stands on one side alone (unless `both` have to have it)."""
     for name in dict.fromkeys([*first, *second]):
         before, after = first.get(name, ""), second.get(name, "")
         if before != after and not (both and not (before and after)):
-            yield Differs(f"{what} {name}".strip(), before, after)
+            yield RunDifference(f"{what} {name}".strip(), before, after)
 
 
 def _hosts(run: Manifest) -> Texts:
@@ -172,13 +172,13 @@ def _loads(runs: Runs) -> Texts:
     return {name: " or ".join(loads) for name, loads in found.items()}
 
 
-def _lines(baseline: Runs, candidate: Runs) -> Iterable[Differs]:
+def _lines(baseline: Runs, candidate: Runs) -> Iterable[RunDifference]:
     """Yield the lines that only one of the suites has, but for comments; nothing when their texts are the same."""
     first, second = (_suite_lines(runs) for runs in (baseline, candidate))
     gone = [line for line in first if line not in second]
     come = [line for line in second if line not in first]
     if gone or come:
-        yield Differs("suite", "\n".join(gone), "\n".join(come))
+        yield RunDifference("suite", "\n".join(gone), "\n".join(come))
 
 
 def _suite_lines(runs: Runs) -> dict[str, None]:

@@ -18,7 +18,7 @@ from pileup.stats.compare.points import DIGITS, name_of
 from pileup.stats.frames.distribution import TOO_FEW
 from pileup.stats.intervals import paired
 from pileup.stats.intervals.confidence import LEVEL
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 
 WIDEST = 0.5
 """Relative error beyond which the logarithm of a mean is no more normal than the mean."""
@@ -26,20 +26,20 @@ MOST_TOLD = 3
 """Visits, and answers of one case, that a reason names."""
 
 
-def split(series: Sequence[Whole]) -> tuple[list[Whole], list[Whole]]:
+def split(series: Sequence[MetricSeries]) -> tuple[list[MetricSeries], list[MetricSeries]]:
     """Return what tests told of their answers, and all other samples."""
     answers = [each for each in series if each.metric == ANSWER]
     return answers, [each for each in series if each.metric != ANSWER]
 
 
 def equivalences(
-    groups: Sequence[Sequence[str]], cases: Sequence[CaseResult], answers: Sequence[Whole]
+    groups: Sequence[Sequence[str]], cases: Sequence[CaseResult], answers: Sequence[MetricSeries]
 ) -> tuple[Equivalence, ...]:
     """Return each group of tests (of run.json) with its verdict. `answers` are series of digests."""
     return tuple(_judged(tuple(names), cases, answers) for names in groups)
 
 
-def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequence[Whole]) -> Equivalence:
+def _judged(names: tuple[str, ...], cases: Sequence[CaseResult], answers: Sequence[MetricSeries]) -> Equivalence:
     mine = [case for case in cases if case.test in names]
     told = {case.id: _answers(case, answers) for case in mine}
     wrong, missing = [], []
@@ -68,7 +68,7 @@ def _stays(names: tuple[str, ...], cases: Sequence[CaseResult]) -> Iterator[list
         yield sorted(found, key=lambda case: names.index(case.test))
 
 
-def _answers(case: CaseResult, answers: Sequence[Whole]) -> set[int]:
+def _answers(case: CaseResult, answers: Sequence[MetricSeries]) -> set[int]:
     if case.started is None:
         return set()
     mine = [each for each in answers if each.monitor == case.test]

@@ -16,7 +16,7 @@ from pileup.model.results import Comparison, Point
 from pileup.stats.cases import CaseData
 from pileup.stats.compare import points
 from pileup.stats.compare.points import Block
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts.resolve import to_base
 
 MOST = 200
@@ -47,12 +47,14 @@ def visits(found: Sequence[Point], cases: Iterable[CaseData]) -> dict[int, Visit
     return made
 
 
-def observed(found: Sequence[Point], cases: Sequence[CaseData], series: Sequence[Whole]) -> tuple[Comparison, ...]:
+def observed(
+    found: Sequence[Point], cases: Sequence[CaseData], series: Sequence[MetricSeries]
+) -> tuple[Comparison, ...]:
     """Return what monitors saw, compared over the points; nothing without a scan, or where all is zero."""
     stays = visits(found, cases) if len(found) > 1 else {}
     if not stays:
         return ()
-    together: dict[tuple[str, str, tuple[str, str]], list[Whole]] = {}
+    together: dict[tuple[str, str, tuple[str, str]], list[MetricSeries]] = {}
     for each in series:
         together.setdefault((each.monitor, each.metric, each.key), []).append(each)
     several = len({each.host for each in series if each.host}) > 1
@@ -61,7 +63,7 @@ def observed(found: Sequence[Point], cases: Sequence[CaseData], series: Sequence
 
 
 def _compared(
-    found: Sequence[Point], stays: dict[int, Visit], parts: Sequence[Whole], hosts: bool
+    found: Sequence[Point], stays: dict[int, Visit], parts: Sequence[MetricSeries], hosts: bool
 ) -> Comparison | None:
     """Compare one metric; None where it is seen at less than two points, or always zero. `hosts`: name the host."""
     first, cells = parts[0], {}
@@ -76,11 +78,13 @@ def _compared(
     rows = [points.row(cells, point.number, blocks) for point in found]
     _, dimension = to_base(np.empty(0), first.unit)
     labels = ", ".join(part for part in (first.key[0], f"host={first.host}" if hosts and first.host else "") if part)
-    head = points.Head(first.monitor, f"{first.metric}[{labels}]" if labels else first.metric, "mean", dimension)
+    head = points.ComparedMetric(
+        first.monitor, f"{first.metric}[{labels}]" if labels else first.metric, "mean", dimension
+    )
     return points.compared(head, rows, found, blocks, unit="" if dimension else first.unit)
 
 
-def _value(parts: Sequence[Whole], number: int, visit: Visit) -> float | None:
+def _value(parts: Sequence[MetricSeries], number: int, visit: Visit) -> float | None:
     """Return the mean of what was sampled in a visit, in base units; None where nothing was."""
     means = []
     for each in parts:

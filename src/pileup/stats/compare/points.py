@@ -47,7 +47,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ComparedMetric:
     """What is compared: a metric of an operation (empty: of the iterations) of a test, or of a monitor."""
 
     test: str
@@ -100,12 +100,12 @@ def _of_test(
         cells = _cells(group, operation, metric)
         if len({place for place, _ in cells}) > 1:
             rows = [row(cells, point.number, blocks) for point in found]
-            head = Head(test, operation, metric.name, metric.dimension)
+            head = ComparedMetric(test, operation, metric.name, metric.dimension)
             yield compared(head, rows, found, blocks, notes=(*notes, *_unanswered(group, operation, metric)))
 
 
 def compared(
-    head: Head,
+    head: ComparedMetric,
     rows: Sequence[Row],
     found: Sequence[Point],
     blocks: Sequence[Block],

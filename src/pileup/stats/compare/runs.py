@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, Against, Contrast, RunComparison, Side
+from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison, Side
 from pileup.model.results import CaseResult, Figure, Interval, OperationResult, RunResults
 from pileup.stats.compare.comparability import differs, warnings
 from pileup.stats.compare.points import CHANCE, DIGITS, FEWEST, name_of
@@ -53,7 +53,7 @@ def side(runs: Sequence[RunResults]) -> Side:
     return Side(paths[0].rpartition("/")[2] + more, paths)
 
 
-def _against(baseline: Sequence[RunResults], candidate: Sequence[RunResults], smallest: float) -> Against:
+def _against(baseline: Sequence[RunResults], candidate: Sequence[RunResults], smallest: float) -> ComparedSide:
     first, second = _operations(baseline), _operations(candidate)
     levels, others = _levels(baseline), _levels(candidate)
     found = []
@@ -66,7 +66,7 @@ def _against(baseline: Sequence[RunResults], candidate: Sequence[RunResults], sm
     # a search that found nothing to measure has no operations
     found += [_compared_levels(key, levels[key], others[key], smallest) for key in levels if key in others]
     contrasts = judged(found)
-    return Against(
+    return ComparedSide(
         candidate=side(candidate),
         contrasts=tuple(contrasts),
         differs=tuple(differs(baseline, candidate)),

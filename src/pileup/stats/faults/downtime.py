@@ -16,7 +16,7 @@ Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class IterationsAfterFault:
     """Iterations of a case from a fault on, ended before the next one unless they passed, in any order."""
 
     begin: int
@@ -31,7 +31,7 @@ class Seen:
     """Its end."""
 
 
-def seen(connection: DuckDBPyConnection, case: int, begin: int, until: int) -> Seen:
+def seen(connection: DuckDBPyConnection, case: int, begin: int, until: int) -> IterationsAfterFault:
     """Return what a load did between two faults; `connection` has the view `operations`."""
     found = connection.execute(
         """SELECT start, "end", outcome = 'passed' AS passed FROM operations
@@ -41,10 +41,10 @@ def seen(connection: DuckDBPyConnection, case: int, begin: int, until: int) -> S
     ).fetchnumpy()
     start, end = np.asarray(found["start"], dtype=np.int64), np.asarray(found["end"], dtype=np.int64)
     good = np.asarray(found["passed"], dtype=bool)
-    return Seen(begin, start[good], end[good], start[~good], end[~good])
+    return IterationsAfterFault(begin, start[good], end[good], start[~good], end[~good])
 
 
-def away(load: Seen) -> int | None:
+def away(load: IterationsAfterFault) -> int | None:
     """Return the longest time for which a system was away after a fault, ns; None where it did not come back.
 
     A time away begins with the last begin of an iteration that had passed when a failure ended, or with the fault where
@@ -61,7 +61,7 @@ def away(load: Seen) -> int | None:
     return None if longest is None or waited > longest else longest
 
 
-def _life(load: Seen) -> Times:
+def _life(load: IterationsAfterFault) -> Times:
     """Return for each failure the last sign of life by its end, at the earliest the begin of the fault."""
     order = np.argsort(load.passed)
     latest = np.maximum.accumulate(np.append(load.begin, load.started[order]))
@@ -69,7 +69,7 @@ def _life(load: Seen) -> Times:
     return found
 
 
-def _back(load: Seen) -> Times:
+def _back(load: IterationsAfterFault) -> Times:
     """Return for each failure the end of the first success that began after it had ended, -1 where there is none."""
     order = np.argsort(load.started)
     earliest = np.minimum.accumulate(load.passed[order][::-1])[::-1]

@@ -20,7 +20,7 @@ from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.compare.points import name_of
 from pileup.stats.faults.outages import Outages
 from pileup.stats.intervals.paired import Values, amount
-from pileup.stats.monitors import VISIT, Whole
+from pileup.stats.monitors import VISIT, MetricSeries
 
 AGAIN = "jobs_again"
 FORGOTTEN, FORGOTTEN_SHARE = "forgotten", "forgotten_share"
@@ -28,7 +28,7 @@ NOBODY = Figure(None, "count", None, 0, "no audit")
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class LostSubmissions:
     """What was lost between two audits, of what was acknowledged between them."""
 
     lost: int
@@ -36,7 +36,7 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
-class FeltFault:
+class FaultEffect:
     """One time that a fault happened, and what the load of one test saw of it."""
 
     event: Event
@@ -44,11 +44,11 @@ class FeltFault:
     point: str
     visit: int
     outage: Outage
-    forgotten: Forgotten | None
+    forgotten: LostSubmissions | None
     """None: no audit tells."""
 
 
-def felt(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[FeltFault]:
+def effects(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[FaultEffect]:
     """Return every time that a fault happened, for each load under way, in the order of time."""
     cases = {case.name: case for case in run.cases}
     times = []
@@ -59,11 +59,11 @@ def felt(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult],
             test = case.test or outage.case
             lost = _forgotten(event, [each for each in audits if each.test == test])
             point = name_of(case.point)
-            times.append(FeltFault(event, test, point, max(0, case.visit), outage, lost))
+            times.append(FaultEffect(event, test, point, max(0, case.visit), outage, lost))
     return times
 
 
-def _forgotten(event: Event, audits: Sequence[AuditResult]) -> Forgotten | None:
+def _forgotten(event: Event, audits: Sequence[AuditResult]) -> LostSubmissions | None:
     """Return what the audit after a fault found lost beyond the audit before that one.
 
     An audit that is not complete tells nothing.
@@ -79,22 +79,22 @@ def _forgotten(event: Event, audits: Sequence[AuditResult]) -> Forgotten | None:
     lost, acknowledged = _lost(after), after.acknowledged
     if before is not None:
         lost, acknowledged = lost - _lost(before), acknowledged - before.acknowledged
-    return Forgotten(max(0, lost), max(0, acknowledged))
+    return LostSubmissions(max(0, lost), max(0, acknowledged))
 
 
 def _lost(audit: AuditResult) -> int:
     return audit.fates.get(LOST, 0) + audit.fates.get(REUSED, 0)
 
 
-def results(faults: Sequence[FeltFault]) -> tuple[FaultResult, ...]:
+def results(faults: Sequence[FaultEffect]) -> tuple[FaultResult, ...]:
     """Return what each fault has done to each test, over its repeats, in the order of their first time."""
-    groups: dict[tuple[str, str, str], list[FeltFault]] = {}
+    groups: dict[tuple[str, str, str], list[FaultEffect]] = {}
     for each in faults:
         groups.setdefault((each.event.fault, each.test, each.point), []).append(each)
     return tuple(_result(group) for group in groups.values())
 
 
-def _result(group: Sequence[FeltFault]) -> FaultResult:
+def _result(group: Sequence[FaultEffect]) -> FaultResult:
     first = group[0]
     lost = [each.forgotten for each in group if each.forgotten is not None]
     outages = [each.outage for each in group]
@@ -118,22 +118,22 @@ def _mean(values: Values, dimension: str) -> Figure:
     return amount(values, dimension, 1.0 if dimension == "count" else 0.0)
 
 
-def series(faults: Sequence[FeltFault]) -> list[Whole]:
+def series(faults: Sequence[FaultEffect]) -> list[MetricSeries]:
     """Return the samples that checks may speak of, at the times of the faults."""
-    found: dict[tuple[str, str, str], Whole] = {}
+    found: dict[tuple[str, str, str], MetricSeries] = {}
     for each in faults:
         visit = f"{VISIT}{each.visit}"
         labels = f"fault={each.event.fault},test={each.test},{visit}"
         for metric, value, unit in _samples(each):
             named = [(FAULT, labels), *([(each.test, visit)] if metric == RECOVERY else [])]
             for name, words in named:
-                whole = found.setdefault((name, metric, words), Whole(name, metric, words, unit, ""))
+                whole = found.setdefault((name, metric, words), MetricSeries(name, metric, words, unit, ""))
                 whole.times.append(each.event.begin)
                 whole.values.append(value)
     return list(found.values())
 
 
-def _samples(each: FeltFault) -> Iterator[tuple[str, float, str]]:
+def _samples(each: FaultEffect) -> Iterator[tuple[str, float, str]]:
     recovery = each.outage.recovery
     yield RECOVERY, math.inf if recovery is None else recovery / 1e9, "s"
     if each.outage.jobs_again is not None:
@@ -146,6 +146,6 @@ def _samples(each: FeltFault) -> Iterator[tuple[str, float, str]]:
             yield FORGOTTEN_SHARE, 100 * each.forgotten.lost / each.forgotten.acknowledged, "%"
 
 
-def never(found: Sequence[Whole]) -> bool:
+def never(found: Sequence[MetricSeries]) -> bool:
     """Whether something of this never came back."""
     return any(math.isinf(value) for each in found if each.metric == RECOVERY for value in each.values)

@@ -33,7 +33,7 @@ AMOUNTS = ("ended", "passed", "sums", "counted", "moved")
 
 
 @dataclass(slots=True)
-class Wanted:
+class BlockRequest:
     """One operation of one case: its time, and the quantiles of its response times."""
 
     data: CaseData
@@ -86,13 +86,13 @@ def _lasts(connection: DuckDBPyConnection, cases: Sequence[CaseData]) -> dict[in
     return {int(number): int(last) for number, last in rows}
 
 
-def _wanted(data: CaseData, lasts: dict[int, int]) -> Iterable[Wanted]:
+def _wanted(data: CaseData, lasts: dict[int, int]) -> Iterable[BlockRequest]:
     if data.window is None:
         return
     begin = data.window.begin
     last = max(lasts.get(data.entry.id, 0), data.window.end, begin + 1)
     for tally in _enough(data):
-        yield Wanted(data, tally, begin, last, min(MOST, tally.counts["passed"]), _limits(tally))
+        yield BlockRequest(data, tally, begin, last, min(MOST, tally.counts["passed"]), _limits(tally))
 
 
 def _limits(tally: Tally) -> tuple[float, ...]:
@@ -101,7 +101,7 @@ def _limits(tally: Tally) -> tuple[float, ...]:
     return tuple(float(histogram.at_rank(rank)) if rank <= histogram.count else math.inf for rank in ranks)
 
 
-def _read(connection: DuckDBPyConnection, some: Sequence[Wanted]) -> Iterable[tuple[Wanted, Blocks]]:
+def _read(connection: DuckDBPyConnection, some: Sequence[BlockRequest]) -> Iterable[tuple[BlockRequest, Blocks]]:
     limits = ", ".join(f"limit{place} DOUBLE" for place in range(len(SHARES)))
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE _wanted (slot INTEGER, case_id UINTEGER, operation VARCHAR, iteration BOOLEAN,
@@ -116,12 +116,12 @@ def _read(connection: DuckDBPyConnection, some: Sequence[Wanted]) -> Iterable[tu
         yield each, _blocks(each, {name: column[mine] for name, column in found.items()})
 
 
-def _row(wanted: Wanted) -> list[object]:
+def _row(wanted: BlockRequest) -> list[object]:
     operation = (wanted.data.entry.id, wanted.tally.operation, wanted.tally.iteration)
     return [*operation, wanted.begin, wanted.last - wanted.begin, wanted.number, *wanted.limits]
 
 
-def _blocks(wanted: Wanted, found: dict[str, Floats]) -> Blocks:
+def _blocks(wanted: BlockRequest, found: dict[str, Floats]) -> Blocks:
     def filled(name: str) -> Floats:
         column = np.zeros(wanted.number)
         column[found["block"].astype(int)] = found[name].astype(float)

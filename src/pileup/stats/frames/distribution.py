@@ -44,7 +44,7 @@ def quantiles_of(encoded: bytes, shares: Iterable[float]) -> list[int | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueDurations:
     """Durations of all that was due: those that passed, and how many did not."""
 
     passed: Histogram
@@ -89,15 +89,15 @@ class Due:
         return self.timeout if within and self.timeout is not None else math.inf
 
 
-def pooled(several: Sequence[Due], missed: int = 0) -> Due:
+def pooled(several: Sequence[DueDurations], missed: int = 0) -> DueDurations:
     """Return the durations of several operations together, and of `missed` that were due and never begun."""
     timeout = min((each.timeout for each in several if each.timeout is not None), default=None)
     unanswered = sum(each.unanswered for each in several) + missed
     passed = together([each.passed for each in several])
-    return Due(passed, sum(each.timed_out for each in several), unanswered, timeout)
+    return DueDurations(passed, sum(each.timed_out for each in several), unanswered, timeout)
 
 
-def plain_quantile(due: Due, share: float) -> Figure:
+def plain_quantile(due: DueDurations, share: float) -> Figure:
     """Return a quantile (ns) without its interval; no value where n cannot carry it, or where it had no answer."""
     if not due.carries(share):
         return Figure(None, "time", None, due.n, TOO_FEW)
@@ -108,7 +108,7 @@ def plain_quantile(due: Due, share: float) -> Figure:
     return Figure(found, "time", None, due.n)
 
 
-def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
+def quantile(due: DueDurations, share: float, known: Inflation = NO_INFLATION) -> Figure:
     """Return a quantile (ns) with its interval; no value where n cannot carry it, or where it had no answer.
 
     `known` is how many values that depend on each other count as one that does not
@@ -132,7 +132,7 @@ def quantile(due: Due, share: float, known: Inflation = NO_INFLATION) -> Figure:
     return replace(found, interval=Interval(min(low, middle), max(high, middle), LEVEL))
 
 
-def _least(due: Due, share: float, known: Inflation) -> float | None:
+def _least(due: DueDurations, share: float, known: Inflation) -> float | None:
     """Return what a quantile surely is larger than, where surely less than its share passed; None where that may be."""
     passed = wilson(due.passed.count / known.careful, due.n / known.careful)
     if passed is None or passed.high >= share:
@@ -140,13 +140,13 @@ def _least(due: Due, share: float, known: Inflation) -> float | None:
     return due.timeout if due.timed_out and due.timeout is not None else math.inf
 
 
-def _unanswered(due: Due, above: float) -> str:
+def _unanswered(due: DueDurations, above: float) -> str:
     """Say what share had no answer, by the timeout where the quantile is one of those that timed out."""
     told = format_fraction(1 - due.share)
     return f"{told} had no answer by then" if math.isfinite(above) else f"{told} had no answer"
 
 
-def quantiles(due: Due, dependence: Dependence | None = None) -> dict[float, Figure]:
+def quantiles(due: DueDurations, dependence: Dependence | None = None) -> dict[float, Figure]:
     """Return the quantiles of SHARES; empty where nothing was due."""
     known = dependence or Dependence()
     return {share: quantile(due, share, known.factor(share)) for share in SHARES} if due.n else {}
@@ -185,7 +185,7 @@ def distribution(histogram: Histogram, dependence: Dependence | None = None) -> 
         mean=histogram.mean,
         smallest=histogram.min,
         largest=histogram.max,
-        quantiles=quantiles(Due(histogram), dependence),
+        quantiles=quantiles(DueDurations(histogram), dependence),
         edges=edges,
         counts=counts,
         ecdf=_ecdf(histogram, found),
@@ -204,7 +204,7 @@ def _single(histogram: Histogram, found: Bins) -> Distribution:
         mean=histogram.mean,
         smallest=histogram.min,
         largest=histogram.max,
-        quantiles={share: none if n == 1 else quantile(Due(histogram), share) for share in SHARES},
+        quantiles={share: none if n == 1 else quantile(DueDurations(histogram), share) for share in SHARES},
         edges=(low, max(float(found[1][0]), low * 1.0001)),
         counts=(n,),
         ecdf=((value, 1.0),),

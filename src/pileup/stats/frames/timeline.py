@@ -9,7 +9,7 @@ from itertools import groupby
 from pileup.model.record import PRESSED, Frame, FrameRow, Phase
 from pileup.model.results import Timeline
 from pileup.record.tally import SECOND, Counters, Durations, Pressed, Tally, add, amount, merged
-from pileup.stats.frames.distribution import Due
+from pileup.stats.frames.distribution import DueDurations
 from pileup.stats.frames.totals import MOST_SHORT
 
 SHARES = (0.5, 0.9, 0.99)
@@ -72,10 +72,10 @@ class Second:
             found.bytes += place.rate(ended.moved)
         return found
 
-    def due(self) -> Due:
+    def due(self) -> DueDurations:
         """Return the response times of all iterations that ended in it."""
         passed = merged(part for place in self.iterations.values() for part in place.responses.parts)
-        return Due(passed, unanswered=sum(place.ended for place in self.iterations.values()) - passed.count)
+        return DueDurations(passed, unanswered=sum(place.ended for place in self.iterations.values()) - passed.count)
 
     @property
     def tail(self) -> float:
@@ -158,12 +158,12 @@ def _columns(seconds: Sequence[Second]) -> Timeline:
         p50=tuple(each[0] for each in quantiles),
         p90=tuple(each[1] for each in quantiles),
         p99=tuple(each[2] for each in quantiles),
-        late=tuple(Due(late).value(LATE) for late in errors),
+        late=tuple(DueDurations(late).value(LATE) for late in errors),
         latest=tuple(float(late.max) if late.count else None for late in errors),
     )
 
 
-def _quantiles(due: Due) -> tuple[float | None, ...]:
+def _quantiles(due: DueDurations) -> tuple[float | None, ...]:
     """Return the quantiles of response times over all iterations that ended in a second: those that did not pass count
     as slower than any. None where they are too few for one, or where it is among those that did not pass.
     """

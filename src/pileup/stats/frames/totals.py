@@ -13,7 +13,7 @@ from pileup._core._native import Histogram
 from pileup.model.record import OUTCOMES, PRESSED, Frame, FrameRow, Phase
 from pileup.model.results import Counts
 from pileup.record.tally import Durations, NotKept, Pressed, Tally, add, together
-from pileup.stats.frames.distribution import Due, pooled
+from pileup.stats.frames.distribution import DueDurations, pooled
 
 MOST_SHORT = 5 * 10**8
 """Intervals shorter than this, ns, say little about a rate."""
@@ -132,7 +132,7 @@ class Measured:
         """Response times of all iterations that passed (ns); made anew each time."""
         return together([tally.response for tally in self.iterations()])
 
-    def due(self, timeout: float | None = None) -> Due:
+    def due(self, timeout: float | None = None) -> DueDurations:
         """Return the response times of all iterations that were due; `timeout` is what one may take, ns."""
         return pooled([begun(tally, timeout) for tally in self.iterations()], self.missed)
 
@@ -143,10 +143,10 @@ class Measured:
             tally.responses, tally.services = NotKept(), NotKept()
 
 
-def begun(tally: Tally, timeout: float | None = None, service: bool = False) -> Due:
+def begun(tally: Tally, timeout: float | None = None, service: bool = False) -> DueDurations:
     """Return the response times (with `service` the service times) of all that was begun of an operation."""
     left = tally.ended - tally.counts["passed"] - tally.timed_out
-    return Due(tally.service if service else tally.response, tally.timed_out, left, timeout)
+    return DueDurations(tally.service if service else tally.response, tally.timed_out, left, timeout)
 
 
 def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:

@@ -17,7 +17,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.frames.totals import Measured
 from pileup.stats.generator import holdups
 from pileup.stats.generator.holdups import BUSY_CPU, Bar, Stretch
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 
 LIMITED_SHARE = 0.05
 """Share of the measured time from which on what pileup did decides the figures of a case."""
@@ -47,7 +47,7 @@ OUT_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Bottleneck:
     """What held one case back. `stretches` are the times at which pileup did, and `share` is their part."""
 
     case: str
@@ -62,18 +62,20 @@ class Limit:
     """Failures that are pileup's own."""
 
 
-def limits(cases: Sequence[CaseData], series: Sequence[Whole] = (), errors: Sequence[ErrorGroup] = ()) -> list[Limit]:
+def limits(
+    cases: Sequence[CaseData], series: Sequence[MetricSeries] = (), errors: Sequence[ErrorGroup] = ()
+) -> list[Bottleneck]:
     """Return what limited each sustained load that was measured. `series` and `errors` are those of the whole run."""
     watched = [each for each in series if each.monitor == self_metrics.MONITOR]
     return [_of_case(data, watched, errors) for data in cases if not data.is_check and data.measured.iterations()]
 
 
-def events(found: Sequence[Limit]) -> tuple[Event, ...]:
+def events(found: Sequence[Bottleneck]) -> tuple[Event, ...]:
     """Return the times at which pileup was the bottleneck, for charts and lists."""
     return tuple(holdups.event(limit.case, each) for limit in found for each in limit.stretches)
 
 
-def one_line(found: Sequence[Limit]) -> str:
+def one_line(found: Sequence[Bottleneck]) -> str:
     """Return the limits of a run in one line, those of pileup first."""
     if not found:
         return "No load was pressed for a time: single checks have no limit."
@@ -129,27 +131,27 @@ def workers(data: CaseData) -> int:
     return data.entry.workers or 1
 
 
-def _of_case(data: CaseData, watched: Sequence[Whole], errors: Sequence[ErrorGroup]) -> Limit:
+def _of_case(data: CaseData, watched: Sequence[MetricSeries], errors: Sequence[ErrorGroup]) -> Bottleneck:
     name = data.entry.name
     refused = tuple(each for each in errors if each.case == name and each.cause in OUT_OF)
     if refused:
         out = " and ".join(dict.fromkeys(OUT_OF[each.cause] for each in refused))
         what = f"{WAS} ({format_count(sum(each.count for each in refused))} failed: pileup had no more {out})"
         told = f"{what}; these failures are not the system's"
-        return Limit(name, True, told, share=1.0, what=what, failures=refused)
+        return Bottleneck(name, True, told, share=1.0, what=what, failures=refused)
     kind = starved(data), is_interpreted(data)
     found = tuple(holdups.stretches(data.frames, watched, _bar(data), *kind, workers=workers(data)))
     part = holdups.share(found, data.frames)
     busy = _busy(data)
     if answers(data) and (busy or part >= LIMITED_SHARE):
         what = f"{WAS} {_times(found) if found else f'({busy})'}"
-        return Limit(name, True, f"{what}; {_blame(part, bool(found))}", found, part or 1.0, what)
+        return Bottleneck(name, True, f"{what}; {_blame(part, bool(found))}", found, part or 1.0, what)
     told = _open(data) if data.entry.load_kind == "open" else _closed(data)
     if found:
         told += f"; pileup held it back {_times(found)}: the slowest responses contain that"
-        return Limit(name, False, told, found, part)
+        return Bottleneck(name, False, told, found, part)
     late = _told_late(data)
-    return Limit(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
+    return Bottleneck(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
 
 
 def _bar(data: CaseData) -> Bar:

@@ -18,7 +18,7 @@ from pileup.model.event import Event
 from pileup.model.record import Frame, Phase
 from pileup.model.units import format_fraction, format_time
 from pileup.record.tally import merged
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 
 if TYPE_CHECKING:
     from pileup._core._native import Histogram
@@ -117,7 +117,7 @@ class Stretch:
 
 def stretches(
     frames: Sequence[Frame],
-    series: Sequence[Whole],
+    series: Sequence[MetricSeries],
     bar: Bar,
     starved: bool,
     interpreted: bool = False,
@@ -140,7 +140,7 @@ def stretches(
     return _together(_lasting([each for each in found if each.why], bar.lasting))
 
 
-def stops(frames: Sequence[Frame], series: Sequence[Whole]) -> list[Stretch]:
+def stops(frames: Sequence[Frame], series: Sequence[MetricSeries]) -> list[Stretch]:
     """Return when the process of a place that pressed a case did not run, as it is known: no catching up."""
     spans = _spans([frame for frame in frames if frame.nanoseconds > 0])
     return sorted(
@@ -207,7 +207,7 @@ def _caught_up(frame: Frame, stops: Iterable[Stretch]) -> bool:
     return any(each.place == frame.place and begin < _caught_up_by(each) and frame.time > each.begin for each in stops)
 
 
-def _of(series: Iterable[Whole], metric: str, place: int) -> Iterable[tuple[int, float]]:
+def _of(series: Iterable[MetricSeries], metric: str, place: int) -> Iterable[tuple[int, float]]:
     """Yield what a place sampled of itself: (time, value)."""
     for each in series:
         if (
@@ -218,7 +218,7 @@ def _of(series: Iterable[Whole], metric: str, place: int) -> Iterable[tuple[int,
             yield from zip(each.times, each.values, strict=True)
 
 
-def _stops(series: Sequence[Whole], place: int, span: tuple[int, int]) -> list[Stretch]:
+def _stops(series: Sequence[MetricSeries], place: int, span: tuple[int, int]) -> list[Stretch]:
     """Return when the process of a place did not run, as exactly as its watch can say."""
     sampled = [(time, int(value * 1e9)) for time, value in _of(series, self_metrics.STOPPED, place)]
     told = [(time, late, min(WATCHED, late // 2)) for time, late in sampled]
@@ -237,7 +237,7 @@ def _stops(series: Sequence[Whole], place: int, span: tuple[int, int]) -> list[S
     return found
 
 
-def _of_loops(series: Sequence[Whole], place: int, span: tuple[int, int], least: float) -> list[Stretch]:
+def _of_loops(series: Sequence[MetricSeries], place: int, span: tuple[int, int], least: float) -> list[Stretch]:
     """Return the seconds in which an event loop came late."""
     found = []
     for time, value in _of(series, self_metrics.LOOP_LAG, place):
@@ -248,7 +248,7 @@ def _of_loops(series: Sequence[Whole], place: int, span: tuple[int, int], least:
     return found
 
 
-def _of_demand(series: Sequence[Whole], place: int, span: tuple[int, int], busy: float) -> list[Stretch]:
+def _of_demand(series: Sequence[MetricSeries], place: int, span: tuple[int, int], busy: float) -> list[Stretch]:
     """Return the seconds in which the threads of a place took a core, or would have: they ran or waited for a CPU.
 
     A sample tells of the time since the one before, which is more than a second when the watch had no CPU either.

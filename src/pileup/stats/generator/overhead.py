@@ -8,14 +8,14 @@ from pileup.model import self_metrics
 from pileup.model.manifest import Manifest
 from pileup.model.units import format_size, format_time
 from pileup.stats.cases import CaseData
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 
 KINDS = {"native": "a native iteration", "python": "a Python one"}
 TINY = 0.0001
 """Shares below this are told as less than it."""
 
 
-def overhead(run: Manifest, cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> str:
+def overhead(run: Manifest, cases: Sequence[CaseData], series: Sequence[MetricSeries] = ()) -> str:
     """Return what an iteration that does nothing costs, and what pileup took of its hosts, in words.
 
     Empty where neither is known. `run` is run.json, `series` are all samples of the run.
@@ -23,7 +23,7 @@ def overhead(run: Manifest, cases: Sequence[CaseData], series: Sequence[Whole] =
     return "; ".join(filter(None, (_of_iterations(run, cases), _taken(series))))
 
 
-def _taken(series: Sequence[Whole]) -> str:
+def _taken(series: Sequence[MetricSeries]) -> str:
     """Return the mean CPU of all places, with what they had started, and the most memory of one; "" if unknown."""
     mine = [each for each in series if each.monitor == self_metrics.MONITOR]
     cpu = [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pileup.model import conditions
 from pileup.model.loads.find import asked_words, level_words
 from pileup.model.manifest import CaseEntry, TrialResult
-from pileup.model.results import Found, Sought
+from pileup.model.results import FoundLevel, SoughtCondition
 from pileup.model.units import format_count
 from pileup.stats.loads.knee import Evidence, Knee
 
@@ -17,7 +17,7 @@ OLD_MOST = 1.0
 """Records without `not_passed` were made when the condition alone judged."""
 
 
-def found(case: CaseEntry) -> Found | None:
+def found(case: CaseEntry) -> FoundLevel | None:
     """Return what was found; None for a case that looks for nothing."""
     find = case.find
     if find is None:
@@ -35,10 +35,11 @@ def found(case: CaseEntry) -> Found | None:
 
     borne = confirmed(measurements) if measurements else find.measured
     known = knee if knee is not None and beyond != "below" else None
-    return Found(
+    return FoundLevel(
         check=find.while_,
         conditions=tuple(
-            Sought(each.text, each.figure, each.dimension, each.value) for each in conditions.parse(find.while_)
+            SoughtCondition(each.text, each.figure, each.dimension, each.value)
+            for each in conditions.parse(find.while_)
         ),
         not_passed=OLD_MOST if find.not_passed is None else find.not_passed,
         by=find.raise_,
@@ -83,7 +84,7 @@ def limited_by_generator(trials: Sequence[TrialResult]) -> bool:
     )
 
 
-def found_words(found: Found) -> str:
+def found_words(found: FoundLevel) -> str:
     """Return what was found in a sentence or two, e.g. for the notes of a case."""
     number = f"{len(found.trials)} trial{'' if len(found.trials) == 1 else 's'}"
     asked = asked_words(found.check, found.not_passed)
@@ -103,7 +104,7 @@ def found_words(found: Found) -> str:
     return f"{told}; {_measured_words(found)}"
 
 
-def _limit_words(found: Found) -> str:
+def _limit_words(found: FoundLevel) -> str:
     if found.limit is None or found.low is None or found.high is None:
         return ""
     limit = level_words(found.limit, found.by)
@@ -116,7 +117,7 @@ def _limit_words(found: Found) -> str:
     return f"it holds even at the highest level that was allowed, {limit}"
 
 
-def _measured_words(found: Found) -> str:
+def _measured_words(found: FoundLevel) -> str:
     """Return what measuring the level showed."""
     if found.measured is None:
         return "the search was not ended"

@@ -9,14 +9,14 @@ import numpy as np
 
 from pileup.model.loads.hold import HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CaseEntry
-from pileup.model.results import Held
+from pileup.model.results import HeldLevel
 from pileup.model.units import format_time
 from pileup.stats.frames.window import Window
-from pileup.stats.monitors import Whole, thinned
+from pileup.stats.monitors import MetricSeries, thinned
 from pileup.stats.verdicts.resolve import amount
 
 
-def held(case: CaseEntry, window: Window | None, series: Sequence[Whole]) -> Held | None:
+def held(case: CaseEntry, window: Window | None, series: Sequence[MetricSeries]) -> HeldLevel | None:
     """Return how a case held its quantity over its measured time; None for a case that holds nothing.
 
     The share is that of the looks: the interval between them is always the same.
@@ -34,7 +34,7 @@ def held(case: CaseEntry, window: Window | None, series: Sequence[Whole]) -> Hel
     looks = level_times[(level_times >= window.begin) & (level_times <= window.end)] if window else level_times[:0]
     count = int(measured.sum())
     kept, drawn = thinned(values.tolist()), thinned(levels.tolist())
-    return Held(
+    return HeldLevel(
         metric=hold.metric,
         dimension=hold.dimension,
         set_point=hold.at,
@@ -55,7 +55,7 @@ def held(case: CaseEntry, window: Window | None, series: Sequence[Whole]) -> Hel
     )
 
 
-def held_words(held: Held) -> str:
+def held_words(held: HeldLevel) -> str:
     """Return how well something was held in one sentence, e.g. for the notes of a case."""
     if held.share is None or held.mean is None or held.farthest is None:
         return f"{held.metric} was never measured after the time to settle: nothing says whether it was held"
@@ -74,7 +74,7 @@ def _farthest(values: Any, set_point: float) -> float | None:
     return float(values[np.abs(values - set_point).argmax()]) if len(values) else None
 
 
-def _within(series: Sequence[Whole], metric: str, begin: int, end: int) -> tuple[Any, Any]:
+def _within(series: Sequence[MetricSeries], metric: str, begin: int, end: int) -> tuple[Any, Any]:
     found = [each for each in series if each.metric == metric]
     times = np.concatenate([np.asarray(each.times, dtype=np.int64) for each in found] or [np.empty(0, np.int64)])
     values = np.concatenate([np.asarray(each.values, dtype=float) for each in found] or [np.empty(0)])

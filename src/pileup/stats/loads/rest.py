@@ -14,7 +14,7 @@ MOST = 100_000
 """Samples kept for the check: the newest of them."""
 
 
-class Idle:
+class RestCheck:
     """A check on a monitor, given samples as they come. Raises ValueError for a check that is none on a monitor."""
 
     def __init__(self, text: str, monitors: Collection[str]) -> None:

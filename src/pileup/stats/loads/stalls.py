@@ -21,7 +21,7 @@ from pileup.stats.frames.distribution import bins
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.holdups import Stretch, stops
 from pileup.stats.generator.undisturbed import cut
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -54,7 +54,9 @@ class Stall:
         return self.end - self.begin
 
 
-def remarks(connection: DuckDBPyConnection, cases: Sequence[CaseData], series: Sequence[Whole] = ()) -> dict[int, str]:
+def remarks(
+    connection: DuckDBPyConnection, cases: Sequence[CaseData], series: Sequence[MetricSeries] = ()
+) -> dict[int, str]:
     """Return what is to be said of the stalls of closed loads, by the id of their case; nothing where there was none.
 
     `connection` has the view `operations`, `series` are all samples of the run.

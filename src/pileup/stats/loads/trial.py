@@ -18,7 +18,7 @@ from pileup.stats.frames.totals import between
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.bottleneck import answers
 from pileup.stats.loads.gauge import Gauge
-from pileup.stats.monitors import Whole, whole_series
+from pileup.stats.monitors import MetricSeries, whole_series
 from pileup.stats.verdicts import resolve
 from pileup.stats.verdicts.case_failure import not_passed as outcomes
 from pileup.stats.verdicts.excuse import Excuse, excuse, of_not_passed
@@ -64,7 +64,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class TrialWindow:
     """The time that is looked at, ns since the epoch, and the phases of what was due in it."""
 
     begin: int
@@ -88,7 +88,7 @@ class Trials:
     conditions: Sequence[Condition]
     most: float
 
-    def judge(self, frames: Iterable[Frame], samples: Sequence[SampleRow], looked: Looked) -> Trial:
+    def judge(self, frames: Iterable[Frame], samples: Sequence[SampleRow], looked: TrialWindow) -> Trial:
         """Return what was seen of one trial, whose load is over; `frames` and `samples` are those since it began."""
         known = [frame for frame in frames if not is_ledger(frame)]
         mine = self._data(known, looked)
@@ -98,12 +98,12 @@ class Trials:
         found = self._excused(mine, figures, whole_series(samples)) if trial.passed is False else None
         return replace(trial, why=found.why, limited=True) if found is not None else trial
 
-    def _data(self, frames: Iterable[Frame], looked: Looked) -> CaseData:
+    def _data(self, frames: Iterable[Frame], looked: TrialWindow) -> CaseData:
         """Return what was seen of the case itself in the time that is looked at, as if that were all of it."""
         mine = [_measured(frame, looked.phases) for frame in frames if frame.case == self.entry.id]
         return CaseData(replace(self.entry, find=None), mine, looked.window)
 
-    def _excused(self, mine: CaseData, figures: Sequence[Figure], series: Sequence[Whole]) -> Excuse | None:
+    def _excused(self, mine: CaseData, figures: Sequence[Figure], series: Sequence[MetricSeries]) -> Excuse | None:
         """Return why a trial did not pass, where that is pileup's: all that was missed must be."""
         counts = mine.measured.counts()
         if _wrong(counts) > self.most * _due(counts):
@@ -128,7 +128,9 @@ class Trials:
             return None
         return Excuse((mine.entry.name,), 1.0, f"({format_count(number)} starts came late, in bunches)")
 
-    def _excuse(self, asked: Condition, mine: CaseData, figure: Figure, series: Sequence[Whole]) -> Excuse | None:
+    def _excuse(
+        self, asked: Condition, mine: CaseData, figure: Figure, series: Sequence[MetricSeries]
+    ) -> Excuse | None:
         def left(cases: Sequence[CaseData]) -> Figure:
             return of_test(asked.check, asked.selected, [each.part for each in cases])
 
@@ -152,7 +154,7 @@ class Trials:
         return Trial(values, True, due=due, not_passed=wrong)
 
     def _seen(
-        self, asked: Condition, mine: CaseData, frames: list[Frame], samples: Sequence[SampleRow], looked: Looked
+        self, asked: Condition, mine: CaseData, frames: list[Frame], samples: Sequence[SampleRow], looked: TrialWindow
     ) -> Figure:
         if asked.gauge is not None:
             near = [row for row in samples if looked.begin <= row.time <= looked.end]

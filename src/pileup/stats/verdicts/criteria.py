@@ -24,7 +24,7 @@ from pileup.stats.frames.exact import RowValues
 from pileup.stats.generator.holdups import Stretch
 from pileup.stats.generator.undisturbed import cut
 from pileup.stats.loads.find import limited_by_generator
-from pileup.stats.monitors import Whole, pooled
+from pileup.stats.monitors import MetricSeries, pooled
 from pileup.stats.verdicts import excuse, grouping, judge, resolve, unrested
 from pileup.stats.verdicts.coverage import Coverage, not_stated
 from pileup.stats.verdicts.resolve import to_base
@@ -37,7 +37,7 @@ MOST_TOLD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedFigure:
     """One figure against the threshold, at one point or for the whole run (`point` is empty)."""
 
     verdict: Verdict
@@ -57,7 +57,7 @@ class Criteria:
     """
 
     cases: list[CaseData]
-    series: list[Whole]
+    series: list[MetricSeries]
     connection: DuckDBPyConnection
     failures: Mapping[str, Sequence[ErrorGroup]] = field(default_factory=dict)
     monitors: frozenset[str] = frozenset()
@@ -72,12 +72,12 @@ class Criteria:
     def judge(self, criterion: CriterionEntry) -> CriterionResult:
         """Return a criterion with its verdict."""
         check, threshold = criterion.check, ""
-        several: list[Judged] = []
+        several: list[JudgedFigure] = []
         lack: Uncovered | None = None
         if check is None:
-            judged = Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
+            judged = JudgedFigure(Verdict.NOT_COVERED, Figure(None, note="not covered"), "it has no check")
         elif isinstance(check, Unreadable):
-            judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), check.problem)
+            judged = JudgedFigure(Verdict.UNKNOWN, Figure(None, note="no figure"), check.problem)
         else:
             try:
                 threshold = check.threshold
@@ -86,7 +86,7 @@ class Criteria:
                 several = self._judge(check, selected, criterion.at, lack)
                 judged = _together(check, several)
             except ValueError as mistake:
-                judged = Judged(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
+                judged = JudgedFigure(Verdict.UNKNOWN, Figure(None, note="no figure"), str(mistake))
         coverage = _coverage(criterion.coverage, lack)
         verdict = Verdict.NOT_COVERED if coverage == "none" else judged.verdict
         points = tuple(
@@ -117,19 +117,19 @@ class Criteria:
 
     def _judge(
         self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]], lack: Uncovered | None
-    ) -> list[Judged]:
+    ) -> list[JudgedFigure]:
         """Return the verdict at each point that is asked for; one for a run without a scan.
 
         What lacks its monitor has no figure; the figure of a test that lacks its faults is told all the same.
         """
         if lack is not None and lack.whole and lack.what != "test":
-            return [Judged(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]
+            return [JudgedFigure(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]
         found = self._figures(check, self._operation_after_all(check, selected), at)
         if lack is not None and lack.whole:
             return [replace(each, verdict=Verdict.NOT_COVERED, reason=lack.reason) for each in found]
         return found
 
-    def _figures(self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]]) -> list[Judged]:
+    def _figures(self, check: Check, selected: Selected, at: Sequence[Mapping[str, str]]) -> list[JudgedFigure]:
         done_once = [data for data in self.cases if data.entry.test == selected.name]
         points = grouping.chosen(self.points, at)
         if self.points and not points:
@@ -168,7 +168,7 @@ class Criteria:
         # A monitor that gave nothing is unknown, not a mistake in the check.
         return found | self.monitors or {name for name in check.path[:1] if name not in tests}
 
-    def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
+    def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> JudgedFigure:
         def figure(cases: Sequence[CaseData]) -> Figure:
             parts = [replace(data.part, rows=self.rows.of(data.entry)) for data in cases]
             return resolve.of_test(check, selected, parts)
@@ -186,7 +186,7 @@ class Criteria:
                 evaluate=figure,
                 failures=self.failures,
             )
-            return Judged(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
+            return JudgedFigure(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
         return judged
 
     def _operations(self, test: str) -> list[str]:
@@ -211,7 +211,7 @@ class Criteria:
         known += sorted({each.metric for each in self.series if each.monitor == selected.name})
         return f"{selected.name} has no operation or number {selected.metric!r}; there are {_few(known)}"
 
-    def _of_monitor(self, check: Check, selected: Selected, group: grouping.Group) -> Judged:
+    def _of_monitor(self, check: Check, selected: Selected, group: grouping.Group) -> JudgedFigure:
         visits = {data.visit for data in group.cases} if group.name else None
         if (rest := unrested.rest(check, selected, self.series, visits)) is not None:
             return _against(check, rest, group.name)
@@ -219,7 +219,7 @@ class Criteria:
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
             reason = self._no_number(check, selected) or _which(selected, named, found, self.series)
-            return Judged(Verdict.UNKNOWN, Figure(None, note=resolve.NOTHING), reason, group.name)
+            return JudgedFigure(Verdict.UNKNOWN, Figure(None, note=resolve.NOTHING), reason, group.name)
         spans = grouping.of_samples(group, selected)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
         figure = resolve.of_values(check, values, dimension)
@@ -227,13 +227,15 @@ class Criteria:
         if not fits:
             given, wanted = check.dimension or "number without a unit", found[0].unit or "no unit"
             reason = f"the value is a {given}, the samples have {wanted}; give the value the unit of the samples"
-            return Judged(Verdict.UNKNOWN, figure, reason, group.name)
+            return JudgedFigure(Verdict.UNKNOWN, figure, reason, group.name)
         if never([each for each in found if visits is None or each.visit in visits]) and check.comparison in (
             "<",
             "<=",
         ):
             reason = "after a fault nothing passed any more"
-            return Judged(Verdict.NOT_MET, Figure(None, dimension, None, len(values), "never"), reason, group.name)
+            return JudgedFigure(
+                Verdict.NOT_MET, Figure(None, dimension, None, len(values), "never"), reason, group.name
+            )
         judged = _against(check, figure, group.name)
         if not judged.verdict.missed:
             return judged
@@ -247,7 +249,7 @@ class Criteria:
         if selected.metric in (HELD, HELD_VALUE, HELD_LEVEL):
             held = excuse.of_held(check, selected, figure, mine, series=self.series, evaluate=again)
             slow = held.words if held else ""
-        return Judged(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
+        return JudgedFigure(Verdict.UNKNOWN, figure, slow, group.name) if slow else judged
 
 
 def _coverage(said: str, lack: Uncovered | None) -> str:
@@ -265,7 +267,7 @@ def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
     return f"pileup was the bottleneck of {_few(slow)}; this figure does not describe the system" if slow else ""
 
 
-def _together(check: Check, several: Sequence[Judged]) -> Judged:
+def _together(check: Check, several: Sequence[JudgedFigure]) -> JudgedFigure:
     """Return the verdict over points: the worst, with the figure that decides, and a reason that names the points."""
     if len(several) == 1:
         (only,) = several
@@ -279,23 +281,23 @@ def _together(check: Check, several: Sequence[Judged]) -> Judged:
     if verdict.met:
         figure = resolve.words(deciding.figure)
         reason = f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
-        return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
+        return JudgedFigure(verdict, deciding.figure, reason, needed=deciding.needed)
     told = [f"{_where(each)}: {_why(each)}" for each in worst[:MOST_TOLD]]
     more = [f"and {len(worst) - MOST_TOLD} more"] if len(worst) > MOST_TOLD else []
     does = "does not hold" if verdict.missed else "is not known"
     reason = f"it {does} at {len(worst)} of {len(several)} points: {'; '.join(told + more)}"
-    return Judged(verdict, deciding.figure, reason, needed=deciding.needed)
+    return JudgedFigure(verdict, deciding.figure, reason, needed=deciding.needed)
 
 
-def _where(judged: Judged) -> str:
+def _where(judged: JudgedFigure) -> str:
     return judged.point or "what was done once"
 
 
-def _why(judged: Judged) -> str:
+def _why(judged: JudgedFigure) -> str:
     return resolve.words(judged.figure) if judged.verdict.missed else judged.reason
 
 
-def _farthest(check: Check, several: Sequence[Judged]) -> Judged:
+def _farthest(check: Check, several: Sequence[JudgedFigure]) -> JudgedFigure:
     """Return the one whose figure is farthest from holding, or nearest to not holding."""
     known = [(value, each) for each in several if (value := _value(each.figure)) is not None]
     if not known:
@@ -314,20 +316,22 @@ def _same(given: str, found: str) -> bool:
     return given == found or (given == checks.BARE and found in ("", "count")) or (given == "count" and found == "")
 
 
-def _against(check: Check, figure: Figure, point: str = "") -> Judged:
+def _against(check: Check, figure: Figure, point: str = "") -> JudgedFigure:
     verdict = judge.against(check, figure)
     told = resolve.words(figure)
     if verdict is Verdict.UNKNOWN:
         known = figure.above is not None
         why = f"it is only known to be {told}" if known else f"{told}: {figure.n} values"
-        return Judged(verdict, figure, why, point)
+        return JudgedFigure(verdict, figure, why, point)
     if verdict.missed:
         reason = f"{check.figure} is {told}, not {check.threshold}"
-        return Judged(verdict, figure, reason, point, judge.needed(check, figure, verdict))
-    return Judged(verdict, figure, "", point, judge.needed(check, figure, verdict))
+        return JudgedFigure(verdict, figure, reason, point, judge.needed(check, figure, verdict))
+    return JudgedFigure(verdict, figure, "", point, judge.needed(check, figure, verdict))
 
 
-def _which(selected: Selected, named: Sequence[Whole], found: Sequence[Whole], known: Sequence[Whole]) -> str:
+def _which(
+    selected: Selected, named: Sequence[MetricSeries], found: Sequence[MetricSeries], known: Sequence[MetricSeries]
+) -> str:
     path = f"{selected.name}.{selected.metric}"
     if len(found) > 1:
         choices = sorted({f"{path}[{each.labels or f'host={each.host}'}]" for each in found})

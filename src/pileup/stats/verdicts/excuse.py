@@ -23,7 +23,7 @@ from pileup.stats.frames.totals import Measured
 from pileup.stats.generator import bottleneck, holdups
 from pileup.stats.generator.holdups import Bar, Stretch
 from pileup.stats.generator.undisturbed import rest, without_failures
-from pileup.stats.monitors import Whole, whole_series
+from pileup.stats.monitors import MetricSeries, whole_series
 from pileup.stats.verdicts import judge
 from pileup.stats.verdicts.case_failure import by_share, most_of
 
@@ -86,7 +86,7 @@ def excuse(
     figure: Figure,
     cases: Sequence[CaseData],
     *,
-    series: Sequence[Whole],
+    series: Sequence[MetricSeries],
     evaluate: Evaluate,
     failures: Mapping[str, Sequence[ErrorGroup]] | None = None,
 ) -> Excuse | None:
@@ -126,7 +126,7 @@ def of_held(
     figure: Figure,
     cases: Sequence[CaseData],
     *,
-    series: Sequence[Whole],
+    series: Sequence[MetricSeries],
     evaluate: Callable[[Sequence[Stretch]], Figure],
 ) -> Excuse | None:
     """Return why what cases held (`held_value`, `held_level`, `held`) and does not meet its check is pileup's, or None.
@@ -146,7 +146,7 @@ def of_held(
     return None if told is None or is_missed(check, left) else replace(told, left=left if left.n else None)
 
 
-def of_not_passed(data: CaseData, series: Sequence[Whole], most: float) -> Excuse | None:
+def of_not_passed(data: CaseData, series: Sequence[MetricSeries], most: float) -> Excuse | None:
     """Return why more than a share `most` of what was due did not pass, e.g. in a trial; None if it is the system's."""
     wrong, due = _wrong(data.measured), _due(data.measured)
     if due == 0 or wrong > most * due:
@@ -195,7 +195,7 @@ def _seconds(data: CaseData) -> float:
     return data.measured.seconds
 
 
-def _stretches(data: CaseData, series: Sequence[Whole], missing: _Missing) -> list[Stretch]:
+def _stretches(data: CaseData, series: Sequence[MetricSeries], missing: _Missing) -> list[Stretch]:
     """Return when pileup did what may be missing; never of a system that does not answer."""
     if not bottleneck.answers(data):
         return []

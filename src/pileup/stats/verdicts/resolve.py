@@ -15,7 +15,7 @@ from pileup.model.check import TIMES, Check, Selected
 from pileup.model.record import Frame
 from pileup.model.results import Figure, Interval
 from pileup.record.tally import Tally
-from pileup.stats.frames.distribution import NEARLY_ALL, TOO_FEW, Due, mean, pooled, quantile
+from pileup.stats.frames.distribution import NEARLY_ALL, TOO_FEW, DueDurations, mean, pooled, quantile
 from pileup.stats.frames.totals import Measured, begun
 from pileup.stats.frames.window import Window
 from pileup.stats.intervals import rates, shares
@@ -48,7 +48,7 @@ class Part:
     timeout: float | None = None
     """What an operation may take, ns."""
 
-    def begun(self, tally: Tally, service: bool = False) -> Due:
+    def begun(self, tally: Tally, service: bool = False) -> DueDurations:
         """Return the response times (with `service` the service times) of all that was begun of an operation."""
         return begun(tally, self.timeout, service)
 
@@ -175,16 +175,16 @@ def _nothing(dimension: str) -> Figure:
     return Figure(None, dimension, None, 0, NOTHING)
 
 
-def _due(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> Due:
+def _due(selected: Selected, tallies: list[tuple[Part, Tally]], parts: Sequence[Part]) -> DueDurations:
     """Return the durations that a check speaks of, of all cases together: what was missed was due, and never begun."""
     service = selected.field in SERVICE
     found = [part.begun(tally, service) for part, tally in tallies]
     missed = sum(part.measured.missed for part in parts) if selected.operation is None and not service else 0
     due = pooled(found, missed)
-    return Due(due.passed) if selected.field in OF_PASSED else due
+    return DueDurations(due.passed) if selected.field in OF_PASSED else due
 
 
-def of_passed(figure: Figure, due: Due) -> Figure:
+def of_passed(figure: Figure, due: DueDurations) -> Figure:
     """Return a figure of what passed alone, which says so where more than 1 % did not."""
     return replace(figure, passed=due.share) if due.share < NEARLY_ALL else figure
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pileup.model.check import Check, Selected
 from pileup.model.rest import COOLDOWN, STILL_BUSY, TIME_TO_IDLE
 from pileup.model.results import Figure
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts.resolve import of_values, to_base
 
 TIME = "time"
@@ -32,7 +32,7 @@ class _Times:
     known: NDArray[np.bool_]
 
 
-def rest(check: Check, selected: Selected, series: Sequence[Whole], visits: Visits) -> Figure | None:
+def rest(check: Check, selected: Selected, series: Sequence[MetricSeries], visits: Visits) -> Figure | None:
     """Return a figure of the time to rest; None for one of another metric, and where the system always came to rest."""
     if (selected.name, selected.metric) != (COOLDOWN, TIME_TO_IDLE):
         return None
@@ -64,7 +64,7 @@ def _is_known(check: Check, value: float, least: float, times: _Times) -> bool:
             return False
 
 
-def _times(series: Sequence[Whole], visits: Visits) -> _Times:
+def _times(series: Sequence[MetricSeries], visits: Visits) -> _Times:
     found: list[tuple[int, float, bool]] = []
     for each in series:
         told = each.monitor == COOLDOWN and each.metric in (TIME_TO_IDLE, STILL_BUSY)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pileup.model import check as checks
 from pileup.model.suite import FaultSpec, TargetSpec, TestSpec
 from pileup.suite import instances
-from pileup.suite.bind import Bound, Draft
+from pileup.suite.bind import BoundPart, Draft
 from pileup.suite.formats.tree import Mapping, Sequence, where
 from pileup.suite.problems import Problems, near, parts, shown
 from pileup.suite.rules.attached import is_attached
@@ -44,7 +44,7 @@ class BesideRules:
                 seen |= {fault.name} if fault.name else set()
         self._check_cooldown()
 
-    def _check_with(self, test: Bound[TestSpec], name: str, number: int) -> None:
+    def _check_with(self, test: BoundPart[TestSpec], name: str, number: int) -> None:
         at = where(test.node, ("with", number))
         main = self._tests.get(name)
         if name == test.spec.name:
@@ -72,7 +72,7 @@ class BesideRules:
                     waiting.append(each)
         return False
 
-    def _check_scopes(self, test: Bound[TestSpec]) -> None:
+    def _check_scopes(self, test: BoundPart[TestSpec]) -> None:
         scopes = {self._tests[name].spec.scope for name in test.spec.with_ if name in self._tests}
         if len(scopes) > 1:
             at = where(test.node, ("with",))

@@ -10,7 +10,7 @@ from pileup.model.suite import MonitorSpec, TargetSpec, TestSpec
 from pileup.plugin import Monitor, Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
-from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, Node, Scalar
 from pileup.suite.problems import Problems, near, shown
 from pileup.suite.rules.attached import is_attached
@@ -48,7 +48,7 @@ class PluginRules:
         check_reports(self._draft, self._plugins)
         ScanRules(self._draft, self._plugins, self._common).check()
 
-    def _check_test(self, test: Bound[TestSpec]) -> None:
+    def _check_test(self, test: BoundPart[TestSpec]) -> None:
         cls = self._plugins.find(instances.class_of_test, test.spec.use, test.node, "use")
         self._targets.check_target_of(test, cls)
         if cls is None:
@@ -68,7 +68,7 @@ class PluginRules:
 
             self._plugins.attempt(cls, make, options)
 
-    def _note_operations(self, test: Bound[TestSpec], made: Test) -> None:
+    def _note_operations(self, test: BoundPart[TestSpec], made: Test) -> None:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
         steered = test.spec.load.steered_by  # has numbers of what is held or found, beside its operations
         if made.native() and not steered and not scanned & {test.spec.name, "options"}:
@@ -78,7 +78,7 @@ class PluginRules:
                 return
             self.operations[test.spec.name] = frozenset({ITERATION, *OWN_WAITS, *(step.operation for step in steps)})
 
-    def _merged(self, test: Bound[TestSpec], cls: type) -> Mapping:
+    def _merged(self, test: BoundPart[TestSpec], cls: type) -> Mapping:
         """Return the options of a test as instances.merged_options merges them, with their places."""
         given = test.node.entries.get("options")
         own = given if isinstance(given, Mapping) else Mapping({}, test.node.at)
@@ -89,7 +89,7 @@ class PluginRules:
             entries[instances.LAYERS], keys[instances.LAYERS] = layers, layers.at
         return Mapping(entries, own.at, keys)
 
-    def _in_layers(self, test: Bound[TestSpec]) -> bool:
+    def _in_layers(self, test: BoundPart[TestSpec]) -> bool:
         """Whether a test presses the layers that the suite names."""
         suite = self._draft.suite
         return suite is not None and instances.in_layers(suite, test.spec, self._plugins.folder) is not test.spec
@@ -116,7 +116,7 @@ class PluginRules:
                 expected = near(name, self._known, "an option of a test")
                 self._plugins.problems.add(at, f"no test has an option {shown(name)}", expected)
 
-    def _check_monitor(self, monitor: Bound[MonitorSpec]) -> None:
+    def _check_monitor(self, monitor: BoundPart[MonitorSpec]) -> None:
         watches, targets = monitor.spec.watches, self._draft.names("targets")
         if watches is not None and watches not in targets:
             known = f"one of {', '.join(targets)}" if targets else "`targets` in the suite"
@@ -133,7 +133,7 @@ class PluginRules:
         if self._plugins.check_options(cls, options, node.at, MonitorSpec.model_fields):
             self._plugins.attempt(cls, lambda: cls(**plain(options)), options)
 
-    def _check_watched(self, monitor: Bound[MonitorSpec], cls: type[Monitor], target: Node | None) -> None:
+    def _check_watched(self, monitor: BoundPart[MonitorSpec], cls: type[Monitor], target: Node | None) -> None:
         """Check that what a monitor watches is a target, and that it is watched from here."""
         if not isinstance(target, Scalar):
             return
@@ -157,7 +157,7 @@ class PluginRules:
         except Exception:  # told where its kind is checked
             return True
 
-    def _check_attached(self, monitor: Bound[MonitorSpec], cls: type[Monitor], target: Scalar) -> None:
+    def _check_attached(self, monitor: BoundPart[MonitorSpec], cls: type[Monitor], target: Scalar) -> None:
         """Check that a monitor at another host knows by what it finds processes there."""
         words = cls.instead_of_target
         if monitor.spec.host is not None and not any(word in monitor.node.entries for word in words):

@@ -16,7 +16,7 @@ from pileup.model.loads.hold import Hold
 from pileup.model.suite import NEVER, MonitorSpec, TestSpec
 from pileup.model.units import format_time
 from pileup.suite import instances
-from pileup.suite.bind import Bound, Draft
+from pileup.suite.bind import BoundPart, Draft
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.order import circles
 from pileup.suite.problems import COMPARED, Position, Problems, near, parts, shown
@@ -141,7 +141,7 @@ def _faults_of(draft: Draft) -> tuple[str, ...]:
     return tuple(name.text if isinstance(name, Scalar) else str(place) for place, name in enumerate(names, 1))
 
 
-def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, problems: Problems) -> None:
+def _check_hold(draft: Draft, test: BoundPart[TestSpec], hold: Hold, names: _Names, problems: Problems) -> None:
     """What is held must be known, and a monitor's samples must not be rarer than the looks at them."""
     node = where(test.node, ("load", "hold", "metric"))
     try:
@@ -161,7 +161,7 @@ def _check_hold(draft: Draft, test: Bound[TestSpec], hold: Hold, names: _Names, 
         )
 
 
-def _check_find(draft: Draft, test: Bound[TestSpec], find: Find, names: _Names, problems: Problems) -> None:
+def _check_find(draft: Draft, test: BoundPart[TestSpec], find: Find, names: _Names, problems: Problems) -> None:
     """What must hold at a level must be known, and a trial must be long enough for a monitor to be sampled in it."""
     place = where(test.node, ("load", "find", "while"))
     try:

@@ -6,7 +6,7 @@ from pileup.model.report_spec import ReportSpec
 from pileup.plugin import Report
 from pileup.record import report_names
 from pileup.suite import instances
-from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problems import shown
 from pileup.suite.rules.plugin_options import Plugins, called
@@ -25,7 +25,7 @@ def check_reports(draft: Draft, plugins: Plugins) -> None:
             _check_name(report, cls, plugins, names)
 
 
-def _check_options(report: Bound[ReportSpec], cls: type[Report], plugins: Plugins) -> None:
+def _check_options(report: BoundPart[ReportSpec], cls: type[Report], plugins: Plugins) -> None:
     node = report.node
     own = {name: value for name, value in node.entries.items() if name not in ReportSpec.model_fields}
     options = Mapping(own, node.at, node.keys)
@@ -33,7 +33,7 @@ def _check_options(report: Bound[ReportSpec], cls: type[Report], plugins: Plugin
         plugins.attempt(cls, lambda: cls(**plain(options)), options)
 
 
-def _check_name(report: Bound[ReportSpec], cls: type[Report], plugins: Plugins, names: dict[str, int]) -> None:
+def _check_name(report: BoundPart[ReportSpec], cls: type[Report], plugins: Plugins, names: dict[str, int]) -> None:
     """Check that the file of a report has a name of its own that a report may have; `names` -> line of the first."""
     given = report.spec.to is not None
     name = report.spec.to if report.spec.to is not None else cls.file_name

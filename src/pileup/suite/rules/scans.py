@@ -12,7 +12,7 @@ from pileup.model.loads.load import Load
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin.options import declared
 from pileup.suite import instances
-from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, report
 from pileup.suite.problems import Problems, near, shown
@@ -93,13 +93,13 @@ class ScanRules:
             if axis.word not in test.spec.options:
                 self._check_option(axis, node, test)
 
-    def _options(self, test: Bound[TestSpec]) -> set[str]:
+    def _options(self, test: BoundPart[TestSpec]) -> set[str]:
         try:
             return set(declared(instances.class_of_test(test.spec.use, self._plugins.folder)))
         except Exception:  # told where the test is checked
             return set()
 
-    def _check_option(self, axis: Axis, node: Sequence, test: Bound[TestSpec] | None) -> None:
+    def _check_option(self, axis: Axis, node: Sequence, test: BoundPart[TestSpec] | None) -> None:
         if test is None or not self._options(test):
             return
         cls = instances.class_of_test(test.spec.use, self._plugins.folder)
@@ -158,7 +158,7 @@ class ScanRules:
         except Exception:  # told where the target is checked
             return {}
 
-    def _check_launch(self, axis: Axis, node: Sequence, target: Bound[TargetSpec]) -> None:
+    def _check_launch(self, axis: Axis, node: Sequence, target: BoundPart[TargetSpec]) -> None:
         given = target.node.entries.get("launch")
         entries = dict(given.entries) if isinstance(given, Mapping) else {}
         try:
@@ -183,7 +183,7 @@ class ScanRules:
             told = f"{points} points x {suite.repeat} repeats x {suite.loop} loops x {len(suite.tests)} tests"
             self._problems.add(at, f"{told} make {number} cases", f"at most {MOST_CASES}", "vary less at a time")
 
-    def _check_at(self, criterion: Bound[CriterionSpec]) -> None:
+    def _check_at(self, criterion: BoundPart[CriterionSpec]) -> None:
         node = criterion.node.entries.get("at")
         for item in node.items if isinstance(node, Sequence) else []:
             if not isinstance(item, Mapping):

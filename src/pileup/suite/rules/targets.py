@@ -12,7 +12,7 @@ from pileup.plugin import Target, Test
 from pileup.plugin.options import named_targets
 from pileup.suite import instances
 from pileup.suite import kinds as schemes
-from pileup.suite.bind import Bound, Draft, plain
+from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.problems import Position, near, parts, shown
 from pileup.suite.rules.plugin_options import Plugins
@@ -50,7 +50,7 @@ class TargetRules:
             self._check_launch(target, cls)
             self._check_disk(name, target, cls)
 
-    def _check_address(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
+    def _check_address(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         spec, node = target.spec, target.node
         if spec.url is not None and spec.launch is not None:
             self._problems.add(node.keys["launch"], f"target {shown(name)} has a url and is launched", "one of the two")
@@ -63,7 +63,7 @@ class TargetRules:
             expected = "credentials: {user: …, password: …}"
             self._problems.add(where(node, ("url",)), "a password in a url", expected, "urls are shown and recorded")
 
-    def _check_url(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
+    def _check_url(self, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         """Check that a kind of target can be at such an address."""
         spec = target.spec
         if not spec.url or "url" in target.left_out or _has_password(spec.url):
@@ -76,7 +76,7 @@ class TargetRules:
         except ValueError as problem:
             self._problems.add(at, *parts(str(problem)), "correct the url")
 
-    def _check_like(self, name: str, target: Bound[TargetSpec]) -> None:
+    def _check_like(self, name: str, target: BoundPart[TargetSpec]) -> None:
         node = target.node.entries.get("like")
         if target.spec.like is None or not isinstance(node, Scalar):
             return
@@ -87,7 +87,7 @@ class TargetRules:
             told = f"target {shown(name)} is like {shown(target.spec.like)}"
             self._problems.add(node.at, told, near(target.spec.like, others, "the name of another target"))
 
-    def _check_launch(self, target: Bound[TargetSpec], cls: type[Target]) -> None:
+    def _check_launch(self, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         settings = target.spec.launch
         node = target.node.entries.get("launch")
         if settings is None or not isinstance(node, Mapping):
@@ -99,7 +99,7 @@ class TargetRules:
 
         self._plugins.attempt(cls, start, node, "launch", cls.launch_settings)
 
-    def _check_disk(self, name: str, target: Bound[TargetSpec], cls: type[Target]) -> None:
+    def _check_disk(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
         """A disk of its own is for a server that pileup starts, of a kind that knows what to put there."""
         if target.spec.disk is None:
             return
@@ -113,7 +113,7 @@ class TargetRules:
                 told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"
                 self._problems.add(at, told, "a kind that has one, or no `disk`")
 
-    def check_target_of(self, test: Bound[TestSpec], cls: type[Test] | None) -> None:
+    def check_target_of(self, test: BoundPart[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""
         names = self._draft.names("targets")
         wanted = test.spec.target
@@ -134,7 +134,7 @@ class TargetRules:
             return
         self._check_fit(test, cls, wanted or names[0])
 
-    def _scanned(self, test: Bound[TestSpec]) -> Iterator[Sequence]:
+    def _scanned(self, test: BoundPart[TestSpec]) -> Iterator[Sequence]:
         """Yield the axes of the scan that say which target a test is for."""
         scan = self._draft.tree.entries.get("scan")
         for name, node in scan.entries.items() if isinstance(scan, Mapping) else ():
@@ -153,7 +153,7 @@ class TargetRules:
                 self._problems.add(at, f"{shown(name)} of kind {shown(kind)} keeps no files", "a target that does")
         return bool(named)
 
-    def check_steps(self, test: Bound[TestSpec], made: Test, second: bool = False) -> None:
+    def check_steps(self, test: BoundPart[TestSpec], made: Test, second: bool = False) -> None:
         """Check that the client chosen for a target can do what a native test does there; `second`: the engine too."""
         names = self._draft.names("targets")
         name = test.spec.target or (names[0] if len(names) == 1 and made.needs else "")
@@ -178,7 +178,7 @@ class TargetRules:
             return cls(spec.url or "", spec.credentials, **spec.options)
         return None
 
-    def _check_fit(self, test: Bound[TestSpec], cls: type[Test], name: str, at: Position | None = None) -> None:
+    def _check_fit(self, test: BoundPart[TestSpec], cls: type[Test], name: str, at: Position | None = None) -> None:
         if name not in self._classes or cls.needs in self._offers(name):
             return
         kind = self._draft.targets[name].spec.kind

@@ -13,7 +13,7 @@ from pileup.builtin.arc.accounting import Accounting
 from pileup.builtin.arc.control_folder import Control
 from pileup.builtin.arc.identities import Authority
 from pileup.builtin.arc.jobs import times_of
-from pileup.builtin.arc.known_jobs import Book, Entry
+from pileup.builtin.arc.known_jobs import Entry, JobIndex
 from pileup.builtin.arc.rest import Rest
 from pileup.builtin.arc.target import ArcTarget
 from pileup.model.errors import Failed, Refused, TargetError
@@ -103,7 +103,7 @@ def test_users_are_files_of_a_folder(identities: Path) -> None:
 
 
 def test_a_book_knows_names_and_owners() -> None:
-    book = Book()
+    book = JobIndex()
     book.note([Entry("1", "a", "jane"), Entry("2", "a", "")])
     book.note([Entry("1", "other", "joe")])
     assert book.ids("a") == ["1", "2"]

@@ -15,7 +15,7 @@ from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.undo import mend, would_mend
-from pileup.run.recovery.undo_kinds import Reach
+from pileup.run.recovery.undo_kinds import UndoReach
 from pileup.suite import load
 from tests.servers.practice_batch import practice_batch
 
@@ -62,18 +62,18 @@ def test_what_was_handed_over_is_taken_back_once(tmp_path: Path) -> None:
         folder = left(tmp_path, batch.target)
         assert held(batch.target) == ["1", "3"]
         told = "delegations that newcomers has left on target ce are taken back"
-        assert would_mend(folder, TRUSTED, Reach.ALL) == [told]
-        assert mend(folder, TRUSTED, Reach.SETTINGS) == []
-        assert [str(each) for each in mend(folder, TRUSTED, Reach.ALL)] == [told]
+        assert would_mend(folder, TRUSTED, UndoReach.ALL) == [told]
+        assert mend(folder, TRUSTED, UndoReach.SETTINGS) == []
+        assert [str(each) for each in mend(folder, TRUSTED, UndoReach.ALL)] == [told]
         assert held(batch.target) == []
-        assert mend(folder, TRUSTED, Reach.ALL) == []
+        assert mend(folder, TRUSTED, UndoReach.ALL) == []
 
 
 @pytest.mark.parametrize(("cleanup", "private"), [("never", False), ("always", True)])
 def test_what_the_suite_keeps_stays(tmp_path: Path, cleanup: str, private: bool) -> None:
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target, cleanup, private)
-        assert mend(folder, TRUSTED, Reach.ALL) == []
+        assert mend(folder, TRUSTED, UndoReach.ALL) == []
         assert held(batch.target) == ["1", "3"]
         assert open_intents(folder) == []
 
@@ -82,7 +82,7 @@ def test_a_system_that_takes_none_back_lets_them_expire(tmp_path: Path, monkeypa
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target)
         monkeypatch.setattr(PracticeBatchTarget, "revoke", BatchTarget.revoke)
-        (mended,) = mend(folder, TRUSTED, Reach.ALL)
+        (mended,) = mend(folder, TRUSTED, UndoReach.ALL)
         assert str(mended) == "delegations that newcomers has left on target ce stay until they expire"
         assert open_intents(folder) == []
 
@@ -94,6 +94,6 @@ def test_what_cannot_be_taken_back_stays_open(tmp_path: Path, monkeypatch: pytes
     with practice_batch(tmp_path, slots=0) as batch:
         folder = left(tmp_path, batch.target)
         monkeypatch.setattr(PracticeBatchTarget, "revoke", refuse)
-        (mended,) = mend(folder, TRUSTED, Reach.ALL)
+        (mended,) = mend(folder, TRUSTED, UndoReach.ALL)
         assert "2 delegations stay, such as 1: 1 is dear to me; expected none (they expire)" in mended.problem
         assert len(open_intents(folder)) == 1

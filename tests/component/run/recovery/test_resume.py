@@ -12,8 +12,8 @@ from pileup.record import RunFolder
 from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery import leftovers, registry
 from pileup.run.recovery.ownership import Trust
-from pileup.run.recovery.resume import Earlier, take_up
-from pileup.run.recovery.undo_kinds import Reach
+from pileup.run.recovery.resume import EarlierSessions, take_up
+from pileup.run.recovery.undo_kinds import UndoReach
 from pileup.suite import load
 
 SUITE = """
@@ -57,7 +57,7 @@ class Broken:
         for name in names:
             self.folder.journal("objects", "made", case=name, target="", cleanup="always", remove={"steps": []})
 
-    def take_up(self, **values: str) -> Earlier:
+    def take_up(self, **values: str) -> EarlierSessions:
         return take_up(self.folder.path, values)
 
 
@@ -66,7 +66,7 @@ def broken(tmp_path: Path) -> Broken:
     return Broken(tmp_path)
 
 
-def again(earlier: Earlier) -> list[str]:
+def again(earlier: EarlierSessions) -> list[str]:
     return [case.name for case in earlier.plan.cases if case.id not in earlier.done]
 
 
@@ -167,7 +167,7 @@ def test_s5_a_run_that_the_registry_does_not_know_is_taken_up_when_the_user_says
 def test_s12_a_run_that_is_taken_up_keeps_its_lock(broken: Broken) -> None:
     earlier = broken.take_up()
     assert leftovers.alive(broken.folder)
-    assert leftovers.put_right(broken.folder, Trust.of(broken.folder), Reach.ALL) == []
+    assert leftovers.put_right(broken.folder, Trust.of(broken.folder), UndoReach.ALL) == []
     earlier.held.lock.release(done=False)
     with pytest.raises(UsageError, match="not what this run began with"):
         (broken.file.write_text(SUITE + "seed: 5\n"), broken.take_up())

@@ -24,7 +24,7 @@ from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.reload import reload
 from pileup.run.recovery.undo import mend, would_mend
-from pileup.run.recovery.undo_kinds import Reach
+from pileup.run.recovery.undo_kinds import UndoReach
 from pileup.run.servers import processes
 from pileup.run.servers.processes import MARK, Identity
 from pileup.run.servers.scratch import make as make_scratch
@@ -48,7 +48,7 @@ TRUSTED = Trust(None, given=True)
 
 def undo(folder: RunFolder, objects: bool) -> list[str]:
     """Return in words what was put right."""
-    return [str(each) for each in mend(folder, TRUSTED, Reach.ALL if objects else Reach.SETTINGS)]
+    return [str(each) for each in mend(folder, TRUSTED, UndoReach.ALL if objects else UndoReach.SETTINGS)]
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_server_is_ended_with_all_that_it_started(
     folder, (process, identity) = begin(), server
     intent = folder.journal("server", "begun", target="se", process="server", mark=f"mark-{os.getpid()}")
     folder.journal("server", "started", of=intent, **known(identity))
-    assert would_mend(folder, TRUSTED, Reach.ALL) == [f"the server of target se (pid {process.pid}) is ended"]
+    assert would_mend(folder, TRUSTED, UndoReach.ALL) == [f"the server of target se (pid {process.pid}) is ended"]
     assert process.poll() is None
     assert undo(folder, objects=False) == [f"the server of target se (pid {process.pid}) is ended"]
     assert process.wait(10) == -signal.SIGTERM
@@ -341,7 +341,7 @@ def test_s5_the_next_start_tells_of_settings_and_executes_nothing_of_a_suite(beg
     assert len(leftovers.sweep()) == 1, "it is told as long as it is so"
     trust = Trust.of(folder)
     told.clear()
-    mended = leftovers.put_right(folder, trust, Reach.ALL, tell=told.append)
+    mended = leftovers.put_right(folder, trust, UndoReach.ALL, tell=told.append)
     assert [str(each) for each in mended] == ["the setting level of target se is set back to 2"]
     assert (tmp_path / "level").read_text() == "2"
     assert told == [f"loads the suite {tmp_path}/suite.yaml", f"executes {tmp_path}/data/../set 2"], "shown before"
@@ -354,7 +354,7 @@ def test_s7_a_run_that_goes_on_is_let_alone(begin: Begin) -> None:
     scratch = make_scratch(folder.nonce)
     folder.journal("scratch", "made", target="mine", path=str(scratch))
     assert leftovers.sweep() == []
-    assert leftovers.put_right(folder, Trust.of(folder), Reach.ALL) == []
+    assert leftovers.put_right(folder, Trust.of(folder), UndoReach.ALL) == []
     assert scratch.exists()
     leftovers.unregister(held)
     assert len(leftovers.sweep()) == 1
@@ -370,7 +370,7 @@ def test_s5_a_copy_of_a_run_is_not_that_run(begin: Begin, tmp_path: Path) -> Non
     assert copy.nonce == folder.nonce
     assert not Trust.of(copy).granted
     with pytest.raises(UsageError, match="is not in your registry of runs"):
-        leftovers.put_right(copy, Trust.of(copy), Reach.ALL)
+        leftovers.put_right(copy, Trust.of(copy), UndoReach.ALL)
     assert scratch.exists()
     shutil.rmtree(folder.path)
     assert leftovers.sweep() == []
@@ -400,7 +400,7 @@ def test_s5_a_suite_that_has_changed_is_not_loaded(begin: Begin, tmp_path: Path)
     folder.journal("setting", "changed", target="se", setting="level", value="9", before="2")
     (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
     (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: './mine.py:A'}]\n")
-    (told,) = leftovers.put_right(folder, Trust.of(folder), Reach.ALL)
+    (told,) = leftovers.put_right(folder, Trust.of(folder), UndoReach.ALL)
     assert "is not what this run began with" in told.problem
     assert not (tmp_path / "executed").exists()
 

@@ -14,7 +14,7 @@ from pileup.record import RunFolder
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.undo import mend
-from pileup.run.recovery.undo_kinds import Reach
+from pileup.run.recovery.undo_kinds import UndoReach
 from pileup.run.servers import disks
 from pileup.run.servers.supervisor import Supervisor
 from tests.component.run.servers.test_supervisor import READY, URL, python, states, until
@@ -107,7 +107,7 @@ def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> N
     folder = RunFolder.create(tmp_path / "runs", "t", 0)
     folder.save(run_of({"targets": [], "cases": []}))
     other = folder.journal("disk", "made", target="ce", path=str(disk))
-    (told,) = mend(folder, Trust(None, given=True), Reach.OWN)
+    (told,) = mend(folder, Trust(None, given=True), UndoReach.OWN)
     assert f"{disk} is no disk of this run" in told.problem
     folder.journal("disk", "removed", of=other)
     disk = folder.path / "servers" / "ce" / "disk"
@@ -116,9 +116,9 @@ def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> N
     folder.journal("disk", "made", target="ce", path=str(disk))
     (disk / "job").touch()
     with (disk / "job").open():  # somebody still looks at it
-        assert [str(each) for each in mend(folder, Trust(None, given=True), Reach.OWN)] == [
+        assert [str(each) for each in mend(folder, Trust(None, given=True), UndoReach.OWN)] == [
             f"the disk {disk} of target ce is taken away"
         ]
     assert not disks.mounted(disk)
     assert list(open_intents(folder)) == []
-    assert mend(folder, Trust(None, given=True), Reach.OWN) == []
+    assert mend(folder, Trust(None, given=True), UndoReach.OWN) == []

@@ -9,7 +9,7 @@ import pytest
 from pileup.model.errors import TargetError
 from pileup.plugin import File
 from pileup.run.servers import disks
-from pileup.run.servers.placeholders import Filling
+from pileup.run.servers.placeholders import PlaceholderValues
 from pileup.run.servers.scratch import is_of, remove
 from tests.support import give_up
 
@@ -17,12 +17,12 @@ USER = "nobody"
 
 
 @pytest.fixture
-def filling(tmp_path: Path) -> Filling:
+def filling(tmp_path: Path) -> PlaceholderValues:
     """The folder of a server of another user, where pileup is root; else of our own."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "file").write_text("theirs")
     (tmp_path / "outside" / "file").chmod(0o644)
-    return Filling(tmp_path / "se", USER)
+    return PlaceholderValues(tmp_path / "se", USER)
 
 
 def state(folder: Path) -> list[tuple[str, int, int, bytes]]:
@@ -43,7 +43,7 @@ def state(folder: Path) -> list[tuple[str, int, int, bytes]]:
     ],
 )
 def test_s8_nothing_is_written_or_given_away_through_a_link(
-    filling: Filling, tmp_path: Path, link: str, file: File
+    filling: PlaceholderValues, tmp_path: Path, link: str, file: File
 ) -> None:
     filling.write(())
     (filling.folder / link).parent.mkdir(exist_ok=True)
@@ -54,7 +54,9 @@ def test_s8_nothing_is_written_or_given_away_through_a_link(
     assert state(tmp_path / "outside") == before
 
 
-def test_s8_a_link_in_the_place_of_a_file_goes_and_what_it_led_to_stays(filling: Filling, tmp_path: Path) -> None:
+def test_s8_a_link_in_the_place_of_a_file_goes_and_what_it_led_to_stays(
+    filling: PlaceholderValues, tmp_path: Path
+) -> None:
     filling.write(())
     (filling.folder / "key").symlink_to(tmp_path / "outside" / "file")
     before = state(tmp_path / "outside")
@@ -65,7 +67,7 @@ def test_s8_a_link_in_the_place_of_a_file_goes_and_what_it_led_to_stays(filling:
     assert found.st_uid == (pwd.getpwnam(USER).pw_uid if os.geteuid() == 0 else os.geteuid())
 
 
-def test_files_that_are_kept_stay_and_folders_get_their_mode(filling: Filling) -> None:
+def test_files_that_are_kept_stay_and_folders_get_their_mode(filling: PlaceholderValues) -> None:
     filling.write((File("deep/er/key", "one", keep=True), File("deep/bin", mode=0o711)))
     filling.write((File("deep/er/key", "two", keep=True), File("deep/bin", mode=0o700)))
     assert (filling.folder / "deep/er/key").read_text() == "one"
@@ -74,7 +76,7 @@ def test_files_that_are_kept_stay_and_folders_get_their_mode(filling: Filling) -
 
 def test_the_short_folder_bears_the_nonce_and_is_removed(tmp_path: Path) -> None:
     nonce = "0123456789abcdef" * 2
-    filling = Filling(tmp_path / "se", USER, nonce)
+    filling = PlaceholderValues(tmp_path / "se", USER, nonce)
     path = Path(filling.fill("{short}"))
     assert path.name.startswith("pileup-0123456789ab-")
     assert path == Path(filling.fill("{short}"))
@@ -87,7 +89,7 @@ def test_the_short_folder_bears_the_nonce_and_is_removed(tmp_path: Path) -> None
     assert not path.exists()
 
 
-def test_s8_a_disk_is_mounted_on_no_link_and_filled_through_none(filling: Filling, tmp_path: Path) -> None:
+def test_s8_a_disk_is_mounted_on_no_link_and_filled_through_none(filling: PlaceholderValues, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         give_up("only root may mount")
     filling.write(())

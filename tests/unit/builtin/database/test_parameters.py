@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from pileup.builtin.database.parameters import Moment, Parameter, Values
+from pileup.builtin.database.parameters import DrawContext, Parameter, Values
 
 ADAPTER: TypeAdapter[Values] = TypeAdapter(Parameter)
 
 
 def drawn(given: Any, number: int = 0, seed: str = "1") -> Any:
-    return ADAPTER.validate_python(given).draw(Moment(random.Random(f"{seed} {number}"), number, "f00"))
+    return ADAPTER.validate_python(given).draw(DrawContext(random.Random(f"{seed} {number}"), number, "f00"))
 
 
 @pytest.mark.parametrize(

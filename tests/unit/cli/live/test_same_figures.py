@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pileup._core._native import Histogram
-from pileup.cli.live.state import Watcher
+from pileup.cli.live.state import FolderWatcher
 from pileup.cli.live.tally import HISTORY, NEVER, OPEN, RECENT, CaseTally
 from pileup.model import check as checks
 from pileup.model.manifest import Manifest
@@ -226,7 +226,7 @@ def with_cases_that_go_on(path: Path) -> Manifest:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_folder_that_grows_is_shown_as_it_is_reported(golden: Path, seed: int) -> None:
     """Bytes of the tables come in random pieces, torn anywhere: what is shown at the end is what is reported."""
-    chance, watcher = random.Random(seed), Watcher(golden, lambda: BEGIN)
+    chance, watcher = random.Random(seed), FolderWatcher(golden, lambda: BEGIN)
     for table in (golden / "frames").iterdir():
         whole = (GOLDEN / "frames" / table.name).read_bytes()
         edges = sorted({*(chance.randrange(len(whole)) for _ in range(12)), len(whole)})
@@ -246,7 +246,7 @@ def test_frames_that_come_while_run_json_is_read_are_not_taken_for_trials(tmp_pa
     entry = case_of({"name": "copy", "test": "copy", "started": BEGIN, "find": {"trials": [], "measuring": None}})
     run = replace(with_case(folder), cases=(entry,))
     folder.save(run)
-    watcher = Watcher(folder.path, lambda: BEGIN)
+    watcher = FolderWatcher(folder.path, lambda: BEGIN)
     watcher.look()
     assert watcher._folder is not None
     read = watcher._folder.manifest

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from pileup._core._native import Histogram
 from pileup.cli.live.screen import clock, screen, sparkline
-from pileup.cli.live.state import State, Watcher
+from pileup.cli.live.state import FolderWatcher, State
 from pileup.cli.live.tally import CaseTally
 from pileup.cli.live.view import Lines, LiveView, watch
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
@@ -58,7 +58,7 @@ class Growing:
             ],
         }
         self.folder.save(run_of(self.info))
-        self.watcher = Watcher(self.folder.path, lambda: self.now)
+        self.watcher = FolderWatcher(self.folder.path, lambda: self.now)
 
     def begins(self, case: int) -> None:
         name = self.info["cases"][case - 1]["name"]
@@ -275,7 +275,7 @@ def test_many_finished_cases_leave_room_for_the_rest(run: Growing) -> None:
 
 
 def test_a_folder_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path / "none", lambda: BEGIN)
+    watcher = FolderWatcher(tmp_path / "none", lambda: BEGIN)
     assert screen(watcher.look(), 80, 24)[0].plain.startswith("starting")
 
 

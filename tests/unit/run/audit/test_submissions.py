@@ -15,12 +15,12 @@ from pileup.model.errors import Ambiguous, RecordError
 from pileup.model.record import ClaimRow
 from pileup.plugin.batch import BatchTarget, Claim, Delegation, Fate, Finding, Job, JobState
 from pileup.record import RunFolder
-from pileup.run.audit.lookup import Bounds
+from pileup.run.audit.lookup import AuditLimits
 from pileup.run.audit.submissions import Audits, failed_share, lost_share
 from pileup.run.manifest import ManifestWriter
 from pileup.run.manifest_start import first_manifest
 from pileup.run.recovery.intents import open_intents
-from pileup.run.stop import Haste, Stop
+from pileup.run.stop import Stop, StopMode
 from pileup.stats.audits import audits
 from pileup.suite import load
 from tests.unit.run.batch_bank import Bank
@@ -38,7 +38,7 @@ tests:
 faults:
   - {at: 1 s, do: command, run: "true", name: crash}
 """
-QUICK = Bounds(whole=5, patience=0, settle=0)
+QUICK = AuditLimits(whole=5, patience=0, settle=0)
 DONE = JobState.COMPLETED
 
 
@@ -68,7 +68,7 @@ class Numbers:
 class Stage:
     """A run folder with claims, and what audits need."""
 
-    def __init__(self, path: Path, bounds: Bounds = QUICK, **targets: BatchTarget) -> None:
+    def __init__(self, path: Path, bounds: AuditLimits = QUICK, **targets: BatchTarget) -> None:
         (path / "suite.yaml").write_text(SUITE)
         plan = load(path / "suite.yaml")
         self.folder = RunFolder.create(path / "runs", "audit", 0)
@@ -110,7 +110,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """Makes the stage of a test: `make(bounds, NAME=bank)`."""
     made: list[Stage] = []
 
-    def make(bounds: Bounds = QUICK, **targets: BatchTarget) -> Stage:
+    def make(bounds: AuditLimits = QUICK, **targets: BatchTarget) -> Stage:
         made.append(Stage(tmp_path, bounds, **targets))
         return made[-1]
 
@@ -186,7 +186,7 @@ def test_what_is_not_found_is_looked_up_again(make: Make) -> None:
 def test_a_target_that_does_not_answer_is_asked_again(make: Make) -> None:
     bank = Bank(accounts=[job("a")])
     bank.down = [Ambiguous("no answer"), OSError("gone")]
-    stage = make(Bounds(whole=20, patience=10, settle=0), ce=bank)
+    stage = make(AuditLimits(whole=20, patience=10, settle=0), ce=bank)
     stage.claim("a")
     (told,) = stage.end()
     assert (told.looked, told.problem, bank.pages) == (1, "", [1, 1, 1])
@@ -237,11 +237,11 @@ def test_after_a_fault_the_newest_claims_come_first(make: Make) -> None:
 def test_a_wish_to_stop_ends_audits_after_faults_and_hurry_ends_all(make: Make) -> None:
     stage = make(ce=Bank(accounts=[job("a")]))
     stage.claim("a")
-    stage.stop.ask(StoppedBy.USER, "x", Haste.IN_ORDER)
+    stage.stop.ask(StoppedBy.USER, "x", StopMode.IN_ORDER)
     stage.audits.after_fault(0, "submit")
     fault, end = stage.end()
     assert (fault.problem, end.problem) == ("it was stopped", "")
-    stage.stop.ask(StoppedBy.USER, "x", Haste.AT_ONCE)
+    stage.stop.ask(StoppedBy.USER, "x", StopMode.AT_ONCE)
     assert stage.end()[-1].problem == "it was stopped"
 
 
@@ -398,7 +398,7 @@ def test_a4_an_audit_of_a_system_that_hangs_is_left_behind_and_writes_nothing_la
 
 def test_a4_a_limit_leaves_the_audit_its_time_and_a_person_ten_seconds(make: Make) -> None:
     stage = make()
-    stage.stop.ask(StoppedBy.LIMIT, "enough", Haste.IN_ORDER)
+    stage.stop.ask(StoppedBy.LIMIT, "enough", StopMode.IN_ORDER)
     assert not stage.stop.late(0)
     stage.stop.ask(StoppedBy.USER, "Ctrl-C", None)
     assert stage.stop.late(0)

@@ -16,7 +16,7 @@ from pileup.run.recovery import jobs
 from pileup.run.recovery.intents import open_intents
 from pileup.run.recovery.ownership import Trust
 from pileup.run.recovery.undo import mend, would_mend
-from pileup.run.recovery.undo_kinds import Context, Reach
+from pileup.run.recovery.undo_kinds import Context, UndoReach
 from pileup.suite import load
 from tests.unit.run.batch_bank import Bank
 
@@ -74,19 +74,21 @@ def test_jobs_are_found_by_name_though_nobody_claimed_them(crashed: Crashed) -> 
     ]
     crashed.folder.append_claims([ClaimRow(1, 1, "submit", "ce", f"pileup-{STAMP}-1", "5")])
     crashed.intent()
-    assert would_mend(crashed.folder, TRUSTED, Reach.ALL) == ["jobs that submit has left on target ce are cancelled"]
+    assert would_mend(crashed.folder, TRUSTED, UndoReach.ALL) == [
+        "jobs that submit has left on target ce are cancelled"
+    ]
     assert crashed.bank.cancelled == []
-    assert [each.problem for each in mend(crashed.folder, TRUSTED, Reach.ALL)] == [""]
+    assert [each.problem for each in mend(crashed.folder, TRUSTED, UndoReach.ALL)] == [""]
     assert crashed.bank.cancelled == ["2", "3"], "the id of a claim may be another's job by now"
     assert crashed.open() == []
-    assert mend(crashed.folder, TRUSTED, Reach.ALL) == []
+    assert mend(crashed.folder, TRUSTED, UndoReach.ALL) == []
 
 
 def test_every_job_of_a_batch_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashed = Crashed(tmp_path, monkeypatch, started=1, batch=4)
     crashed.bank.queue = [job(f"pileup-{STAMP}-0.{place}", str(place)) for place in range(4)]
     crashed.intent()
-    mend(crashed.folder, TRUSTED, Reach.ALL)
+    mend(crashed.folder, TRUSTED, UndoReach.ALL)
     assert crashed.bank.cancelled == ["0", "1", "2", "3"]
     crashed.folder.close()
 
@@ -94,7 +96,7 @@ def test_every_job_of_a_batch_is_asked_for(tmp_path: Path, monkeypatch: pytest.M
 def test_the_next_start_leaves_jobs_alone(crashed: Crashed) -> None:
     crashed.bank.queue = [job(f"pileup-{STAMP}-0", "1")]
     crashed.intent()
-    assert mend(crashed.folder, TRUSTED, Reach.SETTINGS) == []
+    assert mend(crashed.folder, TRUSTED, UndoReach.SETTINGS) == []
     assert crashed.bank.cancelled == []
     assert crashed.open() == ["jobs"]
 
@@ -102,7 +104,7 @@ def test_the_next_start_leaves_jobs_alone(crashed: Crashed) -> None:
 def test_jobs_that_the_suite_keeps_are_kept(crashed: Crashed) -> None:
     crashed.bank.queue = [job(f"pileup-{STAMP}-0", "1")]
     crashed.intent(cleanup="never")
-    assert mend(crashed.folder, TRUSTED, Reach.ALL) == []
+    assert mend(crashed.folder, TRUSTED, UndoReach.ALL) == []
     assert (crashed.bank.cancelled, crashed.open()) == ([], [])
 
 
@@ -110,11 +112,11 @@ def test_a_job_that_cannot_be_cancelled_stays_open(crashed: Crashed) -> None:
     crashed.bank.queue = [job(f"pileup-{STAMP}-0", "1"), job(f"pileup-{STAMP}-1", "2")]
     crashed.bank.stubborn = {"2"}
     crashed.intent()
-    (mended,) = mend(crashed.folder, TRUSTED, Reach.ALL)
+    (mended,) = mend(crashed.folder, TRUSTED, UndoReach.ALL)
     assert "1 jobs could not be cancelled" in mended.problem
     assert (crashed.bank.cancelled, crashed.open()) == (["1"], ["jobs"])
     crashed.bank.stubborn = set()
-    assert [each.problem for each in mend(crashed.folder, TRUSTED, Reach.ALL)] == [""]
+    assert [each.problem for each in mend(crashed.folder, TRUSTED, UndoReach.ALL)] == [""]
     assert crashed.open() == []
 
 
@@ -122,6 +124,6 @@ def test_a_job_that_cannot_be_cancelled_stays_open(crashed: Crashed) -> None:
 def test_a_journal_that_was_changed_does_no_harm(crashed: Crashed, change: dict[str, str]) -> None:
     crashed.bank.queue = [job(f"pileup-{STAMP}-0", "1")]
     crashed.intent(**change)
-    (mended,) = mend(crashed.folder, TRUSTED, Reach.ALL)
+    (mended,) = mend(crashed.folder, TRUSTED, UndoReach.ALL)
     assert "the journal tells of no load with jobs" in mended.problem
     assert crashed.bank.cancelled == []

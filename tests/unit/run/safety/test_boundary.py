@@ -13,7 +13,7 @@ from pileup.model.program import Keys, Program, Step
 from pileup.plugin import FileTarget
 from pileup.record import RunFolder
 from pileup.run.safety.boundary import Inside, Names
-from pileup.run.safety.limits import Rails, guarded_elsewhere
+from pileup.run.safety.limits import WriteRules, guarded_elsewhere
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.targets.opening import Targets
 from pileup.suite import load
@@ -25,12 +25,12 @@ limits: {inside: INSIDE}
 targets: {se: {kind: posix, url: HERE}}
 tests: [{name: list, use: storage.list, options: {folder: ""}}]
 """
-Make = Callable[..., tuple[Rails, Targets, Case]]
+Make = Callable[..., tuple[WriteRules, Targets, Case]]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    def make(inside: str = "HERE/pileup", url: str = "HERE") -> tuple[Rails, Targets, Case]:
+    def make(inside: str = "HERE/pileup", url: str = "HERE") -> tuple[WriteRules, Targets, Case]:
         (tmp_path / "data" / "pileup").mkdir(parents=True, exist_ok=True)
         text = SUITE.replace("INSIDE", inside).replace("url: HERE", f"url: {url}")
         (tmp_path / "suite.yaml").write_text(text.replace("HERE", str(tmp_path / "data")))
@@ -38,7 +38,7 @@ def make(tmp_path: Path) -> Make:
         folder = RunFolder.create(tmp_path / "runs", "t", 0)
         targets = Targets(plan, folder, Supervisor(folder))
         targets.open()
-        return Rails(plan, targets), targets, plan.cases[0]
+        return WriteRules(plan, targets), targets, plan.cases[0]
 
     return make
 
@@ -164,7 +164,7 @@ def test_what_an_earlier_session_made_may_be_deleted(make: Make) -> None:
     _, targets, case = make()
     remove = Program((Step("delete", "delete", Keys("pileup/f", 3)), Step("delete", "delete", Keys.fixed("pileup/x"))))
     targets._folder.journal("objects", "made", case="list", target="se", cleanup="always", remove=remove.to_native())
-    again = Rails(targets._plan, targets)
+    again = WriteRules(targets._plan, targets)
     again.check(case, targets.get("se"), remove)
 
 

@@ -2,7 +2,7 @@
 
 from pileup.model.record import Frame, FrameRow
 from pileup.model.suite import Limits
-from pileup.run.safety.limits import Guard
+from pileup.run.safety.limits import LimitCheck
 
 
 def frame(*rows: FrameRow) -> Frame:
@@ -14,7 +14,7 @@ def row(operation: str, iteration: bool, passed: int, size: int) -> FrameRow:
 
 
 def test_bytes_are_counted_once_though_operations_lie_inside_iterations() -> None:
-    guard = Guard(Limits(bytes=200), 0)
+    guard = LimitCheck(Limits(bytes=200), 0)
     guard.take(frame(row("iteration", True, 1, 150), row("read", False, 3, 150)))
     assert guard.passed(0) == ""
     guard.take(frame(row("iteration", True, 1, 50), row("read", False, 1, 50)))
@@ -22,7 +22,7 @@ def test_bytes_are_counted_once_though_operations_lie_inside_iterations() -> Non
 
 
 def test_operations_inside_iterations_are_what_is_limited() -> None:
-    guard = Guard(Limits(operations=10), 0)
+    guard = LimitCheck(Limits(operations=10), 0)
     guard.take(frame(row("iteration", True, 2, 0), row("read", False, 6, 0)))
     assert guard.operations_left == 4
     guard.take(frame(row("read", True, 4, 0)))
@@ -31,13 +31,13 @@ def test_operations_inside_iterations_are_what_is_limited() -> None:
 
 
 def test_time_is_limited_from_the_start_of_the_run() -> None:
-    guard = Guard(Limits(duration=60 * 10**9), began=10**9)
+    guard = LimitCheck(Limits(duration=60 * 10**9), began=10**9)
     assert guard.passed(60 * 10**9) == ""
     assert guard.passed(61 * 10**9) == "1 min gone, the limit is 1 min"
 
 
 def test_without_limits_nothing_is_passed() -> None:
-    guard = Guard(Limits(), 0)
+    guard = LimitCheck(Limits(), 0)
     guard.take(frame(row("read", True, 10**9, 10**15)))
     assert guard.passed(10**18) == ""
     assert guard.operations_left is None

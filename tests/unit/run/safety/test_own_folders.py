@@ -18,7 +18,7 @@ from pileup.run.safety.boundary import Inside, Names, place_inside
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.kept_sets import describe, found_again
 from pileup.run.safety.marker import MARKER
-from pileup.run.safety.own_folders import Grounds, footing_of, in_own, is_private, keeps, own_entries, with_own
+from pileup.run.safety.own_folders import OwnFolders, footing_of, in_own, is_private, keeps, own_entries, with_own
 from pileup.run.safety.set_contents import existing, made_by, making, ours, remove_folders
 from pileup.suite import load
 
@@ -80,7 +80,7 @@ def test_names_lie_in_the_own_folder_as_a_whole_or_not() -> None:
 def test_s1_it_is_made_with_a_marker_and_removed_with_all_that_is_in_it(tmp_path: Path, data: PosixTarget) -> None:
     plan, folder = planned(tmp_path)
     own = plan.own["se"]
-    grounds = Grounds(plan, folder)
+    grounds = OwnFolders(plan, folder)
     grounds.enter(plan.cases[0], data, Program((write(Keys(f"{own}/pileup/f", 4)),)))
     marker = json.loads((tmp_path / "data" / own / MARKER).read_bytes())
     assert marker["run"] == str(folder.path)
@@ -100,16 +100,16 @@ def test_s1_what_was_never_written_is_not_looked_for_in_it(tmp_path: Path, data:
     plan, folder = planned(tmp_path)
     read = Program((Step("read", "read", Keys(f"{plan.own['se']}/pileup/f", 4)),))
     with pytest.raises(TargetError, match="in the run's own on target se, where no test has written"):
-        Grounds(plan, folder).enter(plan.cases[0], data, read)
+        OwnFolders(plan, folder).enter(plan.cases[0], data, read)
 
 
 def test_s2_another_run_is_kept_out_and_told_who_is_in(tmp_path: Path, data: PosixTarget) -> None:
     (plan, first), (_, second) = planned(tmp_path), planned(tmp_path)
-    one, other = Grounds(plan, first), Grounds(plan, second)
+    one, other = OwnFolders(plan, first), OwnFolders(plan, second)
     one.enter(plan.cases[0], data, Program((write(),)))
     with pytest.raises(TargetError, match=f"in use by .*@.* since 20.*: {first.path}; .*pileup clean {first.path}"):
         other.enter(plan.cases[0], data, Program((write(),)))
-    Grounds(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, taken up again
+    OwnFolders(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, taken up again
     assert one.leave(lambda _: data) == []
     other.enter(plan.cases[0], data, Program((write(),)))
     assert other.leave(lambda _: data) == []
@@ -120,7 +120,7 @@ def test_s2_a_folder_that_was_made_stays_while_another_run_works_in_it_and_is_to
     tmp_path: Path, data: PosixTarget
 ) -> None:
     (plan, first), (_, second) = planned(tmp_path), planned(tmp_path)
-    one, other = Grounds(plan, first), Grounds(plan, second)
+    one, other = OwnFolders(plan, first), OwnFolders(plan, second)
     one.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
     other.enter(plan.cases[0], data, Program((write(Keys("all/two/deep/f", 4)),)))
     (told,) = one.leave(lambda _: data)
@@ -131,13 +131,13 @@ def test_s2_a_folder_that_was_made_stays_while_another_run_works_in_it_and_is_to
     assert [path.name for path in (tmp_path / "data/all").iterdir()] == ["two"]
     assert other.leave(lambda _: data) == []
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["all"], "it was not made by the other"
-    assert Grounds(plan, first).leave(lambda _: data) == []
+    assert OwnFolders(plan, first).leave(lambda _: data) == []
     assert list((tmp_path / "data").iterdir()) == []
 
 
 def test_s2_files_of_others_in_a_folder_that_was_made_are_no_other_run(tmp_path: Path, data: PosixTarget) -> None:
     plan, folder = planned(tmp_path)
-    grounds = Grounds(plan, folder)
+    grounds = OwnFolders(plan, folder)
     grounds.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
     (tmp_path / "data/all/theirs").mkdir()
     (tmp_path / "data/all/theirs/file").touch()
@@ -157,7 +157,7 @@ def test_s1_a_name_that_exists_ends_the_set_up(tmp_path: Path, data: PosixTarget
         "d000001/f000001": write(Keys("here/f", 4, folders=2)),
     }
     with pytest.raises(TargetError, match="exists already; not ours"):
-        Grounds(plan, folder).enter(plan.cases[0], data, Program((steps[theirs],)))
+        OwnFolders(plan, folder).enter(plan.cases[0], data, Program((steps[theirs],)))
     assert [path.name for path in (tmp_path / "data/here").iterdir()] == [theirs.partition("/")[0]]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pileup.model.results import Figure, Found, Interval, Sought
+from pileup.model.results import Figure, FoundLevel, Interval, SoughtCondition
 from pileup.stats import compare_runs
 from pileup.stats.compare.wording import change_words, plain_words
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
@@ -45,8 +45,8 @@ def test_equal_runs_show_no_difference():
 
 
 def _searched(level, low, high, *, by="rate", beyond="", operations=()):
-    told = Found(
-        check="p90(copy) < 50 ms", conditions=(Sought("p90(copy) < 50 ms", "p90(copy)", "time", 50e6),),
+    told = FoundLevel(
+        check="p90(copy) < 50 ms", conditions=(SoughtCondition("p90(copy) < 50 ms", "p90(copy)", "time", 50e6),),
         not_passed=0.01, by=by, level=low if operations else None, limit=level, low=low, high=high, beyond=beyond,
         measured=low if operations else None, trials=(),
     )  # fmt: skip

@@ -67,7 +67,7 @@ AUDITS = [audit(5, 1, 100), audit(15, 5, 200), audit(35, 11, 500), audit(60, 11,
 
 
 def test_repeats_of_a_fault_have_means_with_intervals_and_losses_between_audits() -> None:
-    felt = repeats.felt(EVENTS, FOUND, AUDITS, INFO)
+    felt = repeats.effects(EVENTS, FOUND, AUDITS, INFO)
     one, poll, other = repeats.results(felt)
     assert (one.fault, one.test, one.times, one.never) == ("crash", "submit", 2, 0)
     assert one.says == "kill of ce at 10 s of submit"
@@ -86,17 +86,17 @@ def test_repeats_of_a_fault_have_means_with_intervals_and_losses_between_audits(
 
 
 def test_the_audit_of_another_fault_is_not_taken_for_that_of_this_one() -> None:
-    felt = repeats.felt(EVENTS, {1: FOUND[1]}, [audit(5, 0, 10), audit(35, 3, 20, fault=1)], INFO)
+    felt = repeats.effects(EVENTS, {1: FOUND[1]}, [audit(5, 0, 10), audit(35, 3, 20, fault=1)], INFO)
     assert [each.forgotten for each in felt] == [None, None]
 
 
 def test_an_older_record_has_no_names_of_faults() -> None:
     old = [replace(each, fault="") for each in EVENTS]
-    assert repeats.felt(old, FOUND, AUDITS, INFO) == []
+    assert repeats.effects(old, FOUND, AUDITS, INFO) == []
 
 
 def judge(check: str, cases: list[Any] | None = None) -> tuple[str, Figure, str]:
-    series = repeats.series(repeats.felt(EVENTS, FOUND, AUDITS, INFO))
+    series = repeats.series(repeats.effects(EVENTS, FOUND, AUDITS, INFO))
     judge = Criteria(cases or [], series, None, monitors=frozenset({"fault"}))  # type: ignore[arg-type]  # asks no rows
     judged = judge.judge(criterion_of({"id": "C", "says": "", "check": check}))
     return judged.verdict, judged.figure, judged.reason
@@ -130,7 +130,7 @@ def test_what_never_came_back_fails_whatever_time_it_is_given(check: str) -> Non
 def test_samples_are_of_their_visit() -> None:
     found = {
         (each.monitor, each.metric, each.labels): each
-        for each in repeats.series(repeats.felt(EVENTS, FOUND, AUDITS, INFO))
+        for each in repeats.series(repeats.effects(EVENTS, FOUND, AUDITS, INFO))
     }
     assert found["fault", "recovery", "fault=crash,test=submit,visit=1"].values == [5.0]
     assert found["submit", "recovery", "visit=1"].values == [5.0, math.inf]

@@ -7,7 +7,7 @@ import pytest
 
 from pileup._core._native import Histogram
 from pileup.model.results import Interval
-from pileup.stats.frames.distribution import Due, distribution, mean, merged, quantile, quantiles_of
+from pileup.stats.frames.distribution import DueDurations, distribution, mean, merged, quantile, quantiles_of
 from pileup.stats.intervals.correlated import Inflation
 from pileup.stats.verdicts.resolve import words
 
@@ -38,7 +38,7 @@ def test_quantiles_are_those_of_the_values_to_three_digits(values):
 
 def test_no_quantile_is_above_the_maximum():
     made = histogram([1_000_000] * 400 + [1_234_567])
-    figure = quantile(Due(made), 0.99)
+    figure = quantile(DueDurations(made), 0.99)
     assert figure.value <= made.max
     assert figure.interval.high <= made.max
 
@@ -83,7 +83,7 @@ def test_the_mean_has_an_interval(values):
 
 
 def test_t05_what_did_not_pass_is_slower_than_any():
-    due = Due(histogram([1_000_000] * 290), timed_out=500, unanswered=210, timeout=1e9)
+    due = DueDurations(histogram([1_000_000] * 290), timed_out=500, unanswered=210, timeout=1e9)
     times, bound, none = (quantile(due, share) for share in (0.25, 0.5, 0.9))
     assert times.value == pytest.approx(1_000_000, rel=0.002)
     assert times.interval.high == pytest.approx(1_000_000, rel=0.002), "rank 278 of 1000, of which 290 passed"
@@ -94,32 +94,32 @@ def test_t05_what_did_not_pass_is_slower_than_any():
 
 
 def test_t05_an_interval_that_reaches_what_had_no_answer_has_no_end():
-    figure = quantile(Due(histogram([1_000_000] * 910), unanswered=90), 0.9)
+    figure = quantile(DueDurations(histogram([1_000_000] * 910), unanswered=90), 0.9)
     assert figure.value == pytest.approx(1_000_000, rel=0.002)
     assert figure.interval.high == math.inf
     assert words(figure).endswith("to no answer)")
 
 
 def test_nothing_that_passed_needs_no_number_to_be_no_answer():
-    assert quantile(Due(histogram([]), unanswered=2), 0.5).above == math.inf
-    assert quantile(Due(histogram([]), timed_out=2, timeout=6e10), 0.5).above == 6e10
-    assert quantile(Due(histogram([]), timed_out=2), 0.5).above == math.inf, "nobody knows the timeout"
-    assert quantile(Due(histogram([5, 6]), unanswered=2), 0.99).note == "too few"
+    assert quantile(DueDurations(histogram([]), unanswered=2), 0.5).above == math.inf
+    assert quantile(DueDurations(histogram([]), timed_out=2, timeout=6e10), 0.5).above == 6e10
+    assert quantile(DueDurations(histogram([]), timed_out=2), 0.5).above == math.inf, "nobody knows the timeout"
+    assert quantile(DueDurations(histogram([5, 6]), unanswered=2), 0.99).note == "too few"
 
 
 @pytest.mark.parametrize(("share", "rank"), [(0.5, 5), (0.9, 9), (0.91, 10)])
 def test_a_quantile_is_the_value_of_its_rank(share, rank):
     values = [n * 1000 for n in range(1, 11)] * 100
-    assert quantile(Due(histogram(values)), share).value == pytest.approx(rank * 1000, rel=0.002)
+    assert quantile(DueDurations(histogram(values)), share).value == pytest.approx(rank * 1000, rel=0.002)
 
 
 def test_where_surely_too_few_passed_a_quantile_surely_had_no_answer():
     """However the values depend on each other: 36 % of 1,157 were refused."""
     known = Inflation(5.0, 60.0)
-    figure = quantile(Due(histogram([1_000_000] * 737), unanswered=420), 0.9, known)
+    figure = quantile(DueDurations(histogram([1_000_000] * 737), unanswered=420), 0.9, known)
     assert (figure.above, figure.interval) == (math.inf, Interval(math.inf, math.inf))
-    late = quantile(Due(histogram([1_000_000] * 737), timed_out=420, timeout=1e9), 0.9, known)
+    late = quantile(DueDurations(histogram([1_000_000] * 737), timed_out=420, timeout=1e9), 0.9, known)
     assert (late.above, late.interval.low) == (1e9, 1e9)
-    near = quantile(Due(histogram([1_000_000] * 89), unanswered=11), 0.9)
+    near = quantile(DueDurations(histogram([1_000_000] * 89), unanswered=11), 0.9)
     assert near.above == math.inf
     assert near.interval.low == pytest.approx(1_000_000, rel=0.002), "ten of a hundred might have been enough"

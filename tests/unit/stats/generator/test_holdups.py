@@ -6,7 +6,7 @@ from pileup.model import self_metrics
 from pileup.stats.cases import CaseData
 from pileup.stats.generator import holdups
 from pileup.stats.generator.bottleneck import events, limits, one_line
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from tests.manifests import case_of
 
 MS = 10**6
@@ -19,7 +19,7 @@ OPEN = {"id": 1, "name": "copy", "test": "copy", "load_kind": "open", "rate": 10
 
 def whole(metric, values, place=0):
     """Samples given as (second of the series, value in s)."""
-    made = Whole(self_metrics.MONITOR, metric, self_metrics.label(place), "s", "here")
+    made = MetricSeries(self_metrics.MONITOR, metric, self_metrics.label(place), "s", "here")
     for second, value in values:
         made.times.append(START * SECOND + int(second * SECOND))
         made.values.append(value)

@@ -5,7 +5,7 @@ import pytest
 from pileup.model import self_metrics
 from pileup.stats.cases import CaseData
 from pileup.stats.generator.overhead import overhead
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from tests.manifests import case_of, run_of
 
 INFO = run_of({"overhead": {"native": 400.0, "python": 2000.0}})
@@ -44,8 +44,8 @@ def test_what_was_not_calibrated_is_not_told():
     assert overhead(run_of({"overhead": {}}), []) == ""
 
 
-def taken(metric: str, values: list[float], place: int = 0) -> Whole:
-    return Whole("pileup", metric, self_metrics.label(place), "", "here", list(range(len(values))), values)
+def taken(metric: str, values: list[float], place: int = 0) -> MetricSeries:
+    return MetricSeries("pileup", metric, self_metrics.label(place), "", "here", list(range(len(values))), values)
 
 
 def test_what_pileup_took_is_told():

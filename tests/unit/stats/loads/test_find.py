@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pileup.model.results import Found
+from pileup.model.results import FoundLevel
 from pileup.stats.loads.find import found, found_words
 from tests.manifests import case_of
 
@@ -24,7 +24,7 @@ def _info(*trials: tuple[float, bool | None], by: str = "rate", **changes: Any) 
     return {"find": find | {"trials": [_trial(*each) for each in trials], "measurements": []} | changes}
 
 
-def _found(info: dict[str, Any]) -> Found:
+def _found(info: dict[str, Any]) -> FoundLevel:
     told = found(case_of(info))
     assert told is not None
     return told

@@ -10,7 +10,7 @@ from pileup.record.operations import ROW
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import windows
 from pileup.stats.loads.stalls import remarks
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from tests.manifests import case_of, run_of
 
 SECOND = 10**9
@@ -123,7 +123,7 @@ def test_pauses_between_iterations_are_no_stalls(told):
 
 def stopped(second, seconds):
     """What pileup samples when its process goes on after a stop."""
-    return Whole(
+    return MetricSeries(
         self_metrics.MONITOR,
         self_metrics.STOPPED,
         self_metrics.label(0),

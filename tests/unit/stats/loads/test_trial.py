@@ -12,7 +12,7 @@ from pileup.model import conditions
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.model.results import Figure
 from pileup.stats.loads.gauge import Gauge
-from pileup.stats.loads.trial import Condition, Looked, Trial, Trials, holds
+from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow, holds
 from tests.manifests import case_of
 
 SECOND = 10**9
@@ -50,8 +50,8 @@ def _trials(text: str, most: float = 0.01, others: frozenset[int] = frozenset())
     return Trials(case_of(INFO), asked, most)
 
 
-def _judged(text: str, *frames: Frame, most: float = 0.01, looked: Looked | None = None) -> Trial:
-    return _trials(text, most).judge(frames, [], looked or Looked(0, SECOND))
+def _judged(text: str, *frames: Frame, most: float = 0.01, looked: TrialWindow | None = None) -> Trial:
+    return _trials(text, most).judge(frames, [], looked or TrialWindow(0, SECOND))
 
 
 def test_a_trial_is_judged_by_what_was_due_after_settling() -> None:
@@ -180,7 +180,7 @@ def test_t2_rates_are_of_what_ended_in_the_time_that_was_looked_at() -> None:
         rows = (*frames[place].rows[:-1], replace(frames[place].rows[-1], done=done, moved=1000 * done))
         frames[place] = replace(frames[place], rows=rows)
     frames[1] = replace(frames[1], rows=(replace(frames[1].rows[0], moved=0), frames[1].rows[1]))
-    looked = Looked(SECOND, 3 * SECOND)
+    looked = TrialWindow(SECOND, 3 * SECOND)
     (rate,) = _judged("rate(read) >= 90 /s", *frames, looked=looked).values
     assert rate == pytest.approx(100)
     (moved,) = _judged("rate(read.bytes) >= 90 kB/s", *frames, looked=looked).values
@@ -190,7 +190,7 @@ def test_t2_rates_are_of_what_ended_in_the_time_that_was_looked_at() -> None:
 def test_frames_that_cross_an_edge_count_with_their_share() -> None:
     frames = [_frame(Phase.WARM_UP, [20] * 100, second=second, case=4) for second in (1, 2, 3)]
     trials = _trials("rate(other) >= 90 /s", others=frozenset({4}))
-    (rate,) = trials.judge(frames, [], Looked(SECOND // 2, 5 * SECOND // 2)).values
+    (rate,) = trials.judge(frames, [], TrialWindow(SECOND // 2, 5 * SECOND // 2)).values
     assert rate == pytest.approx(100)
 
 
@@ -211,7 +211,7 @@ def test_too_few_values_for_a_quantile_tell_nothing() -> None:
 
 
 def test_what_is_measured_is_judged_by_what_was_due_in_it() -> None:
-    looked = Looked(0, SECOND, (Phase.MEASURE,))
+    looked = TrialWindow(0, SECOND, (Phase.MEASURE,))
     frames = [_frame(Phase.WARM_UP, [900] * 50), _frame(Phase.MEASURE, [20] * 50, refused=5)]
     assert _judged("p50(read.response) < 50 ms", *frames, looked=looked).not_passed == 5
     assert _judged("p50(read.response) < 50 ms", *frames, looked=looked, most=0.2).passed is True
@@ -225,11 +225,11 @@ def test_another_test_is_looked_at_over_the_trial_alone() -> None:
     ]
     trials = _trials("p90(other.response) < 50 ms", others=frozenset({4}))
     assert (
-        trials.judge(frames, [], Looked(3 * SECOND, 4 * SECOND)).why
+        trials.judge(frames, [], TrialWindow(3 * SECOND, 4 * SECOND)).why
         == "p90(other.response) is no answer (16.7 % had no answer)"
     )
     trials = _trials("p50(other.response) < 50 ms", others=frozenset({4}))
-    assert trials.judge(frames, [], Looked(3 * SECOND, 4 * SECOND)).passed is True
+    assert trials.judge(frames, [], TrialWindow(3 * SECOND, 4 * SECOND)).passed is True
 
 
 def test_a_monitor_is_looked_at_over_the_trial_alone() -> None:
@@ -239,4 +239,4 @@ def test_a_monitor_is_looked_at_over_the_trial_alone() -> None:
     ]
     frames = [_frame(Phase.WARM_UP, [20] * 50)]
     trials = _trials("mean(node.load1) < 5")
-    assert trials.judge(frames, rows, Looked(4 * SECOND, 7 * SECOND)).values == (2,)
+    assert trials.judge(frames, rows, TrialWindow(4 * SECOND, 7 * SECOND)).values == (2,)

@@ -17,7 +17,7 @@ from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.holdups import Stretch
 from pileup.stats.generator.undisturbed import cut, rest
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts import judge, resolve
 from pileup.stats.verdicts.excuse import Excuse, excuse, of_not_passed
 from tests.manifests import case_of
@@ -30,13 +30,15 @@ CLOSED = {**OPEN, "load_kind": "closed", "rate": None, "clients": 1}
 Row = Callable[..., Any]
 
 
-def sampled(metric: str, *values: tuple[float, float]) -> Whole:
+def sampled(metric: str, *values: tuple[float, float]) -> MetricSeries:
     """Samples of pileup itself given as (second of the series, value)."""
     times = [START + int(second * SECOND) for second, _ in values]
-    return Whole(self_metrics.MONITOR, metric, self_metrics.label(0), "", "here", times, [value for _, value in values])
+    return MetricSeries(
+        self_metrics.MONITOR, metric, self_metrics.label(0), "", "here", times, [value for _, value in values]
+    )
 
 
-def judged(text: str, *cases: CaseData, series: Sequence[Whole] = (), **more: Any) -> tuple[bool, Excuse | None]:
+def judged(text: str, *cases: CaseData, series: Sequence[MetricSeries] = (), **more: Any) -> tuple[bool, Excuse | None]:
     """Return whether a check is met, and else the excuse."""
     check = checks.parse(text)
     selected = checks.resolve(check, {"copy"}, set())

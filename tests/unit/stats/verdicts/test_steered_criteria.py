@@ -10,7 +10,7 @@ import pytest
 from pileup.model import self_metrics
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts.criteria import Criteria
 from tests.manifests import case_of, criterion_of
 
@@ -33,7 +33,7 @@ MS = 10**6
 def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list[dict[str, Any]], verdict: str) -> None:
     find = {"trials": trials, "measuring": 1}
     info = {"id": 1, "name": "read", "test": "read", "load_kind": "open", "load": "open", "find": find}
-    series = Whole("read", "found_low", "", "/s", "here", [1], [100.0])
+    series = MetricSeries("read", "found_low", "", "/s", "here", [1], [100.0])
     with duckdb.connect() as connection:
         judge = Criteria([CaseData(case_of(info), [], Window(0, 10))], [series], connection)
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
@@ -47,11 +47,11 @@ def test_what_was_found_by_trials_that_pileup_limited_does_not_fail(trials: list
 HOLD = {"metric": "poll.queued", "by": "rate", "at": 5000.0, "half": 250.0, "every": SECOND}
 
 
-def _held(frames: list[Any], values: list[float], *more: Whole) -> Any:
+def _held(frames: list[Any], values: list[float], *more: MetricSeries) -> Any:
     """Judge what was held at each of 60 looks, one a second."""
     info = {"id": 1, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": HOLD}
     times = [START + n * SECOND for n in range(1, 1 + len(values))]
-    series = [Whole("submit", "held_value", "", "", "here", times, values), *more]
+    series = [MetricSeries("submit", "held_value", "", "", "here", times, values), *more]
     data = CaseData(case_of(info), frames, Window(START, START + len(values) * SECOND))
     with duckdb.connect() as connection:
         asked = {"id": "C1", "says": "so", "coverage": "full", "at": None}
@@ -64,7 +64,7 @@ def test_t26_lateness_is_held_against_what_was_held(row: Any, frame: Any) -> Non
     """70 ms, as often as not, and threads that waited for a CPU: nothing to a queue of minutes."""
     frames = [frame(n, row([20 * MS] * 8), late=[70 * MS] * 8, clients=64) for n in range(1, 61)]
     waits = [
-        Whole(
+        MetricSeries(
             self_metrics.MONITOR,
             metric,
             self_metrics.label(0),
@@ -82,7 +82,7 @@ def test_t26_lateness_is_held_against_what_was_held(row: Any, frame: Any) -> Non
 
 def test_what_was_not_held_while_the_process_stood_still_is_not_known(row: Any, frame: Any) -> None:
     frames = [frame(n, row([20 * MS] * 8), clients=64) for n in range(1, 61)]
-    stop = Whole(
+    stop = MetricSeries(
         self_metrics.MONITOR,
         self_metrics.STOPPED,
         self_metrics.label(0),
@@ -121,9 +121,9 @@ def test_t27_all_that_is_told_of_a_hold_counts_the_same_time(check: str, value: 
     ]
     times = [second * SECOND for second in LOOKS]
     series = [
-        Whole("submit", "held_value", "", "", "here", times, list(LOOKS.values())),
-        Whole("submit", "held_level", "", "/s", "here", times, [2.0, 8.0, 9.0, 8.5, 1.0]),
-        Whole("submit", "held", "", "%", "here", times, [0.0, 100.0, 100.0, 100.0, 0.0]),
+        MetricSeries("submit", "held_value", "", "", "here", times, list(LOOKS.values())),
+        MetricSeries("submit", "held_level", "", "/s", "here", times, [2.0, 8.0, 9.0, 8.5, 1.0]),
+        MetricSeries("submit", "held", "", "%", "here", times, [0.0, 100.0, 100.0, 100.0, 0.0]),
     ]
     with duckdb.connect() as connection:
         criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": check}
@@ -135,7 +135,7 @@ def test_t27_a_hold_that_was_never_measured_tells_nothing() -> None:
     info = {"id": 1, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
     other = {"id": 2, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
     cases = [CaseData(case_of(info), [], None), CaseData(case_of(other), [], Window(0, 10))]
-    series = Whole("submit", "held_value", "", "", "here", [5], [100.0])
+    series = MetricSeries("submit", "held_value", "", "", "here", [5], [100.0])
     with duckdb.connect() as connection:
         criterion = {"id": "J", "says": "so", "coverage": "full", "at": None, "check": "min(submit.held_value) > 1"}
         assert Criteria(cases, [series], connection).judge(criterion_of(criterion)).verdict == "unknown"

@@ -9,7 +9,7 @@ import pytest
 
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
-from pileup.stats.monitors import Whole
+from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts.criteria import Criteria
 from tests.manifests import case_of, criterion_of
 
@@ -24,7 +24,7 @@ ALWAYS: Told = {0: (4.0, True), 1: (8.0, True)}
 def judge(check: str, told: Told, point: dict[str, str] | None = None) -> Any:
     info = {"id": 1, "name": "copy", "test": "copy", "load_kind": "open", "load": "open", "visit": 0}
     series = [
-        Whole(
+        MetricSeries(
             "cooldown", "time_to_idle" if rested else "still_busy_after", f"visit={visit}", "s", "here",
             [(100 + visit) * SECOND], [seconds],
         )

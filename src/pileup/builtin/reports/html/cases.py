@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
-from pileup.builtin.reports.html.text import Shown
+from pileup.builtin.reports.html.text import ShownFigure
 from pileup.model.record import OF_DUE
 from pileup.model.results import CaseResult, Distribution, Figure, OperationResult, RunResults
 from pileup.model.units import format_size, format_time
@@ -34,11 +34,11 @@ class Row:
     anchor: str
     name: str
     counts: dict[str, int]
-    rate: Shown
-    throughput: Shown
-    quantiles: list[Shown]
+    rate: ShownFigure
+    throughput: ShownFigure
+    quantiles: list[ShownFigure]
     took: str
-    passed: list[Shown]
+    passed: list[ShownFigure]
     """The quantiles of what passed alone, where that is not nearly all."""
     detached: bool = False
     """Whether these outlive the iterations of the case, which stand in the row above."""
@@ -52,8 +52,8 @@ class Times:
     kind: str
     n: int
     smallest: str
-    mean: Shown
-    quantiles: list[Shown]
+    mean: ShownFigure
+    quantiles: list[ShownFigure]
     largest: str
 
 
@@ -133,7 +133,7 @@ def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
         anchor=f"case-{case.id}",
         name=name,
         counts=_counts(found) if found else {},
-        rate=text.show(found.rate) if found and _many(found) else Shown(text.ABSENT),
+        rate=text.show(found.rate) if found and _many(found) else ShownFigure(text.ABSENT),
         throughput=_throughput(found),
         quantiles=_quantiles(found.quantiles if found else {}, TABLE),
         passed=_of_passed(found),
@@ -147,22 +147,22 @@ def _many(found: OperationResult) -> bool:
     return max(found.counts.passed, found.rate.n) >= FEWEST
 
 
-def _throughput(found: OperationResult | None) -> Shown:
+def _throughput(found: OperationResult | None) -> ShownFigure:
     if found is None or not found.bytes:
-        return Shown(text.ABSENT)
+        return ShownFigure(text.ABSENT)
     shown = text.show(found.throughput)
-    return shown if _many(found) else Shown(shown.value, note=shown.note)
+    return shown if _many(found) else ShownFigure(shown.value, note=shown.note)
 
 
 def _took(case: CaseResult) -> str:
     return format_time(case.ended - case.started) if case.started and case.ended else text.ABSENT
 
 
-def _quantiles(found: Mapping[float, Figure], shares: tuple[float, ...]) -> list[Shown]:
+def _quantiles(found: Mapping[float, Figure], shares: tuple[float, ...]) -> list[ShownFigure]:
     return [text.show(found.get(share)) for share in shares]
 
 
-def _of_passed(found: OperationResult | None) -> list[Shown]:
+def _of_passed(found: OperationResult | None) -> list[ShownFigure]:
     if found is None or found.response is None or not _some_missing(found):
         return []
     return _quantiles(found.response.quantiles, TABLE)
@@ -185,7 +185,7 @@ def _all_times(found: OperationResult) -> Iterator[Times]:
             yield _times(found.operation, kind, passed, whole)
             continue
         absent = text.ABSENT
-        yield Times(found.operation, kind, n, absent, Shown(absent), _quantiles(whole, tuple(SHARES)), absent)
+        yield Times(found.operation, kind, n, absent, ShownFigure(absent), _quantiles(whole, tuple(SHARES)), absent)
         if passed is not None:
             yield _times(found.operation, f"{kind} of what passed", passed, passed.quantiles)
 

@@ -11,7 +11,7 @@ from itertools import groupby
 import jinja2
 from markupsafe import Markup
 
-from pileup.builtin.reports.html.text import Shown, show
+from pileup.builtin.reports.html.text import ShownFigure, show
 from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Contrast, RunComparison
 from pileup.model.units import format_fraction
 from pileup.stats.compare.wording import change_words, verdict_words
@@ -26,7 +26,7 @@ TONES = {WORSE: "bad", BETTER: "good", ALIKE: "none", TOO_FEW: "none"}
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnInterval:
     """An interval on the scale: where its ends, its middle and what does not matter lie; None for no interval."""
 
     low: float
@@ -39,12 +39,12 @@ class Line:
     """One metric as the page shows it."""
 
     metric: str
-    baseline: Shown
-    candidate: Shown
+    baseline: ShownFigure
+    candidate: ShownFigure
     change: str
     verdict: str
     tone: str
-    drawn: Drawn | None
+    drawn: DrawnInterval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _line(found: Contrast, smallest: float, scale: float) -> Line:
     return Line(found.metric, *shown, change_words(found), words, tone, _drawn(found, scale))
 
 
-def _drawn(found: Contrast, scale: float) -> Drawn | None:
+def _drawn(found: Contrast, scale: float) -> DrawnInterval | None:
     interval, value = found.relative.interval, found.relative.value
     if interval is None or value is None:
         return None
@@ -105,7 +105,7 @@ def _drawn(found: Contrast, scale: float) -> Drawn | None:
     def place(change: float) -> float:
         return round(WIDTH / 2 * (1 + max(-1.0, min(1.0, change / scale))), 1)
 
-    return Drawn(place(interval.low), place(interval.high), place(value))
+    return DrawnInterval(place(interval.low), place(interval.high), place(value))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pileup.builtin.reports.html import text
-from pileup.builtin.reports.html.text import Shown
+from pileup.builtin.reports.html.text import ShownFigure
 from pileup.model.record import NOT_PASSED
 from pileup.model.results import FaultResult, RunResults
 from pileup.model.units import format_count
@@ -23,11 +23,11 @@ class Row:
     times: str
     never: str
     """How often nothing passed any more; empty when that never happened."""
-    recovery: Shown
-    jobs_again: Shown
-    counts: list[Shown]
-    jobs_lost: Shown
-    lost_share: Shown
+    recovery: ShownFigure
+    jobs_again: ShownFigure
+    counts: list[ShownFigure]
+    jobs_lost: ShownFigure
+    lost_share: ShownFigure
     tone: str
 
 

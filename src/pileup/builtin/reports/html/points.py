@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pileup.builtin.reports.html.text import ABSENT, Shown
+from pileup.builtin.reports.html.text import ABSENT, ShownFigure
 from pileup.model.results import Comparison, Difference, Figure, RunResults
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts import Group as Drawings
@@ -24,8 +24,8 @@ ROWS = 400
 class Cell:
     """One metric at one point, and how it differs from the first."""
 
-    value: Shown
-    gap: Shown
+    value: ShownFigure
+    gap: ShownFigure
     tone: str
     """"good", "bad", "some" (it differs), or "none" where no difference is shown."""
     said: str
@@ -66,7 +66,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class MetricTable:
     """What one monitor saw, or a test reported: a row for each metric, a column for each point."""
 
     name: str
@@ -76,7 +76,7 @@ class Watched:
     """Whether it is of more interest than the usual monitors."""
 
 
-def watched(results: RunResults) -> list[Watched]:
+def watched(results: RunResults) -> list[MetricTable]:
     """Return what was observed beside the tests at each point, monitor by monitor."""
     usual = {monitor.name for monitor in results.run.monitors}
     found: dict[str, list[Comparison]] = {}
@@ -90,7 +90,7 @@ def watched(results: RunResults) -> list[Watched]:
         cells = tuple(_point(each, point.number) for point in shown)
         return Line(f"{each.operation}, {each.unit}" if each.unit else each.operation, cells)
 
-    made = [Watched(name, headings, tuple(map(line, all_of)), name not in usual) for name, all_of in found.items()]
+    made = [MetricTable(name, headings, tuple(map(line, all_of)), name not in usual) for name, all_of in found.items()]
     return sorted(made, key=lambda each: not each.opened)
 
 
@@ -149,7 +149,7 @@ def _point(comparison: Comparison, place: int) -> Cell:
 
 def _cell(figure: Figure | None, gap: Difference | None, metric: str) -> Cell:
     if gap is None:
-        return Cell(show(figure), Shown(""), "none", "")
+        return Cell(show(figure), ShownFigure(""), "none", "")
     known = gap.relative if gap.relative.value is not None else gap.difference
     better = (gap.verdict == "larger") == (metric in MORE_IS_BETTER)
     tone = ("good" if better else "bad") if gap.verdict in ("larger", "smaller") else "none"
@@ -159,13 +159,13 @@ def _cell(figure: Figure | None, gap: Difference | None, metric: str) -> Cell:
     return Cell(show(figure), show(known, signed=True), tone, gap.verdict + chance)
 
 
-def show(figure: Figure | None, signed: bool = False) -> Shown:
+def show(figure: Figure | None, signed: bool = False) -> ShownFigure:
     """Return a figure that may be below zero in words; `signed`: with a plus where it is above."""
     if figure is None or figure.value is None:
-        return Shown(ABSENT, note=figure.note if figure else "")
+        return ShownFigure(ABSENT, note=figure.note if figure else "")
     ends = (figure.interval.low, figure.interval.high) if figure.interval else ()
     texts = [_signed(value, figure.dimension, signed) for value in (figure.value, *ends)]
-    return Shown(texts[0], _span(texts[1:]), figure.note)
+    return ShownFigure(texts[0], _span(texts[1:]), figure.note)
 
 
 def _signed(value: float, dimension: str, signed: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pileup.builtin.reports.html import text
-from pileup.builtin.reports.html.text import Shown
+from pileup.builtin.reports.html.text import ShownFigure
 from pileup.model.results import RunResults
 from pileup.model.submissions import AuditResult, BadSubmission
 from pileup.model.units import format_count
@@ -22,7 +22,7 @@ class Audited:
     when: str
     """How long after the begin of the run it was over."""
     looked: str
-    share: Shown
+    share: ShownFigure
     tone: str
     groups: list[tuple[str, int, list[BadSubmission]]]
     """Fate, how many have it, and the first of them."""

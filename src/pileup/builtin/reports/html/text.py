@@ -14,7 +14,7 @@ NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFigure:
     """A figure for the page: the value, its interval, and what there is to say about it."""
 
     value: str
@@ -22,16 +22,16 @@ class Shown:
     note: str = ""
 
 
-def show(figure: Figure | None) -> Shown:
+def show(figure: Figure | None) -> ShownFigure:
     """Return a figure in words; one without a value shows why instead."""
     if figure is None:
-        return Shown(ABSENT)
+        return ShownFigure(ABSENT)
     if figure.above is not None:
-        return Shown(_beyond(figure), note=figure.note)
+        return ShownFigure(_beyond(figure), note=figure.note)
     if figure.value is None or not math.isfinite(figure.value):
-        return Shown(Note.TOO_FEW if figure.note is Note.TOO_FEW else ABSENT, note=figure.note)
+        return ShownFigure(Note.TOO_FEW if figure.note is Note.TOO_FEW else ABSENT, note=figure.note)
     of = f"of the {format_fraction(figure.passed)} that passed" if figure.passed is not None else ""
-    return Shown(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note or of)
+    return ShownFigure(format_quantity(figure.value, figure.dimension), _interval(figure), figure.note or of)
 
 
 def _beyond(figure: Figure) -> str:

@@ -9,7 +9,7 @@ import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
 from pileup.builtin.reports.html.charts.hold import SHOWN
-from pileup.model.results import CaseResult, Found, RunResults, Sought
+from pileup.model.results import CaseResult, FoundLevel, RunResults, SoughtCondition
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, color, finish, layer_of, named
 
@@ -39,9 +39,9 @@ class _Drawn:
     """One condition of a level that was looked for; `place` is where its figures stand among those of a trial."""
 
     case: CaseResult
-    found: Found
+    found: FoundLevel
     place: int
-    sought: Sought
+    sought: SoughtCondition
 
 
 def _of_condition(number: int, drawn: _Drawn) -> tuple[Drawing, dict[str, Columns]]:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.model.results import CaseResult, Held, RunResults
+from pileup.model.results import CaseResult, HeldLevel, RunResults
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts.columns import Number, drawn_runs, looks
 from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
@@ -31,7 +31,7 @@ def charts(results: RunResults, axis: Clock) -> list[tuple[list[Drawing], dict[s
     return [_of_case(number, case, held, axis) for number, (case, held) in enumerate(found[:MOST])]
 
 
-def _of_case(number: int, case: CaseResult, held: Held, axis: Clock) -> tuple[list[Drawing], dict[str, Columns]]:
+def _of_case(number: int, case: CaseResult, held: HeldLevel, axis: Clock) -> tuple[list[Drawing], dict[str, Columns]]:
     unit, factor = SHOWN.get(held.dimension, ("", 1.0))
     values, levels = f"held_{number}", f"held_level_{number}"
     made: dict[str, Columns] = {
@@ -55,14 +55,14 @@ def _of_case(number: int, case: CaseResult, held: Held, axis: Clock) -> tuple[li
     ], made
 
 
-def words_of(held: Held) -> str:
+def words_of(held: HeldLevel) -> str:
     """Return how well it was held in one sentence."""
     if held.share is None:
         return "Nothing was measured after the time to settle."
     return f"In the band at {held.share * 100:.1f} % of {held.looks} looks after the time to settle."
 
 
-def _edges(held: Held) -> list[tuple[str, float]]:
+def _edges(held: HeldLevel) -> list[tuple[str, float]]:
     return [("low", held.low), ("at", held.set_point), ("high", held.high)]
 
 

@@ -37,7 +37,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventRow:
     """One row of the table of events."""
 
     number: str
@@ -55,11 +55,11 @@ def drawn(results: RunResults) -> list[Event]:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class EventGroup:
     """Many events of one kind, told apart from the others."""
 
     summary: str
-    rows: tuple[Told, ...]
+    rows: tuple[EventRow, ...]
 
 
 def crowded(results: RunResults) -> list[str]:
@@ -75,7 +75,7 @@ def numbers(results: RunResults) -> list[str]:
     return ["" if event.kind in apart else str(next(count)) for event in drawn(results)]
 
 
-def listed(results: RunResults, begin: int) -> list[Told]:
+def listed(results: RunResults, begin: int) -> list[EventRow]:
     """Return the rows of the table of events, in the order of time, without those of crowds."""
     apart = crowded(results)
     named = {id(event): number for event, number in zip(drawn(results), numbers(results), strict=True)}
@@ -83,19 +83,19 @@ def listed(results: RunResults, begin: int) -> list[Told]:
     return [_told(event, named.get(id(event), ""), begin) for event in found]
 
 
-def crowds(results: RunResults, begin: int) -> list[Crowd]:
+def crowds(results: RunResults, begin: int) -> list[EventGroup]:
     """Return the crowds with what they come to."""
     found = []
     for kind in crowded(results):
         mine = [event for event in results.events[:LISTED] if event.kind == kind]
         lasted = format_time(sum(event.end - event.begin for event in mine))
         summary = f"{len(mine)} times: {KINDS[kind][0]}, {lasted} added up"
-        found.append(Crowd(summary, tuple(_told(event, "", begin) for event in mine)))
+        found.append(EventGroup(summary, tuple(_told(event, "", begin) for event in mine)))
     return found
 
 
-def _told(event: Event, number: str, begin: int) -> Told:
-    return Told(
+def _told(event: Event, number: str, begin: int) -> EventRow:
+    return EventRow(
         number,
         text.offset(event.begin, begin),
         KINDS[event.kind][0] if event.kind in KINDS else event.kind,

@@ -150,7 +150,7 @@ class Histograms(Chart):
             yield Group([drawing for drawing, _ in made], data, heading, paired=True, small=True)
 
 
-class Boxes(Chart):
+class BoxPlots(Chart):
     """Box plots of the response times of iterations and of the operations inside them."""
 
     name = "boxes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pileup.builtin.reports.html.charts.find import charts
-from pileup.model.results import Found, RunResults, Sought, TrialResult
+from pileup.model.results import FoundLevel, RunResults, SoughtCondition, TrialResult
 from tests.unit.builtin.reports import synthetic
 
 
@@ -15,10 +15,10 @@ def _trial(level: float, *values: float | None, passed: bool = True) -> TrialRes
 
 def _results(*trials: TrialResult) -> RunResults:
     asked = (
-        Sought("p90(q) < 1 s", "p90(q)", "time", 1e9),
-        Sought("fraction(q.refused) < 2 %", "fraction(q.refused)", "fraction", 0.02),
+        SoughtCondition("p90(q) < 1 s", "p90(q)", "time", 1e9),
+        SoughtCondition("fraction(q.refused) < 2 %", "fraction(q.refused)", "fraction", 0.02),
     )
-    told = Found(
+    told = FoundLevel(
         check=" and ".join(each.check for each in asked), conditions=asked, not_passed=0.01, by="rate", level=90.0,
         limit=100.0, low=90.0, high=110.0, beyond="", measured=90.0, trials=trials,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from pileup.builtin.reports.html.charts import detached as detached_charts
 from pileup.builtin.reports.html.charts import hold, load, tables
 from pileup.builtin.reports.html.charts.monitors import panels
-from pileup.model.results import Detached, Held, RunResults, Series, Timeline
+from pileup.model.results import Detached, HeldLevel, RunResults, Series, Timeline
 from pileup.plugin.charts import Columns
 from pileup.plugin.charts.columns import looks
 from tests.unit.builtin.reports import synthetic
@@ -140,7 +140,7 @@ def test_t18_numbers_that_come_when_they_come_are_dots() -> None:
 
 def test_t18_a_held_quantity_that_could_not_be_measured_has_a_gap() -> None:
     times = tuple(BEGIN + second * SECOND for second in (*range(1, 20), *range(60, 80)))
-    held = Held(
+    held = HeldLevel(
         "in_flight",
         "",
         5,
