@@ -114,6 +114,8 @@ def test_a_server_that_comes_back_at_another_port_is_a_fault(tmp_path: Path, sup
 
 
 class Looking(Monitor):
+    target: str = "se"
+
     def sample(self) -> Iterator[None]:
         return iter(())
 
