@@ -106,7 +106,9 @@ def _wrong_usage(problem: click.ClickException | click.Abort) -> int:
         problem.show()
     else:
         context = getattr(problem, "ctx", None)
-        print_problem(problem.format_message(), "", f"{context.command_path if context else 'pileup'} --help")
+        path = context.command_path if context else "pileup"
+        pieces = context.command.collect_usage_pieces(context) if context else ["COMMAND"]
+        print_problem(problem.format_message().rstrip("."), " ".join([path, *pieces]), f"{path} --help")
     return ExitCode.USAGE
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pileup.model.plan import Plan
 
 SHIPPED = "suite:"
+SHOWN = 5
+"""Suites named of a folder."""
 TRUST = "Although your registry of runs does not know it: what its suite and its journal say is done."
 Model = TypeVar("Model", bound="BaseModel")
 
@@ -31,15 +33,24 @@ def suite_path(suite: str) -> Path:
     """Return the file of a suite: a path, or `suite:NAME` for a shipped one. Raises UsageError when there is none."""
     if not suite.startswith(SHIPPED):
         path = Path(suite)
+        if "\0" not in suite and path.is_dir():
+            found = sorted(each.name for each in path.glob("*.yaml"))[:SHOWN]
+            hint = f"in it: {', '.join(found)}" if found else "name the file in it"
+            raise UsageError(f"{suite!r} is a folder", "the file of a suite", hint)
         if "\0" in suite or not path.is_file():
-            raise UsageError(f"there is no file {suite!r}", "a suite, or suite:NAME for one that comes with pileup")
+            expected = "a suite, or suite:NAME for one that comes with pileup"
+            raise UsageError(f"there is no file {suite!r}", expected, "is the path right?")
         return path
     folder = shipped_folder()
     known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     known |= {path.name: path for path in sorted(folder.glob("*.xml"))}
     name = suite.removeprefix(SHIPPED)
     if name not in known:
-        raise UsageError(f"there is no shipped suite {name!r}", f"one of {', '.join(known) or '(none is installed)'}")
+        raise UsageError(
+            f"there is no shipped suite {name!r}",
+            f"one of {', '.join(known) or '(none is installed)'}",
+            "or the path of your own",
+        )
     return known[name]
 
 
@@ -58,7 +69,9 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
     for word in settings:
         name, sign, value = word.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f"--set {word!r} sets nothing", "NAME=VALUE, e.g. clients=10 or targets.se.url=https://…")
+            raise UsageError(
+                f"--set {word!r} sets nothing", "NAME=VALUE", "e.g. clients=10 or targets.se.url=https://…"
+            )
         values[name.strip()] = value
     return values
 
@@ -76,7 +89,9 @@ def parse_mapping(text: str, option: str) -> dict[str, object]:
         problem = problems.error().problems[0]
         raise UsageError(f"{option}: {problem.what}", problem.expected, problem.hint)
     if not isinstance(tree, Mapping):
-        raise UsageError(f"{option} {text[:60]!r} is no mapping", "e.g. '{threads: 8, service: 20 ms}'")
+        raise UsageError(
+            f"{option} {text[:60]!r} is no mapping", "names with values", "e.g. '{threads: 8, service: 20 ms}'"
+        )
     data: dict[str, object] = plain(tree)
     return data
 
@@ -94,7 +109,7 @@ def validated(model: type[Model], data: dict[str, object]) -> Model:
     except ValidationError as problem:
         problems = Problems("")
         report(problem, tree_of(data), model, problems)
-        raise UsageError(_joined(problems.error()), "", "see --help") from problem
+        raise UsageError(_joined(problems.error()), "settings that go together", "see --help") from problem
 
 
 def _joined(problem: SuiteError) -> str:

@@ -71,4 +71,6 @@ def _write(out: str, text: str, force: bool) -> None:
         raise UsageError(f"there is a file {out!r} already", "a new name", "--force writes over it") from None
     except (OSError, ValueError) as problem:
         said = getattr(problem, "strerror", None) or problem
-        raise UsageError(f"{out!r} cannot be written: {said}", "a file in a folder that can be written to") from None
+        raise UsageError(
+            f"{out!r} cannot be written: {said}", "a file in a folder that can be written to", "another OUT"
+        ) from None

@@ -126,7 +126,7 @@ def write(pages: list[Page], folder: Path, form: str, linked: bool = False) -> N
     from pileup.cli.pages.page import file_name
 
     if form == "text":
-        raise UsageError("--format text is for the terminal", "md or html beside --out")
+        raise UsageError("--format text is for the terminal", "md or html beside --out", "--format html")
     for page in pages:
         path = folder / file_name(page.path, form)
         try:
@@ -134,5 +134,5 @@ def write(pages: list[Page], folder: Path, form: str, linked: bool = False) -> N
             path.write_text(rendered(page, form, linked))
         except OSError as problem:
             raise UsageError(
-                f"{path} cannot be written: {problem.strerror}", "a folder that can be written"
+                f"{path} cannot be written: {problem.strerror}", "a folder that can be written", "another --out"
             ) from problem

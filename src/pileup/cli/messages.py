@@ -13,6 +13,7 @@ import sys
 import click
 
 from pileup.model.errors import SuiteError
+from pileup.model.units import counted
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but for tab and line feed; what turns the direction of text; halves of characters."""
@@ -57,9 +58,8 @@ def print_suite_error(problem: SuiteError) -> None:
     """Print every problem of a suite, one a line."""
     for each in problem.problems:
         echo(f": {each.text}", err=True, prefix=coloured(each.where, bold=True))
-    number = len(problem.problems)
     print_problem(
-        f"the suite is not valid: {number} fault{'' if number == 1 else 's'}",
+        f"the suite is not valid: {counted(len(problem.problems), 'fault')}",
         "",
         "mend the file; `pileup schema` and `pileup describe` tell what may stand where",
     )

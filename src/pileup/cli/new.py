@@ -55,7 +55,8 @@ def spelled(name: str) -> dict[str, str]:
     if not NAME.fullmatch(name) or keyword.iskeyword(module) or len(name) > LONGEST:
         raise UsageError(
             f"{name[:60]!r} is no name for it",
-            f"letters and digits, joined by - or _, at most {LONGEST}, no word of Python, e.g. list-folder",
+            f"letters and digits, joined by - or _, at most {LONGEST}, no word of Python",
+            "e.g. list-folder",
         )
     plain = module.replace("_", "-")
     return {"thing_name": module, "thing-name": plain, "ThingName": "".join(part.title() for part in plain.split("-"))}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.model.units import counted
 
 if TYPE_CHECKING:
     from pileup.model.plan import Case, Plan, Totals
@@ -87,7 +88,7 @@ def print_table(plan: Plan) -> None:
     table = Table(title=escape(plan.suite.title), show_footer=True, title_justify="left")
     totals = plan.totals()
     table.add_column("", justify="right")
-    table.add_column("case", f"{len(plan.cases)} cases" if len(plan.cases) != 1 else "1 case")
+    table.add_column("case", counted(len(plan.cases), "case"))
     for name in ("test", "target", "load", "after"):
         table.add_column(name)
     for name, footer in zip(("longest", "operations", "bytes"), _amounts(totals), strict=True):

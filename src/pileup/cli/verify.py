@@ -11,6 +11,7 @@ import click
 
 from pileup.cli.messages import echo
 from pileup.model.exits import ExitCode
+from pileup.model.units import counted
 
 if TYPE_CHECKING:
     from pileup.model.journal import JournalEntry
@@ -37,7 +38,7 @@ def command(run: Path, as_json: bool) -> int:
     else:
         for where, what in found:
             echo(f"{where}: {what}")
-        echo(f"{len(found)} findings" if found else "the record is whole")
+        echo(counted(len(found), "finding") if found else "the record is whole")
     return ExitCode.CASE_FAILED if found else ExitCode.PASSED
 
 

@@ -160,6 +160,11 @@ def format_count(count: float) -> str:
     return f"{int(count):,}".replace(",", " ") if whole else _digits(count)
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return how many there are of something: `1 case`, `20 000 cases`; `several` where an s does not do it."""
+    return f"{format_count(count)} {one if count == 1 else several or f'{one}s'}"
+
+
 def _format_si(value: float) -> str:
     for prefix in ("T", "G", "M", "k"):
         if abs(value) >= SI[prefix]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.loads.replay import Starts
+from pileup.model.units import counted
 from pileup.record import operations
 from pileup.record.folder import RunFolder
 
@@ -66,7 +67,7 @@ def find(path: Path, wanted: ReplayStarts) -> Starts:
         ).fetchone()
     count, last, measured, settled = found or (0, 0, 0, 0)
     if not measured:
-        told = f"all {count} starts of {case} in {path} that are replayed are due in the warm-up"
+        told = f"the warm-up holds all that is replayed of {case} in {path}: {counted(count, 'start')}"
         raise RecordError(told, "starts behind it", "a shorter warm_up, or a lower speed")
     return Starts(str(path), case, recorded, count, last, measured, settled)
 
@@ -112,7 +113,7 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
     names = [str(row[0]) for row in found or rows]
     listed = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
     if found:
-        told = f"{path} has {len(found)} cases" + (f" of the test {test!r}" if test else "")
+        told = f"{path} has {counted(len(found), 'case')}" + (f" of the test {test!r}" if test else "")
         raise NotARun(told, f"`test` with one of {listed}")
     raise NotARun(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pileup.model.manifest import Manifest
 from pileup.model.record import OUTCOMES, Frame, FrameRow, Phase
 from pileup.model.results import RunResults
+from pileup.model.units import counted
 from pileup.record import RunFolder
 from pileup.record.operations import word_of_phase
 from pileup.record.tally import Counters, add
@@ -150,7 +151,7 @@ def _wrong(
     for place, share in enumerate(SHARES):
         rank, below, upto = max(1, math.ceil(share * n)), int(sides[2 * place]), int(sides[2 * place + 1])
         if n and not below < rank <= upto:
-            yield f"p{share * 100:g} of histograms is {limits[place]:.0f} ns, not that of the {n} rows"
+            yield f"p{share * 100:g} of histograms is {limits[place]:.0f} ns, not that of the {counted(n, 'row')}"
 
 
 def _told(folder: RunFolder, run: Manifest) -> Iterator[Found]:

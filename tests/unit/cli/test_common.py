@@ -1,8 +1,10 @@
 """Arguments made into values, mappings and models."""
 
+from pathlib import Path
+
 import pytest
 
-from pileup.cli.common import parse_mapping, parse_settings, validated
+from pileup.cli.common import parse_mapping, parse_settings, suite_path, validated
 from pileup.model.errors import UsageError
 from tests.fakes import Settings
 
@@ -48,3 +50,12 @@ def test_every_wrong_word_is_told() -> None:
     assert "`threads`: 'many' is not a number" in told
     assert "unknown word 'sevice'; expected 'service'" in told
     assert "'1' has no unit" in told
+
+
+def test_d13_a_folder_is_no_suite_and_the_suites_in_it_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as raised:
+        suite_path(str(tmp_path))
+    assert str(raised.value) == f"{str(tmp_path)!r} is a folder; expected the file of a suite (name the file in it)"
+    (tmp_path / "first.yaml").touch()
+    with pytest.raises(UsageError, match=r"is a folder; expected the file of a suite \(in it: first.yaml\)"):
+        suite_path(str(tmp_path))

@@ -231,7 +231,7 @@ def test_criteria_are_judged_anew(tmp_path):
 def test_findings_are_counted_and_given_as_json(tmp_path, capsys):
     folder = made(tmp_path, twice)
     assert run_app(["verify", str(folder.path)]) == 1
-    assert capsys.readouterr().out.endswith("1 findings\n")
+    assert capsys.readouterr().out.endswith("1 finding\n")
     assert run_app(["verify", str(folder.path), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["whole"] is False

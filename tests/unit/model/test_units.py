@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pileup.model.units import (
     DIMENSIONS,
+    counted,
     dimension_of,
     format_bandwidth,
     format_count,
@@ -89,3 +90,11 @@ def test_any_text_is_a_quantity_or_a_value_error(text: str, dimension: str) -> N
         parse(text, dimension)
     except ValueError as problem:
         assert "expected" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("count", "several", "told"),
+    [(1, "", "1 case"), (0, "", "0 cases"), (2, "", "2 cases"), (20_000, "", "20 000 cases"), (3, "boxes", "3 boxes")],
+)
+def test_d13_one_of_a_thing_is_told_in_the_singular(count: int, several: str, told: str) -> None:
+    assert counted(count, "case", several) == told

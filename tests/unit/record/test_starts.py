@@ -111,7 +111,7 @@ def test_a_test_of_one_case_is_enough_to_say(folder: RunFolder) -> None:
         (ReplayStarts("fill"), r"no test and no case 'fill' that was pressed; expected one of copy\[a=1\], "),
         (
             ReplayStarts("stat", warm_up=100 * S),
-            "all 4 starts of stat in .* are due in the warm-up; expected starts behind",
+            "the warm-up holds all that is replayed of stat in .*: 4 starts; expected starts behind",
         ),
     ],
 )

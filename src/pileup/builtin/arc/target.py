@@ -19,6 +19,7 @@ from pileup.builtin.arc.words import describe, describe_all
 from pileup.builtin.http.location import Location, locate
 from pileup.builtin.slurm.location import SOCKET_NAME
 from pileup.builtin.slurm.target import SlurmTarget
+from pileup.model.units import counted
 from pileup.plugin import Ambiguous, Duration, Failed, Launcher, Refused, TargetError, option
 from pileup.plugin.batch import (
     BatchTarget,
@@ -139,7 +140,7 @@ class ArcTarget(BatchTarget):
         answers = [_submission(job.name, one) for job, one in zip(jobs, told, strict=False)]
         self.jobs.book.note(Entry(answer.id, answer.name, user) for answer in answers if answer.id)
         if len(told) != len(jobs):
-            raise Ambiguous(f"{len(told)} answers for {len(jobs)} jobs")
+            raise Ambiguous(f"{counted(len(told), 'answer')} for {counted(len(jobs), 'job')}")
         return answers
 
     def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:

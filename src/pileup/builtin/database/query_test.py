@@ -14,6 +14,7 @@ from pileup.builtin.database.session import Reply, Session
 from pileup.builtin.database.sql_text import Statement, parse, split
 from pileup.builtin.monitors.labels import checkable_name
 from pileup.model.check import FIELDS
+from pileup.model.units import counted
 from pileup.plugin import Count, Failed, Op, Test, option
 
 Wanted = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, float)) else value)]
@@ -184,6 +185,6 @@ class SqlQuery(Test):
             self.answer((tuple(row) for row in reply.rows), self.ordered)
         if self.rows is not None and reply.count != self.rows:
             did = "answered" if reply.is_query else "changed"
-            raise Failed(f"{reply.count} rows were {did}", f"{self.rows}")
+            raise Failed(f"{counted(reply.count, 'row')} {'was' if reply.count == 1 else 'were'} {did}", f"{self.rows}")
         if told := mismatch(reply.columns, reply.rows, self._expected):
             raise Failed(*told)

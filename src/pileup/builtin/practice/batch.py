@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from pileup.builtin.http.connection import judge
 from pileup.builtin.http.target import HttpTarget
 from pileup.model.practice import SETTINGS, BatchSettings
+from pileup.model.units import counted
 from pileup.plugin import Failed, Launcher, Refused
 from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission
 
@@ -88,7 +89,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         ids = [str(number) for number in answer["ids"]]
         reason = str(answer["refused"] or "")
         if len(ids) != len(jobs) and not reason:
-            raise Failed(f"{len(ids)} ids for {len(jobs)} jobs")
+            raise Failed(f"{counted(len(ids), 'id')} for {counted(len(jobs), 'job')}")
         taken = [Submission(job.name, number) for job, number in zip(jobs, ids, strict=False)]
         return taken + [Submission(job.name, refused=reason) for job in jobs[len(ids) :]]
 

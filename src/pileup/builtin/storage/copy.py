@@ -7,6 +7,7 @@ from typing import Literal
 from pileup.builtin.storage.files import ContentSet, make_folders, removal
 from pileup.builtin.storage.names import NamedSet
 from pileup.model.program import CHECKSUM
+from pileup.model.units import counted
 from pileup.plugin import Program, Size, Step, option
 
 
@@ -48,7 +49,7 @@ class StorageCopy(ContentSet, NamedSet):
         clients = (load.clients if load is not None else None) or 1
         if self.direction == "in" and clients > self.files:
             raise ValueError(
-                f"{clients} clients copy {self.files} files in, some the same at once; "
+                f"{clients} clients copy {counted(self.files, 'file')} in, some the same at once; "
                 f"expected `files: {clients}` or more"
             )
 

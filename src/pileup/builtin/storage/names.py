@@ -71,6 +71,6 @@ class NamedSet(FileSet):
             raise Failed(
                 f"no file in {folder!r} matches {last!r}",
                 "one or more",
-                f"{len(entries)} files of other names are there",
+                f"files of other names there: {len(entries)}",
             )
         return found

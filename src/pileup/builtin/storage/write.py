@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pileup.builtin.storage.files import ContentSet, make_folders, removal
+from pileup.model.units import counted
 from pileup.plugin import Program, Step
 
 MOST = 1 << 50
@@ -28,7 +29,7 @@ class StorageWrite(ContentSet):
         """Refuse a set that no storage here could hold: a slip of the unit."""
         super().check()
         if self.files * self.size.largest > MOST:
-            raise ValueError(f"{self.files} files of {self.size.largest} B; expected at most 1 PiB in all")
+            raise ValueError(f"{counted(self.files, 'file')} of {self.size.largest} B; expected at most 1 PiB in all")
 
     def steps(self) -> tuple[Step, ...]:
         """Return the writing of a file."""

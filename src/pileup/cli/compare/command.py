@@ -77,7 +77,7 @@ def _side(word: str) -> list[RunResults]:
     """Return the results of one run, or of several with commas between them."""
     names = [word] if Path(word).exists() else [name for name in word.split(",") if name]
     if not names:
-        raise UsageError(f"{word!r} names no run", "a run folder, or several with commas between them")
+        raise UsageError(f"{word!r} names no run", "a run folder, or several", "RUN,RUN takes several as one")
     return [_read(Path(name)) for name in names]
 
 
@@ -98,7 +98,7 @@ def _share(text: str) -> float:
     except ValueError as problem:
         raise UsageError(f"--matters {text!r}: {problem}", "a share of the baseline", "--matters '5 %'") from problem
     if not 0 <= found < 1:
-        raise UsageError(f"--matters {text!r} is no share", "0 % or more, and less than 100 %")
+        raise UsageError(f"--matters {text!r} is no share", "0 % or more, and less than 100 %", "--matters '5 %'")
     return found
 
 

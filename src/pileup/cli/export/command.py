@@ -71,9 +71,9 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
     from pileup.stats import results
 
     if form is None and charts is None:
-        raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both")
+        raise UsageError("nothing says what to write", "--to csv, or --charts svg, or both", "pileup export --help")
     if names and charts is None:
-        raise UsageError("--chart without --charts", "--charts svg or --charts png beside it")
+        raise UsageError("--chart without --charts", "--charts svg or --charts png beside it", "pileup export --help")
     folder = RunFolder.open(run)
     exporter: Exporter | None = registry.load("exporters", form)() if form else None
     try:
@@ -85,7 +85,9 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
             for path in write_charts(found, charts, names, out / "charts") if charts else ():
                 echo(path)
     except OSError as problem:
-        raise UsageError(f"{out} cannot be written: {problem.strerror}", "a folder you may write to") from problem
+        raise UsageError(
+            f"{out} cannot be written: {problem.strerror}", "a folder you may write to", "--out DIR"
+        ) from problem
 
 
 def write_charts(results: RunResults, form: str, names: tuple[str, ...], out: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from pileup.cli.live.tally import Now, Point, quantiles
 from pileup.model import self_metrics
 from pileup.model.record import OF_DUE, Phase
 from pileup.model.results import Counts
-from pileup.model.units import format_bandwidth, format_count, format_rate, format_size, format_time
+from pileup.model.units import counted, format_bandwidth, format_count, format_rate, format_size, format_time
 
 BARS = "▁▂▃▄▅▆▇█"
 PHASES = {
@@ -92,7 +92,7 @@ def _head(state: State, width: int) -> list[Text]:
     title.truncate(max(8, width - len(right) - 2), overflow="ellipsis")
     gap = " " * max(2, width - title.cell_len - len(right))
     done = len(state.finished)
-    count = f"  {done} of {len(state.cases)} cases"
+    count = f"  {done} of {counted(len(state.cases), 'case')}"
     share = max(elapsed / state.longest if state.longest else 0, done / len(state.cases) if state.cases else 0)
     share = 1.0 if state.ended else min(share, 0.99)
     return [title + Text(gap + right, style="dim"), _bar(share, max(4, width - len(count))) + Text(count)]
@@ -217,7 +217,7 @@ def _finished(state: State, room: int) -> list[Text]:
     shown = done[-room:] if len(done) <= room else done[-max(1, room - 1) :]
     lines = [_ended(case) for case in shown]
     return (
-        [Text(f"{len(done) - len(shown)} cases before", style="dim"), *lines]
+        [Text(f"{counted(len(done) - len(shown), 'case')} before", style="dim"), *lines]
         if len(shown) < len(done) and room > 1
         else lines
     )

@@ -16,13 +16,15 @@ from pileup.cli.show import equivalent, faults, jobs, points
 from pileup.model.event import REPORT
 from pileup.model.record import MISSED, NOT_PASSED
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
-from pileup.model.units import format_fraction
+from pileup.model.units import counted, format_fraction
 from pileup.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from pileup.record import RunFolder
 
 COLOURS = {
     "passed": "green",
@@ -56,8 +58,24 @@ def command(run: Path, as_json: bool) -> None:
     from pileup.stats import results
 
     with reading(run):
-        found = results(RunFolder.open(run))
+        folder = RunFolder.open(run)
+        found = results(folder)
         _print(found, as_json)
+        if told := broken_off(folder):
+            echo(told, err=True)
+
+
+def broken_off(folder: RunFolder) -> str:
+    """Return what to say of a run whose pileup is gone before its end, empty for any other."""
+    from pileup.run.recovery.leftovers import alive
+
+    if folder.manifest().has_ended or alive(folder):
+        return ""
+    path = folder.path
+    return (
+        f"the run was broken off: its pileup was killed or has crashed; `pileup resume {path}` goes on with it, "
+        f"`pileup clean {path}` removes what it has left"
+    )
 
 
 def _print(found: RunResults, as_json: bool) -> None:
@@ -188,7 +206,7 @@ def _summary(cases: Iterable[CaseResult]) -> Iterable[tuple[str, Counts]]:
     names = [field.name for field in fields(Counts)]
     for test, found in tests.items():
         yield (
-            f"{test}, {len(found)} cases",
+            f"{test}, {counted(len(found), 'case')}",
             Counts(**{name: sum(getattr(each, name) for each in found) for name in names}),
         )
 

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pileup.model.loads.shape import Kind, Native, Shape, number_words
 from pileup.model.quantities import Count, Duration, Rate
 from pileup.model.suite_part import Part
-from pileup.model.units import format_rate, format_time
+from pileup.model.units import counted, format_rate, format_time
 
 
 class Stage(Part):
@@ -59,7 +59,8 @@ class StagesShape(Shape):
     @property
     def words(self) -> str:
         """`open, 2 stages: 10 /s for 1 min, 20 /s for 1 min`."""
-        return f"{self.kind}, {len(self._stages)} stages: {', '.join(stage.words for stage in self._stages)}"
+        stages = ", ".join(stage.words for stage in self._stages)
+        return f"{self.kind}, {counted(len(self._stages), 'stage')}: {stages}"
 
     def problems(self) -> Iterator[str]:
         """All levels are inside, and of one kind."""

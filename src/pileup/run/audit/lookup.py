@@ -11,6 +11,7 @@ from itertools import islice
 
 from pileup._core._native import now
 from pileup.model.record import ClaimRow, FindingRow
+from pileup.model.units import counted
 from pileup.plugin.batch import BatchTarget, Claim, Fate, Finding, JobState
 from pileup.plugin.verdict import verdict_on
 from pileup.record import RunFolder
@@ -102,7 +103,7 @@ class Lookup:
                 self._check()  # it may have taken longer than anybody waited
                 if len(found) == len(page):
                     return found
-                told = f"the audit of {len(page)} submissions gave {len(found)} findings"
+                told = f"the audit of {counted(len(page), 'submission')} gave {counted(len(found), 'finding')}"
             if time.monotonic() >= patience:
                 raise Unaudited(told)
             self._wait(PAUSE)

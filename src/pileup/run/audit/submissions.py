@@ -12,6 +12,7 @@ from pileup.model.journal import JournalEntry
 from pileup.model.manifest import AuditEntry
 from pileup.model.plan import Plan
 from pileup.model.record import ClaimRow, Sample
+from pileup.model.units import counted
 from pileup.plugin.batch import BatchTarget, Fate
 from pileup.record import RunFolder
 from pileup.run.audit.lookup import GHOSTS, STOPPED, AuditLimits, Lookup, Tally
@@ -244,7 +245,7 @@ class Audits:
         problem = next((audit.problem for audit in reversed(self._book.audits()) if audit.target == target), "")
         if problem:
             return f"the audit is not complete: {problem}"
-        return f"{going} jobs are still there" if going else ""
+        return f"still there: {counted(going, 'job')}" if going else ""
 
     def _revokes(self, target: str) -> bool:
         """Whether a system takes delegations back; elsewhere they stay until they expire."""
@@ -256,7 +257,7 @@ class Audits:
         for claim in self._folder.claims():
             if claim.target == target and claim.what in (DELEGATION, REVOKED):
                 (alive.add if claim.what == DELEGATION else alive.discard)(claim.id)
-        return f"{len(alive)} delegations are still there" if alive else ""
+        return f"still there: {counted(len(alive), 'delegation')}" if alive else ""
 
 
 def lost_share(counts: Counter[str]) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pileup._core._native import now
 from pileup.model.errors import PileupError, PluginError
 from pileup.model.record import Sample, ServerOperation
+from pileup.model.units import counted
 from pileup.plugin import Monitor
 from pileup.plugin.userfile import MEND
 from pileup.plugin.verdict import mistake
@@ -80,7 +81,7 @@ class Sampler:
             tick = following
             self._end.wait(max(0, begin + tick * watch.every - time.monotonic_ns()) / 1e9)
         if skipped:
-            self._tell(f"monitor {watch.name} was too slow for its interval {skipped} times")
+            self._tell(f"monitor {watch.name} was too slow for its interval {counted(skipped, 'time')}")
         try:
             watch.monitor.close()
         except Exception as problem:

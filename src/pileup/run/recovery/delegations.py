@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pileup.model.errors import TargetError, VerdictException
+from pileup.model.units import counted
 from pileup.plugin.batch import BatchTarget, Delegation
 from pileup.plugin.verdict import verdict_on
 from pileup.run.recovery.intents import Intent
@@ -48,7 +49,9 @@ class UndoDelegations:
             except Exception as problem:  # a target of anybody's
                 raise TargetError(verdict_on(problem)[1], "a system that answers") from problem
         if problems:
-            raise TargetError(f"{len(problems)} delegations stay, such as {problems[0]}", "none", "they expire")
+            raise TargetError(
+                f"not revoked: {counted(len(problems), 'delegation')}, such as {problems[0]}", "none", "they expire"
+            )
 
     def state(self, intent: Intent, context: Context) -> str:
         """They are revoked, went with the server, or stay."""

@@ -57,7 +57,9 @@ def take_up(
     """
     folder = RunFolder.open(path)
     if leftovers.alive(folder):
-        raise UsageError(f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed")
+        raise UsageError(
+            f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed", "Ctrl-C ends it in order"
+        )
     if _over(folder.manifest()):
         raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
     trust = Trust.of(folder, trusted)

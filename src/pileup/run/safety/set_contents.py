@@ -13,6 +13,7 @@ from pileup._core._native import Steps
 from pileup.model.errors import Failed, RecordError, TargetError, VerdictException
 from pileup.model.journal import JournalEntry
 from pileup.model.program import Content, Keys, Program, Step
+from pileup.model.units import counted
 from pileup.model.verbs import Makes, Moves
 from pileup.plugin import FileTarget, NotThere
 from pileup.record import RunFolder
@@ -248,7 +249,7 @@ def remove_folders(target: FileTarget, folders: list[str]) -> str:
             continue
         except VerdictException as problem:
             problems.append(str(problem))
-    return f"{len(problems)} folders could not be removed: {problems[0]}" if problems else ""
+    return f"{counted(len(problems), 'folder')} could not be removed: {problems[0]}" if problems else ""
 
 
 def _carries(target: FileTarget, made: Made, name: str, size: int) -> bool:

@@ -17,6 +17,7 @@ from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
 from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
+from pileup.model.units import counted
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
 from pileup.stats.cases import CaseData
 from pileup.stats.faults.repeats import never
@@ -321,7 +322,7 @@ def _against(check: Check, figure: Figure, point: str = "") -> JudgedFigure:
     told = resolve.words(figure)
     if verdict is Verdict.UNKNOWN:
         known = figure.above is not None
-        why = f"it is only known to be {told}" if known else f"{told}: {figure.n} values"
+        why = f"it is only known to be {told}" if known else f"{told}: {counted(figure.n, 'value')}"
         return JudgedFigure(verdict, figure, why, point)
     if verdict.missed:
         reason = f"{check.figure} is {told}, not {check.threshold}"

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pileup.model.criterion import CriterionSpec
 from pileup.model.loads.load import Load
 from pileup.model.suite import TargetSpec, TestSpec
+from pileup.model.units import counted
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft, plain
@@ -180,7 +181,15 @@ class ScanRules:
         number = points * suite.repeat * suite.loop * len(suite.tests)
         if number > MOST_CASES:
             at = self._node.at if self._node.entries else self._draft.tree.at
-            told = f"{points} points x {suite.repeat} repeats x {suite.loop} loops x {len(suite.tests)} tests"
+            told = " x ".join(
+                counted(count, word)
+                for count, word in (
+                    (points, "point"),
+                    (suite.repeat, "repeat"),
+                    (suite.loop, "loop"),
+                    (len(suite.tests), "test"),
+                )
+            )
             self._problems.add(at, f"{told} make {number} cases", f"at most {MOST_CASES}", "vary less at a time")
 
     def _check_at(self, criterion: BoundPart[CriterionSpec]) -> None:

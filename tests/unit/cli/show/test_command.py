@@ -13,6 +13,7 @@ from pileup.cli.app import app
 from pileup.cli.show.command import print_results
 from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
 from pileup.record import RunFolder
+from pileup.run.recovery import lock
 from pileup.stats import results
 from tests.manifests import plain, run_of
 from tests.support import ROOT
@@ -156,3 +157,18 @@ def test_jobs_and_what_became_of_submissions_are_shown(width):
     assert "submit: 30 lost: job-0, job-1, job-2, job-3, job-4, …" in words
     assert "submit: 2 ghosts: phantom" in words
     assert "only <one> user" in shown(submitted.submitted(), 250)
+
+
+def test_d13_a_run_that_was_killed_is_told_with_what_to_do(tmp_path):
+    folder = RunFolder.create(tmp_path, "t", 0)
+    folder.save(run_of({"title": "t", "cases": []}))
+    folder.close()
+    path = folder.path
+    held = lock.take(path)
+    try:
+        assert "broken off" not in CliRunner().invoke(app, ["show", str(path)]).stderr, "it goes on"
+    finally:
+        held.release(False)
+    said = CliRunner().invoke(app, ["show", str(path)]).stderr
+    assert f"`pileup resume {path}` goes on with it, `pileup clean {path}` removes what it has left" in said
+    assert "broken off" not in CliRunner().invoke(app, ["show", str(GOLDEN / "ended")]).stderr

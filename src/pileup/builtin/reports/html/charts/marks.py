@@ -13,7 +13,7 @@ from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import tables
 from pileup.model.event import Event
 from pileup.model.results import RunResults
-from pileup.model.units import format_time
+from pileup.model.units import counted, format_time
 from pileup.plugin.charts import Clock, Columns, Mark
 from pileup.plugin.charts.drawing import in_window, layer_of, time_axis
 
@@ -89,7 +89,7 @@ def crowds(results: RunResults, begin: int) -> list[EventGroup]:
     for kind in crowded(results):
         mine = [event for event in results.events[:LISTED] if event.kind == kind]
         lasted = format_time(sum(event.end - event.begin for event in mine))
-        summary = f"{len(mine)} times: {KINDS[kind][0]}, {lasted} added up"
+        summary = f"{counted(len(mine), 'time')}: {KINDS[kind][0]}, {lasted} added up"
         found.append(EventGroup(summary, tuple(_told(event, "", begin) for event in mine)))
     return found
 
