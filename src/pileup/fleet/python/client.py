@@ -130,7 +130,7 @@ class PythonExecutor:
         Else what is due while the first ones connect would each take a client more: many connections at once, most of
         them never wanted again, and their times in the record.
         """
-        return self.press.early() if self.desk.order.load.kind == "open" else []
+        return self.press.early() if self.desk.order.load.open else []
 
     def name(self, test: Test | None) -> None:
         """Tell the engine what the only operation of a test is called. The load has begun then."""
