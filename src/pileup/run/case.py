@@ -34,7 +34,7 @@ from pileup.run.delay import draw
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import replayed
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
-from pileup.run.safety.own_folders import PreparedWrites, footing_of, in_own
+from pileup.run.safety.own_folders import PreparedWrites, in_own, prepared_writes
 from pileup.run.safety.second_targets import check_destination, destinations
 from pileup.run.safety.set_contents import made_by, making, ours, remove_folders
 from pileup.run.session import Live
@@ -160,7 +160,7 @@ class CaseRun:
             self._live.book.remark(self.case, remark)
         if lack := self._asked("lacks", test.lacks):
             self._live.book.lacks(Uncovered("test", self.case.test.name, lack, whole=False))
-        footing = footing_of(self._live.plan, self.case, self._program)
+        footing = prepared_writes(self._live.plan, self.case, self._program)
         self._live.rails.check_inside(self.case, self._target, self._program, preparation, removal)
         if found := self._found(footing.load):
             return PASSED, found

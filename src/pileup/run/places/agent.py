@@ -23,7 +23,7 @@ from pileup.plugin import Target, Test
 from pileup.run.monitoring.sampler import Sampler, Watch
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.safety.limits import guarded_elsewhere
-from pileup.run.safety.own_folders import footing_of
+from pileup.run.safety.own_folders import prepared_writes
 from pileup.suite import instances
 
 
@@ -49,7 +49,7 @@ class Agent(Builder):
         target = self._target(chosen.test.target)
         test = instances.make_test(plan, chosen, target, 0)
         if test.native() and (client := client_for(test.program(), target)) is not None:
-            program = footing_of(plan, chosen, test.program()).load or test.program()
+            program = prepared_writes(plan, chosen, test.program()).load or test.program()
             return interpreted(plan, chosen, program, client, self._target)
         return lambda client: instances.make_test(plan, chosen, target, client)
 

@@ -260,7 +260,7 @@ def keeps(folder: RunFolder) -> bool:
     return any(states.values())
 
 
-def footing_of(plan: Plan, case: Case, program: Program | None) -> PreparedWrites:
+def prepared_writes(plan: Plan, case: Case, program: Program | None) -> PreparedWrites:
     """Return how a load writes: names outside of the run's own folder are made as new.
 
     What it writes over and over is made once before, as new, so that it is the run's own when it is replaced.

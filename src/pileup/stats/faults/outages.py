@@ -39,7 +39,7 @@ def outages(connection: DuckDBPyConnection, events: Sequence[Event], run: Manife
 
 def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
     """Return the events, those of faults with what they did to the loads that felt them."""
-    felt = {place: tuple(filter(_felt, each)) for place, each in found.items()}
+    felt = {place: tuple(filter(_affected, each)) for place, each in found.items()}
     return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
 
 
@@ -76,7 +76,7 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
         outage = Outage(
             entry.name if entry else "", **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs
         )
-        heard = success is not None or _felt(outage)  # a load that was as good as over says nothing
+        heard = success is not None or _affected(outage)  # a load that was as good as over says nothing
         if heard and _under_way(entry, fault):
             found[number] = (*found.get(number, ()), outage)
     return found
@@ -119,7 +119,7 @@ def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, i
     return {(number, case): int(after) for number, case, after in rows}
 
 
-def _felt(outage: Outage) -> bool:
+def _affected(outage: Outage) -> bool:
     return any(getattr(outage, word) for word in NOT_PASSED)
 
 

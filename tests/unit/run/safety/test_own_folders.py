@@ -18,7 +18,7 @@ from pileup.run.safety.boundary import Inside, Names, place_inside
 from pileup.run.safety.guarded_target import guarded
 from pileup.run.safety.kept_sets import describe, found_again
 from pileup.run.safety.marker import MARKER
-from pileup.run.safety.own_folders import OwnFolders, footing_of, in_own, is_private, keeps, own_entries, with_own
+from pileup.run.safety.own_folders import OwnFolders, in_own, is_private, keeps, own_entries, prepared_writes, with_own
 from pileup.run.safety.set_contents import existing, made_by, making, ours, remove_folders
 from pileup.suite import load
 
@@ -178,7 +178,7 @@ def test_s1_names_are_new_or_made_first(tmp_path: Path, step: Step, load_: str, 
     program = Program((step,))
     if step.keys.prefix.startswith("OWN"):
         program = Program((write(Keys(f"{plan.own['se']}/f", 4)),))
-    found = footing_of(plan, plan.cases[0], program)
+    found = prepared_writes(plan, plan.cases[0], program)
     assert found.load is not None
     assert found.load.steps[0].new is new
     assert (found.first is not None) is first
@@ -189,7 +189,7 @@ def test_s1_names_are_new_or_made_first(tmp_path: Path, step: Step, load_: str, 
 
 def test_a_name_that_is_removed_in_the_same_iteration_may_be_new_each_time(tmp_path: Path) -> None:
     plan, _ = planned(tmp_path, load_="clients: 2, for: 1 s")
-    found = footing_of(plan, plan.cases[0], Program((write(), Step("delete", "delete", SET))))
+    found = prepared_writes(plan, plan.cases[0], Program((write(), Step("delete", "delete", SET))))
     assert found.load is not None
     assert (found.load.steps[0].new, found.first) == (True, None)
 
