@@ -24,6 +24,9 @@ struct Spec<'a> {
     settings: &'a RawValue,
 }
 
+/// Makes a session from settings; every call of it ends within the time.
+type MakeSession = fn(&str, Duration) -> Result<Box<dyn Control>, Unusable>;
+
 /// A protocol of the engine.
 struct Protocol {
     /// Its name in a `ClientSpec`.
@@ -31,7 +34,7 @@ struct Protocol {
     /// Start native workers with its clients.
     start: fn(&Arc<Press>, &str, Program) -> Result<(), PressError>,
     /// Make a session for what prepares and clears up; none: it has no such thing.
-    session: Option<fn(&str, Duration) -> Result<Box<dyn Control>, Unusable>>,
+    session: Option<MakeSession>,
 }
 
 /// All of them.
