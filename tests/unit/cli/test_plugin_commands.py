@@ -146,10 +146,10 @@ def test_the_language_is_described_too(capsys: pytest.CaptureFixture[str]) -> No
         assert said in capsys.readouterr().out
 
 
-LACKING = """from pileup.plugin import ClientSpec, Target, Test
+LACKING = """from pileup.plugin import FileTarget, Test
 
 
-class Store(Target):
+class Store(FileTarget):
     kind = "store"
 
 
@@ -162,10 +162,10 @@ class Ask(Test):
 def test_of_a_class_in_a_file_the_mistake_of_its_own_kind_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A Target without `client` was told to be no Test."""
+    """A target without what it must have was told to be no Test."""
     (tmp_path / "t.py").write_text(LACKING)
     for name, said in {
-        "Store": "t.py:4: Store has no client expected `def client(self, ...)` in it",
+        "Store": "t.py:4: Store has no delete expected `def delete(self, ...)` in it",
         "Stor": "t.py has no plug-in 'Stor' expected one of Ask, Store",
     }.items():
         assert main(["describe", f"{tmp_path}/t.py:{name}"]) == 3

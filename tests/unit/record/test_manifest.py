@@ -95,7 +95,10 @@ def test_what_a_record_lacks_has_the_meaning_of_then() -> None:
         ({"cases": [{"id": 1, "name": "a", "find": {}}]}, "cases[0].find.raise is None; expected a value"),
         ({"suite": [1, 2]}, "'suite' is wrong; expected an object"),
         ({"labels": {"a": 1}}, "'labels' is wrong: labels.a is 1; expected a text"),
-        ({"not_covered": [{"what": "x", "name": "", "reason": ""}]}, "expected one of launch, monitor, fault, test"),
+        (
+            {"not_covered": [{"what": "x", "name": "", "reason": ""}]},
+            "expected one of launch, monitor, fault, setting, test",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, wrong: dict[str, Any], says: str) -> None:

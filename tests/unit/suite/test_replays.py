@@ -73,7 +73,7 @@ def test_a_point_with_nothing_to_measure_is_a_fault(faults: Callable[..., list[s
         "tests: [{name: a, use: noop, load: {replay: before}}]\n"
     )
     assert len(told) == 1
-    assert "a[a.load.times=1,a.load.warm_up=1 s]: all 1 starts of copy in" in told[0]
+    assert "a[a.load.times=1,a.load.warm_up=1 s]: the warm-up holds all that is replayed of copy in" in told[0]
 
 
 def test_limits_count_what_is_replayed(faults: Callable[..., list[str]]) -> None:

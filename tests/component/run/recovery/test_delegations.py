@@ -95,5 +95,5 @@ def test_what_cannot_be_taken_back_stays_open(tmp_path: Path, monkeypatch: pytes
         folder = left(tmp_path, batch.target)
         monkeypatch.setattr(PracticeBatchTarget, "revoke", refuse)
         (mended,) = mend(folder, TRUSTED, UndoReach.ALL)
-        assert "2 delegations stay, such as 1: 1 is dear to me; expected none (they expire)" in mended.problem
+        assert "not revoked: 2 delegations, such as 1: 1 is dear to me; expected none (they expire)" in mended.problem
         assert len(open_intents(folder)) == 1

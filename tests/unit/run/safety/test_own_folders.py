@@ -220,7 +220,7 @@ def test_s1_of_what_is_not_known_only_what_carries_the_runs_content_goes(tmp_pat
     assert found.others == ["here/d000001", "here/f000002", "here/f000003"]
     entry = replace(entry, remove=Program((Step("delete", "delete", Keys("here/f", 1)),)))
     assert ours(folder, data, entry).names == ["here/f000000"], "the others are another test's to remove"
-    assert remove_folders(data, ["here/d000000", "here/d000001", "here/gone"]).startswith("1 folders could not be")
+    assert remove_folders(data, ["here/d000000", "here/d000001", "here/gone"]).startswith("1 folder could not be")
     assert (here / "d000001/theirs").exists()
     assert plan.own
 

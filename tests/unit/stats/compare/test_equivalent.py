@@ -106,8 +106,8 @@ def test_a_test_that_is_done_once_is_compared_at_every_point(tmp_path):
 
     def told(last):
         return [
-            equivalent.Whole("copy", ANSWER, "", "", "h", [once[0].started], [A]),
-            equivalent.Whole(
+            equivalent.MetricSeries("copy", ANSWER, "", "", "h", [once[0].started], [A]),
+            equivalent.MetricSeries(
                 "read", ANSWER, "", "", "h", [case.started for case in cases[1:]], [A] * (len(cases) - 2) + [last]
             ),
         ]
