@@ -11,7 +11,7 @@ from tests.support import EXAMPLES, pileup, require_programs, run_folder
 
 pytestmark = pytest.mark.timed
 
-SLURM = {"held": "30 s", "settle": "15 s", "minute": "5 s"}
+SLURM = {"held": "30 s", "settle": "30 s", "minute": "5 s"}
 ARC = {
     "held": "20 s",
     "band": "50 %",

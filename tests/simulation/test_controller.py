@@ -76,6 +76,18 @@ def test_a_ramp_that_is_seen_late_teaches_nothing_false(start: float, dead: int,
     assert np.mean(np.abs(values - 500) <= 25) >= 0.9
 
 
+@pytest.mark.parametrize("dead", [0, 1, 2, 3])
+def test_what_falls_below_its_band_is_led_back_while_nothing_is_known_of_it(dead: int) -> None:
+    """A full queue drains four times faster than the first level fills it."""
+    shares = []
+    for seed in range(FIRST_SEED, FIRST_SEED + 20):
+        plant = Queue(50, lambda random: float(random.uniform(2, 6)), dead, cycle=1.0, waiting=550)
+        steering = Controller(500.0, 25.0, LevelBounds(0.0, 30.0, 3.0), 3.0)
+        values = np.array(held(plant, steering, seed, 45, 30))
+        shares.append(np.mean(np.abs(values - 500) <= 25))
+    assert np.mean(shares) >= 0.95
+
+
 @pytest.mark.parametrize("dead", [0, 2, 5, 9])
 @pytest.mark.parametrize(("gain", "lag"), [(0.2, 0.0), (1.0, 3.0), (30.0, 10.0)])
 def test_a_quantity_that_follows_the_level_is_held_whatever_its_gain(gain: float, lag: float, dead: int) -> None:

@@ -67,6 +67,8 @@ class Controller:
     _left: int = field(init=False)
     _turns: int = field(init=False, default=0)
     _blind: int = field(init=False, default=0)
+    _below: int = field(init=False, default=0)
+    """Samples below the band since it was left, while nothing is known of the system."""
     _arrived: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -121,10 +123,18 @@ class Controller:
         return min(FIRST * (1 + self._turns // 2), self.most_dead + SHOWN)
 
     def _tried(self, value: float) -> float:
-        """Return one of two levels in turn, each time for longer and higher, to see what the system does to them."""
-        if self.sign * (value - self.set_point / self._scale) > 0:  # nobody knows yet whether anything leads back
+        """Return one of two levels in turn, each time for longer and higher, to see what the system does to them.
+
+        Above the set point the level goes down a step at each sample: nobody knows yet whether anything else leads
+        back. What has been in the band and falls below it is led back by a step up every few samples.
+        """
+        above = self.sign * (value - self.set_point / self._scale)
+        if above > 0:
             return self.level / RAISE
         self._left -= 1
+        self._below = self._below + 1 if self._arrived and above < -self.band / self._scale else 0
+        if self._below:
+            return max(self.start, self.level) * (RAISE if self._below % FIRST == 0 else 1.0)
         if self._left <= 0:
             self._turns += 1
             self._left = self._trial
