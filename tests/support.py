@@ -6,14 +6,16 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import hypothesis
 import pytest
+from _pytest.mark import ParameterSet
 
+T = TypeVar("T", bound=Hashable)
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 
@@ -21,6 +23,12 @@ EXAMPLES = ROOT / "examples"
 def examples(number: int) -> int:
     """Return how many examples Hypothesis tries: so many, or what a larger profile says."""
     return max(number, hypothesis.settings.default.max_examples if hypothesis.settings.default else 0)
+
+
+def beyond(first: Iterable[T], names: Iterable[T]) -> list[ParameterSet]:
+    """Return names as parameters of a test: the first ones in every run of the tests, the others in the long step."""
+    kept = set(first)
+    return [pytest.param(name, marks=() if name in kept else (pytest.mark.long,)) for name in names]
 
 
 def require_program(name: str, install: str) -> str:
@@ -66,10 +74,17 @@ def give_up(reason: str) -> NoReturn:
     pytest.skip(reason, allow_module_level=True)
 
 
-def pileup(*arguments: str, cwd: Path, timeout: float = 120, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """Run the command line as a user does."""
+FIGURES = ("--set", "reports=[{use: json}]")
+"""Words of a run that writes its figures alone: drawing the page takes a third of what a short run costs."""
+
+
+def pileup(
+    *arguments: str, cwd: Path, timeout: float = 120, drawn: bool = False, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command line as a user does; a run writes its figures alone, unless all its reports are asked for."""
+    figures = FIGURES if arguments[:1] == ("run",) and not drawn else ()
     return subprocess.run(
-        [sys.executable, "-m", "pileup", *arguments],
+        [sys.executable, "-m", "pileup", *arguments, *figures],
         cwd=cwd,
         env={**os.environ, "PILEUP_RUNS": str(cwd / "runs"), **environment},
         capture_output=True,

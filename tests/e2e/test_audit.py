@@ -101,7 +101,7 @@ class Done:
 def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     here = tmp_path_factory.mktemp("audit")
     (here / "suite.yaml").write_text(json.dumps(SUITE))
-    return Done(here / run_folder(pileup("run", "suite.yaml", "--quiet", cwd=here)))
+    return Done(here / run_folder(pileup("run", "suite.yaml", "--quiet", cwd=here, drawn=True)))
 
 
 def test_every_fate_is_that_of_the_systems_own_log(done: Done) -> None:

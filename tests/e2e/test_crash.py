@@ -15,7 +15,7 @@ import pytest
 from pileup.model.journal import JournalEntry
 from pileup.record import RunFolder
 from pileup.run.servers.processes import Identity
-from tests.support import pileup
+from tests.support import FIGURES, pileup
 
 SUITE = """
 pileup: 1
@@ -75,7 +75,7 @@ def entries(folder: Path, what: str) -> list[JournalEntry]:
 @pytest.fixture
 def crashed(here: Path) -> Path:
     """A run folder whose pileup was killed while its server was paused and a command of a fault ran."""
-    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"]
+    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", *FIGURES]
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs"), "TMPDIR": str(here / "tmp")}
     with (here / "out").open("wb") as out:
         process = subprocess.Popen(command, cwd=here, env=environment, stdout=out, stderr=out, start_new_session=True)
@@ -173,7 +173,7 @@ def test_a_setting_that_cannot_be_set_back_stays_until_it_can(here: Path, crashe
 
 def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
     (here / "suite.yaml").write_text(OTHER.replace("use: noop", "use: noop, load: {clients: 1, for: 1 h}"))
-    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"]
+    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", *FIGURES]
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}
     with (here / "out").open("wb") as out:
         process = subprocess.Popen(command, cwd=here, env=environment, stdout=out, stderr=out)

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require_program("mariadbd", "apt-get install mariadb-server")
     cwd = tmp_path_factory.mktemp("database")
     given = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
-    done = pileup("run", "suite:database", "--quiet", *given, cwd=cwd, timeout=240)
+    done = pileup("run", "suite:database", "--quiet", *given, cwd=cwd, timeout=240, drawn=True)
     assert done.returncode in (0, 4, 8), done.stdout + done.stderr
     return cwd / run_folder(done)
 

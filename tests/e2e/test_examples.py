@@ -32,7 +32,7 @@ def test_every_example_is_run_here() -> None:
 
 @pytest.mark.parametrize("name", sorted(ENDS))
 def test_an_example_runs(name: str, tmp_path: Path) -> None:
-    done = pileup("run", f"suite:{name}", "--quiet", "--set", "length=2 s", cwd=tmp_path)
+    done = pileup("run", f"suite:{name}", "--quiet", "--set", "length=2 s", cwd=tmp_path, drawn=True)
     assert done.returncode == ENDS[name], done.stdout + done.stderr
     folder = tmp_path / run_folder(done)
     assert (folder / "report.html").stat().st_size > 10_000

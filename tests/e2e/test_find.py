@@ -39,7 +39,7 @@ def _read_case(folder: Path) -> dict[str, Any]:
 @pytest.mark.timed
 @pytest.mark.parametrize(("fleet", "within", "far"), [("local", "15 %", 0.2), ("processes:2", "30 %", 0.3)])
 def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: float, tmp_path: Path) -> None:
-    done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path)
+    done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path, drawn=True)
     assert done.returncode in (0, 4), done.stdout + done.stderr
     case = _read_case(tmp_path / run_folder(done))
     found = case["found"]

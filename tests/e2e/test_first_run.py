@@ -22,7 +22,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one short first run."""
     folder = tmp_path_factory.mktemp("first")
     begin = time.monotonic()
-    done = pileup("run", str(EXAMPLES / "first-run.yaml"), *SHORT, cwd=folder)
+    done = pileup("run", str(EXAMPLES / "first-run.yaml"), *SHORT, cwd=folder, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert time.monotonic() - begin < 60
     assert "Traceback" not in done.stderr

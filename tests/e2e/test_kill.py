@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from pileup.record import RunFolder
-from tests.support import pileup
+from tests.support import FIGURES, beyond, pileup
 
 KILLS = int(os.environ.get("PILEUP_KILLS", "20"))
 MISSING = 3 * 10**9
@@ -53,7 +53,7 @@ def here(tmp_path: Path) -> Path:
 
 def begin(here: Path) -> "subprocess.Popen[bytes]":
     """Begin a run in a session of its own, as a shell does."""
-    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"]
+    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", *FIGURES]
     scratch = here / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs"), "TMPDIR": str(scratch)}
@@ -96,7 +96,7 @@ def served(folder: Path) -> dict[int, int]:
     return found
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", beyond(range(5), range(KILLS)))
 def test_a_killed_run_is_taken_up_again(here: Path, number: int) -> None:
     after = random.Random(number).uniform(0, 3.5)
     folder, moment = killed(here, after)

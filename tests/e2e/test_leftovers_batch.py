@@ -19,7 +19,7 @@ from pileup.record import RunFolder
 from pileup.run.servers import processes
 from tests.servers.arc import PROGRAMS as ARC
 from tests.servers.slurm import PROGRAMS as SLURM
-from tests.support import pileup, require_programs
+from tests.support import FIGURES, pileup, require_programs
 
 SUITE: dict[str, Any] = {
     "pileup": 1,
@@ -83,7 +83,7 @@ def names(found: list[psutil.Process]) -> list[str]:
 @contextmanager
 def started(here: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """A pileup whose Slurm runs six jobs, in steps of their own sessions."""
-    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet"]
+    command = [sys.executable, "-m", "pileup", "run", "suite.yaml", "--quiet", *FIGURES]
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}
     said = here / "out"
     with said.open("wb") as out:

@@ -26,7 +26,7 @@ def tool(folder: Path, *arguments: str) -> None:
 @pytest.mark.parametrize("kind", ["test", "target", "monitor", "monitor --log", "suite"])
 def test_the_suite_of_a_skeleton_passes(kind: str, tmp_path: Path) -> None:
     made(kind, tmp_path)
-    done = pileup("run", "my_thing.yaml", *SHORT, cwd=tmp_path)
+    done = pileup("run", "my_thing.yaml", *SHORT, cwd=tmp_path, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (run_folder(done) / "report.html").is_file()
 

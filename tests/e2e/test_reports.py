@@ -36,7 +36,7 @@ def test_a_suite_names_its_reports_in_yaml_and_xml(tmp_path: Path) -> None:
     assert pileup("convert", "mine.yaml", "mine.xml", cwd=tmp_path).returncode == 0
     assert '<report use="json" to="figures.json"/>' in (tmp_path / "mine.xml").read_text()
     for suite in ("mine.yaml", "mine.xml"):
-        done = pileup("run", suite, "--quiet", cwd=tmp_path)
+        done = pileup("run", suite, "--quiet", cwd=tmp_path, drawn=True)
         folder = run_folder(done)
         assert written(folder) == {"chat.txt", "figures.json"}, done.stderr
         assert (folder / "chat.txt").read_text() == "good day: passed"
@@ -49,7 +49,7 @@ def test_a_suite_names_its_reports_in_yaml_and_xml(tmp_path: Path) -> None:
 
 def test_without_the_word_the_defaults_are_written(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(SUITE.partition("reports:")[0])
-    done = pileup("run", "mine.yaml", "--quiet", cwd=tmp_path)
+    done = pileup("run", "mine.yaml", "--quiet", cwd=tmp_path, drawn=True)
     folder = run_folder(done)
     assert written(folder) == {"report.html", "results.json", "results.xml", "junit.xml"}
     assert f"report: {folder / 'report.html'}" in done.stdout.splitlines()

@@ -78,7 +78,7 @@ criteria:
 @pytest.mark.timed
 @pytest.mark.parametrize("fleet", ["local", "processes:1"])
 def test_a_generator_without_cpu_is_told_with_the_time_and_excuses_the_figure(tmp_path: Path, fleet: str) -> None:
-    done = pileup("run", str(suite(tmp_path, BURNING)), "--quiet", "--fleet", fleet, cwd=tmp_path)
+    done = pileup("run", str(suite(tmp_path, BURNING)), "--quiet", "--fleet", fleet, cwd=tmp_path, drawn=True)
     found = results(done)
     assert done.returncode == 8, done.stdout + done.stderr
     assert found["limit"].startswith("burn: pileup was the bottleneck from ")

@@ -53,9 +53,9 @@ class Checked:
         return json.loads((self.folder / "run.json").read_text())
 
 
-def check(url: str, cwd: Path, *more: str) -> Checked:
+def check(url: str, cwd: Path, *more: str, drawn: bool = False) -> Checked:
     """Run storage-check on a url as a user does."""
-    done = pileup("run", "suite:storage-check", "--set", f"targets.se.url={url}", *more, cwd=cwd)
+    done = pileup("run", "suite:storage-check", "--set", f"targets.se.url={url}", *more, cwd=cwd, drawn=drawn)
     assert "Traceback" not in done.stderr, done.stderr
     return Checked(done.returncode, done.stdout + done.stderr, run_folder(done))
 
@@ -154,7 +154,7 @@ def test_a5_a_certificate_that_signs_itself_is_its_own_ca(secure: tuple[str, Pat
 
 
 def test_a5_insecure_is_said_loudly(secure: tuple[str, Path], tmp_path: Path) -> None:
-    found = check(secure[0], tmp_path, "--set=targets.se.options.insecure=true")
+    found = check(secure[0], tmp_path, "--set=targets.se.options.insecure=true", drawn=True)
     assert found.code == 0, found.said
     assert INSECURE in found.said
     assert "anybody in between can read and change all" in (found.folder / "report.html").read_text()

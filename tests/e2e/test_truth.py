@@ -238,7 +238,7 @@ def press(folder: Path, suite: str, words: dict[str, str]) -> Path:
     for word, text in words.items():
         suite = suite.replace(word, text)
     (folder / "suite.yaml").write_text(suite)
-    done = pileup("run", "suite.yaml", "--quiet", cwd=folder, timeout=240)
+    done = pileup("run", "suite.yaml", "--quiet", cwd=folder, timeout=240, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / run_folder(done)
 

@@ -25,7 +25,7 @@ tests:
 
 def run(folder: Path, within: str) -> "subprocess.CompletedProcess[str]":
     (folder / "suite.yaml").write_text(SUITE.replace("WITHIN", within))
-    done = pileup("run", "suite.yaml", "--quiet", cwd=folder)
+    done = pileup("run", "suite.yaml", "--quiet", cwd=folder, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

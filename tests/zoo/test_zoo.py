@@ -58,7 +58,9 @@ def test_every_animal_is_named_and_the_others_are_kept(
     tmp_path: Path, isolate: str, animals: dict[str, tuple[str, str]]
 ) -> None:
     begin = time.monotonic()
-    done = pileup("run", str(suite(tmp_path, animals, isolate)), "--quiet", cwd=tmp_path, timeout=LONGEST + 60)
+    done = pileup(
+        "run", str(suite(tmp_path, animals, isolate)), "--quiet", cwd=tmp_path, timeout=LONGEST + 60, drawn=True
+    )
     assert time.monotonic() - begin < LONGEST
     assert done.returncode in (1, 70), done.stderr
     assert "Traceback" not in done.stderr + done.stdout

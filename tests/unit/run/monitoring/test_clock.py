@@ -113,7 +113,8 @@ def test_a_problem_is_told_once_and_sampling_goes_on(folder: RunFolder) -> None:
     clock.start()
     assert monitor.done.wait(10)
     clock.stop()
-    told = [event.text for event in folder.events() if event.kind == "monitor"]
+    # a busy machine may be told of too
+    told = [event.text for event in folder.events() if event.kind == "monitor" and "sensor gone" in event.text]
     assert len(told) == 1
     assert told[0].startswith("monitor broken: OSError: sensor gone (test_clock.py:")
 
