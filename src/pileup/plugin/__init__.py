@@ -19,6 +19,7 @@ from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, 
 from pileup.model.record import Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
+from pileup.plugin.commands import Finished, run_command, split_command
 from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
@@ -50,6 +51,7 @@ __all__ = [
     "Failed",
     "File",
     "FileTarget",
+    "Finished",
     "Fraction",
     "Keys",
     "Launcher",
@@ -82,4 +84,6 @@ __all__ = [
     "no_folder",
     "option",
     "port_of",
+    "run_command",
+    "split_command",
 ]
