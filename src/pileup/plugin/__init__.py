@@ -16,7 +16,7 @@ from pileup.model.errors import (
 )
 from pileup.model.program import ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
-from pileup.model.record import Sample, ServerOperation
+from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
 from pileup.plugin.commands import Finished, run_command, split_command
@@ -62,6 +62,7 @@ __all__ = [
     "NotThere",
     "Op",
     "Operation",
+    "Outcome",
     "PluginError",
     "Program",
     "ProgramClient",
