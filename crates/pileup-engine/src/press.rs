@@ -290,9 +290,14 @@ impl Press {
 
     /// Block up to that time until over; gives up what is still under way a timeout after nothing more began.
     pub fn wait(&self, time: Duration) -> bool {
+        self.wait_and(time, || {})
+    }
+
+    /// The same; `first` is called before anything is given up, so that it can say what that does.
+    pub fn wait_and(&self, time: Duration, first: impl Fn()) -> bool {
         let until = clock::now().saturating_add_unsigned(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         loop {
-            self.give_up_late();
+            self.give_up_late(&first);
             let left = until - clock::now();
             if self.over() || left <= 0 {
                 return self.over();
@@ -329,11 +334,12 @@ impl Press {
         self.bell.notify_all();
     }
 
-    fn give_up_late(&self) {
+    fn give_up_late(&self, first: impl Fn()) {
         let now = clock::now();
         let mut given_up = false;
         for shard in self.shards() {
             if shard.deadline().is_some_and(|deadline| now >= deadline) && !shard.over() {
+                first();
                 shard.abandon();
                 given_up = true;
             }

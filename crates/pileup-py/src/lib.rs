@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod histogram;
+mod judged;
 mod ledger;
 mod load;
 mod op;
@@ -9,6 +10,7 @@ mod outcome;
 mod practice;
 mod press;
 mod protocols;
+mod ready;
 mod recorder;
 mod session;
 mod steps;

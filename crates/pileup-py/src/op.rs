@@ -1,14 +1,16 @@
 //! One iteration as a Python test sees it: `Op`, and `Operation` for what it times inside.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pileup_engine::press::{Ended, Press, Start};
+use pileup_engine::press::{Ended, Start};
 use pileup_pacer::clock;
 use pileup_record::{Cause, Outcome, Row};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::judged::Judged;
+use crate::ready::Ready;
 use crate::{ledger, outcome};
 
 /// Marks a number that the test has not set.
@@ -47,10 +49,12 @@ fn calls(value: u64) -> u32 {
 
 /// An iteration under way, shared by its `Op` and the operations inside it.
 pub struct Iteration {
-    press: Arc<Press>,
+    press: Arc<Judged>,
     start: Start,
     bytes: Sum,
     calls: Sum,
+    /// Names of the operations that are open, in the order of their beginning: said of an iteration that is given up.
+    open: Mutex<Vec<u32>>,
     /// The one operation that it is, where its load says that it is one: object and first byte.
     single: Mutex<Option<(u32, i64)>>,
     /// Whether it was ended here.
@@ -60,16 +64,30 @@ pub struct Iteration {
 impl Iteration {
     /// An iteration that its client has in hand.
     #[must_use]
-    pub fn new(press: Arc<Press>, start: Start) -> Arc<Self> {
-        let (single, finished) = (Mutex::new(None), AtomicBool::new(false));
-        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), single, finished })
+    pub fn new(press: Arc<Judged>, start: Start) -> Arc<Self> {
+        let (open, single, finished) = (Mutex::default(), Mutex::new(None), AtomicBool::new(false));
+        Arc::new(Self { press, start, bytes: Sum::new(), calls: Sum::new(), open, single, finished })
     }
 
-    /// End it; does nothing when it has ended, by the test or from outside.
-    pub fn finish(&self, outcome: Outcome, error: &str) {
-        if !self.finished.swap(true, Relaxed) {
+    fn open(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forget an operation that has ended: the last one of its name that is open.
+    fn closed(&self, name: u32) {
+        let mut open = self.open();
+        if let Some(place) = open.iter().rposition(|each| *each == name) {
+            open.remove(place);
+        }
+    }
+
+    /// End it; false, and nothing is done, when it has ended, by the test or from outside.
+    pub fn finish(&self, outcome: Outcome, error: &str) -> bool {
+        let mine = !self.finished.swap(true, Relaxed) && !self.press.has_ended(&self.start);
+        if mine {
             self.press.finish(&self.start, &self.ended(clock::now(), outcome, error));
         }
+        mine
     }
 
     /// End it as passed, unless it took longer than `limit`: by how much then, in ns. Its client asks for the next one at once.
@@ -95,7 +113,8 @@ impl Iteration {
     fn ended(&self, end: i64, outcome: Outcome, error: &str) -> Ended {
         let (bytes, calls) = (self.bytes.get(), calls(self.calls.get()));
         let single = *self.single.lock().unwrap_or_else(PoisonError::into_inner);
-        let operation = if single.is_some() { self.press.single() } else { 0 };
+        let whole = single.is_some() || outcome == Outcome::Unfinished;
+        let operation = if whole { self.press.single() } else { 0 };
         let (key, first_byte) = single.unwrap_or_default();
         Ended {
             end,
@@ -137,6 +156,12 @@ impl Op {
     #[getter]
     fn start(&self) -> i64 {
         self.0.start.start
+    }
+
+    #[getter]
+    fn operation(&self) -> Option<String> {
+        let name = *self.0.open().last()?;
+        self.0.press.recorder().name_of(name).map(|name| name.to_string())
     }
 
     #[getter]
@@ -193,9 +218,8 @@ impl Op {
     }
 
     #[pyo3(signature = (outcome, error = ""))]
-    fn finish(&self, outcome: i64, error: &str) -> PyResult<()> {
-        self.0.finish(outcome::numbered(outcome)?, error);
-        Ok(())
+    fn finish(&self, outcome: i64, error: &str) -> PyResult<bool> {
+        Ok(self.0.finish(outcome::numbered(outcome)?, error))
     }
 
     fn conclude(&self, limit: i64) -> i64 {
@@ -272,6 +296,7 @@ impl Operation {
                 "an operation begins twice; expected one `with` block each (call op(...) anew for the next)",
             ));
         }
+        slf.iteration.open().push(slf.name);
         Ok(slf)
     }
 
@@ -281,13 +306,29 @@ impl Operation {
         problem: &Bound<'_, PyAny>,
         _trace: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
+        self.iteration.closed(self.name);
         if problem.is_none() {
             self.record(Outcome::Passed, "");
         } else {
-            let (outcome, error) = outcome::of_exception(problem)?;
+            let (outcome, error) = self.iteration.press.judge(problem)?;
             self.record(outcome, &error);
         }
         Ok(false)
+    }
+
+    fn __aenter__(slf: PyRef<'_, Self>) -> PyResult<Ready> {
+        let entered: Py<Self> = Self::__enter__(slf)?.into();
+        Ok(Ready(Some(entered.into_any())))
+    }
+
+    fn __aexit__(
+        &self,
+        class: &Bound<'_, PyAny>,
+        problem: &Bound<'_, PyAny>,
+        trace: &Bound<'_, PyAny>,
+    ) -> PyResult<Ready> {
+        self.__exit__(class, problem, trace)?;
+        Ok(Ready(None))
     }
 
     fn first_byte(&self) {

@@ -1,69 +1,34 @@
 //! From what a block of Python raised to the outcome of its operation.
 
 use pileup_record::{Cause, Outcome};
-use pyo3::exceptions::{PyAssertionError, PyTimeoutError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::PyString;
 
 /// Longest message kept, characters.
 const LONGEST: usize = 500;
 
-/// The exceptions that mean something, imported when the first one comes.
-struct Classes {
-    refused: Py<PyType>,
-    ambiguous: Py<PyType>,
-    verdict: Py<PyType>,
-    cancelled: Py<PyType>,
-}
+/// What judges where no test says so, looked up when the first exception comes.
+static JUDGE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
-
-fn classes(py: Python<'_>) -> PyResult<&Classes> {
-    CLASSES.get_or_try_init(py, || {
-        let class = |module: &str, name: &str| -> PyResult<Py<PyType>> {
-            Ok(py.import(module)?.getattr(name)?.cast_into::<PyType>()?.unbind())
-        };
-        Ok(Classes {
-            refused: class("pileup.model.errors", "Refused")?,
-            ambiguous: class("pileup.model.errors", "Ambiguous")?,
-            verdict: class("pileup.model.errors", "VerdictException")?,
-            cancelled: class("asyncio", "CancelledError")?,
-        })
-    })
-}
-
-/// Outcome and message of an operation whose block raised this.
+/// Outcome and message of an operation whose block raised this, as `judge` says: `pileup.plugin.verdict` where there is none.
 ///
 /// # Errors
-/// When the exception classes cannot be imported.
-pub fn of_exception(problem: &Bound<'_, PyAny>) -> PyResult<(Outcome, String)> {
+/// When it cannot be imported.
+pub fn of_exception(judge: Option<&Py<PyAny>>, problem: &Bound<'_, PyAny>) -> PyResult<(Outcome, String)> {
     let py = problem.py();
-    let known = classes(py)?;
-    let is = |class: &Py<PyType>| problem.is_instance(class.bind(py));
-    let no_answer = problem.is_instance_of::<PyTimeoutError>() || is(&known.cancelled)?;
-    let outcome = if is(&known.refused)? {
-        Outcome::Refused
-    } else if no_answer || is(&known.ambiguous)? {
-        Outcome::Ambiguous
-    } else {
-        Outcome::Failed
+    let judge = match judge {
+        Some(judge) => judge.bind(py),
+        None => JUDGE.import(py, "pileup.plugin.verdict", "verdict_on")?,
     };
-    // Somebody's exception may fail to print itself: the record goes on without its words.
-    let text = problem.str().map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
-    let verdict = is(&known.verdict)? || problem.is_instance_of::<PyAssertionError>();
-    Ok((outcome, cut(&message(&text, verdict, no_answer, problem)).to_owned()))
-}
-
-fn message(text: &str, verdict: bool, no_answer: bool, problem: &Bound<'_, PyAny>) -> String {
-    match (text.is_empty(), verdict || no_answer) {
-        (true, _) if no_answer => "no answer in time".to_owned(),
-        (false, true) => text.to_owned(),
-        (empty, _) => {
-            let name = problem.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            if empty { name } else { format!("{name}: {text}") }
-        }
-    }
+    let told = judge.call1((problem,)).and_then(|told| told.extract::<(i64, Bound<'_, PyString>)>());
+    let judged = told.and_then(|(outcome, error)| Ok((numbered(outcome)?, error.to_string_lossy().into_owned())));
+    let (outcome, error) = judged.unwrap_or_else(|_| {
+        // the block's own exception goes on, whatever goes wrong in judging it
+        (Outcome::Failed, problem.get_type().name().map(|name| name.to_string()).unwrap_or_default())
+    });
+    Ok((outcome, cut(&error).to_owned()))
 }
 
 /// The outcome of this number.

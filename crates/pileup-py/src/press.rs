@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::judged::Judged;
 use crate::op::{Iteration, Op};
 use crate::protocols;
 use crate::recorder::Recorder;
@@ -17,21 +18,26 @@ use crate::tally::told;
 
 /// One load of one case at one place: the pull state machine with its recorder.
 #[pyclass(frozen, module = "pileup._core._native")]
-pub struct Press(Arc<Inner>);
+pub struct Press(Arc<Judged>);
 
 #[pymethods]
 impl Press {
     #[new]
     fn new(recorder: &Recorder, load: &str) -> PyResult<Self> {
-        Ok(Self(Inner::new(Arc::clone(&recorder.0), load).map_err(value_error)?))
+        let inner = Inner::new(Arc::clone(&recorder.0), load).map_err(value_error)?;
+        Ok(Self(Arc::new(Judged::new(inner))))
     }
 
     fn native(&self, py: Python<'_>, client: &str, program: &str) -> PyResult<()> {
-        py.detach(|| protocols::start(&self.0, client, program)).map_err(value_error)
+        py.detach(|| protocols::start(self.0.press(), client, program)).map_err(value_error)
     }
 
     fn name_single(&self, name: &str) {
         self.0.name_single(name);
+    }
+
+    fn judge_by(&self, judge: Py<PyAny>) {
+        self.0.judge_by(judge);
     }
 
     fn early(&self) -> Vec<u32> {
@@ -81,11 +87,20 @@ impl Press {
         py.detach(|| self.0.stop(now));
     }
 
-    fn wait(&self, py: Python<'_>, timeout: f64) -> PyResult<bool> {
+    #[pyo3(signature = (timeout, give_up = None))]
+    fn wait(&self, py: Python<'_>, timeout: f64, give_up: Option<Py<PyAny>>) -> PyResult<bool> {
         let time = Duration::try_from_secs_f64(timeout).map_err(|_| {
             PyValueError::new_err(format!("timeout {timeout} is no time; expected seconds from 0 (0 only looks)"))
         })?;
-        Ok(py.detach(|| self.0.wait(time)))
+        let first = || {
+            if let Some(give_up) = &give_up {
+                Python::attach(|py| {
+                    give_up.call0(py).inspect_err(|problem| problem.clone_ref(py).write_unraisable(py, None))
+                })
+                .ok();
+            }
+        };
+        Ok(py.detach(|| self.0.wait_and(time, first)))
     }
 
     fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -113,7 +128,7 @@ pub fn value_error(wrong: impl Display) -> PyErr {
 /// The place of one client thread.
 #[pyclass(frozen, module = "pileup._core._native")]
 pub struct Seat {
-    press: Arc<Inner>,
+    press: Arc<Judged>,
     client: u32,
     last: Mutex<Option<Arc<Iteration>>>,
 }
@@ -127,6 +142,11 @@ impl Seat {
 
 #[pymethods]
 impl Seat {
+    #[getter]
+    fn under_way(&self) -> Option<Op> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|iteration| Op(Arc::clone(iteration)))
+    }
+
     fn next(&self, py: Python<'_>) -> Option<Op> {
         if let Some(previous) = self.keep(None) {
             previous.finish(Outcome::Passed, ""); // nothing, when the test has said how it ended

@@ -1,7 +1,7 @@
 """Types of the compiled module (crates/pileup-py). Times are integer nanoseconds."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
 from typing import Any, Literal, Self, final
 
 EndingWord = Literal["finished", "stopped", "limit", "unreadable", "engine"]
@@ -173,6 +173,11 @@ class Press:
 
         Before the first iteration ends; its object, first byte, bytes and calls stand in the row of the iteration.
         """
+    def judge_by(self, judge: Callable[[BaseException], tuple[int, str]]) -> None:
+        """Have outcome and message of operations whose block raises told by this, which raises nothing itself.
+
+        The first one told counts; without any it is `pileup.plugin.verdict.verdict_on`.
+        """
     def early(self) -> list[int]:
         """Numbers of the clients that are to be set up before the load begins."""
     def spawn(self) -> int | None:
@@ -198,14 +203,21 @@ class Press:
         """
     def stop(self, now: bool) -> None:
         """Start nothing more; with `now` also record what is under way as unfinished and end."""
-    def wait(self, timeout: float) -> bool:
-        """Block up to `timeout` seconds until over; True when it is."""
+    def wait(self, timeout: float, give_up: Callable[[], None] | None = None) -> bool:
+        """Block up to `timeout` seconds until over; True when it is.
+
+        What is still under way a timeout after nothing more began is unfinished then; `give_up` is called before.
+        """
     def frame(self) -> dict[str, Any]:
         """What happened since the last call: the fields of model.record.Frame but `time`, `place`, `case`, `cpu`."""
 
 @final
 class Seat:
     """The place of one client thread."""
+
+    @property
+    def under_way(self) -> Op | None:
+        """Its last iteration, until it asks for the next one."""
 
     def next(self) -> Op | None:
         """Report the previous iteration as ended and block (without the GIL) until the next start; None at the end."""
@@ -224,7 +236,10 @@ class Op:
     def start(self) -> int: ...
     bytes: int
     calls: int
-    def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
+    @property
+    def operation(self) -> str | None:
+        """Name of the operation that is open in it: of several the one that began last."""
+    def __call__(self, name: str, key: str = "") -> Operation: ...
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
     def conclude(self, limit: int) -> int:
@@ -232,14 +247,25 @@ class Op:
 
         For executors whose client asks for its next start (`Seat.next`, `Press.ready`) right after.
         """
-    def finish(self, outcome: int, error: str = "") -> None:
-        """End the iteration, once; `outcome` is a number of model.record.Outcome. Later operations are refused."""
+    def finish(self, outcome: int, error: str = "") -> bool:
+        """End the iteration; False when it has ended. `outcome` is a number of model.record.Outcome.
+
+        Later operations are refused.
+        """
 
 @final
 class Operation:
     bytes: int
     calls: int
     def first_byte(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> bool: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None: ...
 
 @final
 class Steps:

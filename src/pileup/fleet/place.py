@@ -78,13 +78,18 @@ class LocalPart:
 
     def wait(self, seconds: float) -> bool:
         """Block up to that long; True when the load is over."""
-        return self._press.wait(seconds)
+        return self._press.wait(seconds, self._executor.give_up if self._executor else None)
 
     def stop(self, at_once: bool = False) -> None:
         """Start nothing more; `at_once` also gives up what is under way (recorded as unfinished)."""
-        self._press.stop(at_once)
         if self._executor:
+            self._press.stop(False)
             self._executor.stop()
+        try:
+            if at_once and self._executor:
+                self._executor.give_up()  # which says more than that it was under way
+        finally:
+            self._press.stop(at_once)
 
     def set_level(self, level: float, at: int) -> None:
         """Change the level of a steered load, of the whole of it, from a time on (ns since the epoch)."""

@@ -28,6 +28,7 @@ from pileup.model.errors import RecordError, TargetError
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, Sample, SampleRow
 from pileup.record import RunFolder
+from pileup.record.output import STREAMS
 from pileup.record.tally import total
 
 STOP_WITHIN = 10.0
@@ -345,7 +346,7 @@ class RemotePlace:
                 ]
             case "claimed":
                 news.claimed += unpack_claims(message["claims"])
-            case "output" if message["stream"] in ("stdout", "stderr"):
+            case "output" if message["stream"] in STREAMS:
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
             case "noted":
                 part.output.note(message.text("text")[:1000])

@@ -30,7 +30,7 @@ from pileup.fleet.wire import CHUNK, HELLO, PROTOCOL, Message, encode, pack_fram
 from pileup.model.errors import PileupError
 from pileup.model.record import Frame, Sample
 from pileup.plugin import Test
-from pileup.record.output import LARGEST_CASE, MOST_NOTED
+from pileup.record.output import LARGEST_CASE, MOST_NOTED, STREAMS
 
 BEAT = 10**9
 """Interval of frames, ns."""
@@ -110,7 +110,7 @@ class WireOutput:
     def __init__(self, send: Send, part: int) -> None:
         self._send = send
         self._part = part
-        self._sent = {"stdout": 0, "stderr": 0}
+        self._sent = dict.fromkeys(STREAMS, 0)
         self._noted: set[str] = set()
 
     def append(self, stream: str, title: str, text: str) -> None:

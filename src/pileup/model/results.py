@@ -356,6 +356,8 @@ class CaseResult:
     """When it became steady, where that can be told."""
     found: FoundLevel | None = None
     """The level that was found, for a load that looks for one."""
+    tracebacks: str = ""
+    """Path inside the run folder of the tracebacks of its test, or empty."""
 
     @property
     def iterations(self) -> OperationResult | None:

@@ -16,9 +16,10 @@ from pileup.model.errors import (
 )
 from pileup.model.program import ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
-from pileup.model.record import Sample, ServerOperation
+from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
+from pileup.plugin.commands import Finished, run_command, split_command
 from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
@@ -50,6 +51,7 @@ __all__ = [
     "Failed",
     "File",
     "FileTarget",
+    "Finished",
     "Fraction",
     "Keys",
     "Launcher",
@@ -60,6 +62,7 @@ __all__ = [
     "NotThere",
     "Op",
     "Operation",
+    "Outcome",
     "PluginError",
     "Program",
     "ProgramClient",
@@ -82,4 +85,6 @@ __all__ = [
     "no_folder",
     "option",
     "port_of",
+    "run_command",
+    "split_command",
 ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 End = tuple[str, int, int | None, str]
 """How a detached operation ended: key, number of the outcome, end (ns since the epoch; None: now), message."""
@@ -21,9 +21,25 @@ class Operation(Protocol):
     def first_byte(self) -> None:
         """Mark that the first byte of the answer is here, now."""
 
+    def __enter__(self) -> Self:
+        """Begin it."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None:
+        """End it: failed, or as the exception says, when the block raised one."""
+
+    async def __aenter__(self) -> Self:
+        """Begin it, in `async with`; nothing is awaited."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None:
+        """End it."""
+
 
 class Op(Protocol):
-    """The iteration under way. `with op("list") as listing:` times one operation inside it."""
+    """The iteration under way. `with op("list") as listing:` (or `async with`) times one operation inside it."""
 
     @property
     def number(self) -> int:
@@ -33,7 +49,7 @@ class Op(Protocol):
     def client(self) -> int:
         """Number of this client over the whole case, from 0."""
 
-    def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]:
+    def __call__(self, name: str, key: str = "") -> Operation:
         """Begin an operation of that name on that object; it ends with the block, failed if the block raises."""
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:

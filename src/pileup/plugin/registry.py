@@ -14,7 +14,9 @@ from pileup.plugin.charts import Chart
 from pileup.plugin.exporter import Exporter
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.options import FIELD, of_option, option_defaults
+from pileup.plugin.outcomes import wrong_meanings
 from pileup.plugin.report import Report
+from pileup.plugin.signatures import wrong_methods
 from pileup.plugin.target import Target
 from pileup.plugin.test import Test
 from pileup.plugin.userfile import load_class, user_mistake
@@ -90,8 +92,13 @@ def _loaded(kind: str, entry: EntryPoint) -> type:
     if not (isinstance(cls, type) and issubclass(cls, KINDS[kind])):
         wanted = f"a class that derives from pileup.plugin.{KINDS[kind].__name__}"
         raise PluginError(f"{kind[:-1]} {entry.name!r} of {package} is {entry.value}, which is none", wanted)
+    told = f"{kind[:-1]} {entry.name!r} of {package}"
     for name in option_defaults(getattr(cls, "launch_settings", None)):
-        raise PluginError(f"{kind[:-1]} {entry.name!r} of {package}: {of_option(name)}", FIELD)
+        raise PluginError(f"{told}: {of_option(name)}", FIELD)
+    for wrong in wrong_methods(cls):
+        raise PluginError(f"{told}: {wrong.what}", wrong.expected, wrong.hint or f"correct the package {package}")
+    if meanings := wrong_meanings(cls):
+        raise PluginError(f"{told}: {meanings[0]}", meanings[1], f"correct the package {package}")
     return cls
 
 

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult
 
 from pileup.model.errors import NoListing, NotThere, TargetError, ThereAlready
 from pileup.model.program import ClientSpec, Step
+from pileup.model.record import Outcome
 from pileup.model.suite import Credentials
 from pileup.model.verbs import Names
 from pileup.plugin.launcher import Launcher
@@ -39,6 +40,11 @@ class Target:
 
     settable: ClassVar[tuple[str, ...]] = ()
     """Names of settings that `setting` tells and `change` changes, of a server that pileup did not launch."""
+
+    refused: ClassVar[tuple[type[BaseException], ...]] = ()
+    """Exceptions of its library by which the system says no: what ends with one is refused, not failed."""
+    ambiguous: ClassVar[tuple[type[BaseException], ...]] = ()
+    """Exceptions that mean that no answer came, and that it may have happened; TimeoutError means so by itself."""
 
     folder: Path | None = None
     """Folder of the server that pileup launched for it, where `{folder}` of its launcher was; None for any other, and
@@ -108,6 +114,13 @@ class Target:
         if step.traits.names is Names.ELSEWHERE:
             return f"the engine has no {step.verb}; expected a target with a client that has it"
         return ""
+
+    def outcome_of(self, problem: BaseException) -> Outcome | None:
+        """Return what an exception of its library means, where the class alone does not say; None: as declared.
+
+        Asked of operations and iterations of Python tests that end with one which is none of pileup's.
+        """
+        return None
 
     def probe(self) -> str:
         """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""

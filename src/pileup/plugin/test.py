@@ -56,7 +56,8 @@ class Test:
     """Base of all tests. Options are annotated fields; the docstring is the test's page.
 
     Define either `run(self, op)` (plain or async; one iteration) or `program(self)` (steps for the native engine).
-    One instance is made for every client: `setup` and `teardown` run once in its life, outside the clock.
+    One instance is made for every client: `setup` and `teardown` run once in its life, outside the clock. Both may be
+    async where `run` is, and run on its event loop.
     """
 
     _framework: ClassVar[bool] = True
@@ -97,8 +98,8 @@ class Test:
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""
 
-    def setup(self) -> None:
-        """Make ready for this client's iterations; what it takes is not measured."""
+    def setup(self) -> object:
+        """Make ready for this client's iterations; what it takes is not measured. May be `async`, as `run`."""
 
     def run(self, op: Op) -> object:
         """Do one iteration. Return nothing; raise Failed, Refused or Ambiguous, or use `expect`. May be `async`."""
@@ -116,8 +117,8 @@ class Test:
         """Return steps that remove what this test has made, done once at the end of the run, or None."""
         return None
 
-    def teardown(self) -> None:
-        """Give back what `setup` took."""
+    def teardown(self) -> object:
+        """Give back what `setup` took. May be `async`, as `run`."""
 
     def bounds(self, iterations: int) -> tuple[int | None, int | None]:
         """Return the largest number of (operations, bytes) that many iterations can make; None where unknown."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from pileup.model.cause import Cause
 from pileup.model.exits import ExitCode
@@ -27,7 +27,7 @@ from pileup.model.verdict import RunVerdict
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test
-from pileup.plugin.verdict import verdict_of, verdict_on
+from pileup.plugin.verdict import Judge, Verdict, verdict_of, verdict_on
 
 
 @dataclass(slots=True)
@@ -43,10 +43,30 @@ class TimedOperation:
     seconds: float = 0.0
     first_byte_after: float | None = None
     _begin: float = field(default_factory=time.perf_counter, repr=False)
+    _judge: Callable[[BaseException], Verdict] = field(default=verdict_on, repr=False)
 
     def first_byte(self) -> None:
         """Mark that the first byte of the answer is here, now."""
         self.first_byte_after = time.perf_counter() - self._begin
+
+    def __enter__(self) -> Self:
+        self._begin = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.seconds = time.perf_counter() - self._begin
+        if problem is not None:
+            self.outcome, self.error = self._judge(problem)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.__exit__(kind, problem, trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +146,17 @@ class TestOp:
 
     __test__ = False
 
-    def __init__(self, number: int = 0, client: int = 0, ledger: TestLedger | None = None) -> None:
+    def __init__(
+        self,
+        number: int = 0,
+        client: int = 0,
+        ledger: TestLedger | None = None,
+        judge: Callable[[BaseException], Verdict] = verdict_on,
+    ) -> None:
         self._number = number
         self._client = client
         self._ledger = ledger or TestLedger()
+        self._judge = judge
         self.operations: list[TimedOperation] = []
 
     @property
@@ -142,18 +169,11 @@ class TestOp:
         """Number of this client over the whole case, from 0."""
         return self._client
 
-    @contextmanager
-    def __call__(self, name: str, key: str = "") -> Iterator[TimedOperation]:
-        """Begin an operation; it ends with the block, failed if the block raises."""
-        operation = TimedOperation(name, key)
+    def __call__(self, name: str, key: str = "") -> TimedOperation:
+        """Return an operation for `with` or `async with`; it ends with the block, failed if the block raises."""
+        operation = TimedOperation(name, key, _judge=self._judge)
         self.operations.append(operation)
-        try:
-            yield operation
-        except BaseException as problem:
-            operation.outcome, operation.error = verdict_on(problem)
-            raise
-        finally:
-            operation.seconds = time.perf_counter() - operation._begin
+        return operation
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
@@ -189,7 +209,7 @@ def run_once(
     ledger: TestLedger | None = None,
     **options: Any,
 ) -> Iteration:
-    """Make a test with these options, set it up, run one iteration (async too), tear it down; return how it went.
+    """Make a test with these options, set it up, run one iteration, tear it down (async too); return how it went.
 
     Detached operations that it begins are in `ledger`; give the same one to several iterations that share them.
     Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
@@ -217,17 +237,18 @@ async def run_async(
     claims: list[tuple[str, str, str]] = []
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
-    op = TestOp(number, test.context.client, test.ledger)
-    test.setup()
+    judge = Judge(test)
+    op = TestOp(number, test.context.client, test.ledger, judge)
+    await _finished(test.setup())
     begin, problem = time.perf_counter(), None
     try:
         outcome, error = await _iterate(test, op)
     except Exception as raised:
         problem = raised
-        outcome, error = verdict_on(raised)
+        outcome, error = judge(raised)
     finally:
         seconds = time.perf_counter() - begin
-        test.teardown()
+        await _finished(test.teardown())
     return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem, tuple(claims))
 
 
@@ -238,6 +259,12 @@ async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
         async with asyncio.timeout(test.context.timeout / 1e9):
             result = await result
     return verdict_of(result)
+
+
+async def _finished(result: object) -> None:
+    """Wait for what an async `setup` or `teardown` gave."""
+    if inspect.isawaitable(result):
+        await result
 
 
 def results(

@@ -8,12 +8,16 @@ import inspect
 import re
 import sys
 from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from pileup.model.errors import PluginError
+from pileup.plugin import asserts
 from pileup.plugin.options import FIELD, declared, of_option, option_defaults, options_model
+from pileup.plugin.outcomes import wrong_meanings
+from pileup.plugin.signatures import wrong_methods
 from pileup.plugin.test import Test
 
 MEND = "mend the file and run again"
@@ -71,7 +75,7 @@ def _import_file(path: Path) -> ModuleType:
     module_name = f"pileup_user_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if module_name in sys.modules:
         return sys.modules[module_name]
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    spec = importlib.util.spec_from_file_location(module_name, path, loader=_Loader(module_name, str(path)))
     if spec is None or spec.loader is None:
         raise PluginError(f"{path} cannot be read as Python", "a .py file")
     module = importlib.util.module_from_spec(spec)
@@ -82,6 +86,14 @@ def _import_file(path: Path) -> ModuleType:
         del sys.modules[module_name]
         raise PluginError(user_mistake(problem, path), hint=MEND) from problem
     return module
+
+
+class _Loader(SourceFileLoader):
+    """Compiles the user's file itself: its asserts keep what they saw."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile it anew, whatever is cached for others."""
+        return asserts.keeping(self.get_data(self.path), self.path)
 
 
 def _inspect(cls: type, base: type, path: Path) -> None:
@@ -101,6 +113,11 @@ def _inspect(cls: type, base: type, path: Path) -> None:
     settings: Any = getattr(cls, "launch_settings", None)
     for name in option_defaults(settings):
         raise PluginError(_at(settings, path, of_option(name), name), FIELD, MEND)
+    for wrong in wrong_methods(cls):
+        told = f"{path.name}:{wrong.line}: {wrong.what}" if wrong.line else _at(cls, path, wrong.what)
+        raise PluginError(told, wrong.expected, wrong.hint or MEND)
+    if meanings := wrong_meanings(cls):
+        raise PluginError(_at(cls, path, meanings[0]), meanings[1], MEND)
     for name in _missing(cls, base):
         raise PluginError(_at(cls, path, f"{cls.__name__} has no {name}"), f"`def {name}(self, ...)` in it", MEND)
 

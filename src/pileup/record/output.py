@@ -1,4 +1,4 @@
-"""What the tests of a case printed: stdout and stderr apart, one block per iteration, never interleaved, bounded."""
+"""What the tests of a case printed, and tracebacks: apart, one block per iteration, never interleaved, bounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from pileup.model.units import format_size
 from pileup.record import files
 
-STREAMS = ("stdout", "stderr")
+STREAMS = ("stdout", "stderr", "tracebacks")
 LARGEST_BLOCK = 1 << 20
 """Bytes kept of one iteration and stream."""
 LARGEST_CASE = 64 << 20
@@ -36,7 +36,7 @@ class Output:
         self._full: set[str] = set()
 
     def append(self, stream: str, title: str, text: str) -> None:
-        """Append one block to `stream` ("stdout" or "stderr"), cut when it is large; says what was cut."""
+        """Append one block to `stream` (one of STREAMS), cut when it is large; says what was cut."""
         block = f"--- {title} ---\n".encode(errors="backslashreplace") + _bounded(text)
         path = stream_path(self.folder, stream)
         with self._lock:

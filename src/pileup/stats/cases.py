@@ -102,6 +102,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         timeline=timeline(data.drawn),
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
+        tracebacks=outputs.get("tracebacks", ""),
         notes=(*entry.notes, *_notes(data)),
         point=data.point,
         repeat=entry.repeat,

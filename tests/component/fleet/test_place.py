@@ -3,23 +3,17 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from pileup.fleet import Fleet, Order, Pressing, Work
+from pileup.fleet import Fleet, Order, Work
 from pileup.fleet.place import LocalPlace
-from pileup.fleet.python.capture import routed
 from pileup.model.ending import EndingKind
 from pileup.model.loads.load import Load
-from pileup.model.record import Frame
 from pileup.plugin import Ambiguous, Context, Op, Refused, Test
 from pileup.record import RunFolder
-from tests.manifests import run_of
-
-SECOND = 10**9
+from tests.pressing import SECOND, counts, press
 
 
 class Plain(Test):
@@ -99,38 +93,6 @@ class SlowSetUpLater(SlowSetUp):
 
     async def run(self, op: Op) -> None:  # type: ignore[override]
         pass
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[RunFolder]:
-    folder = RunFolder.create(tmp_path, "t", 0)
-    folder.save(run_of({"title": "t", "cases": [{"id": 1, "name": "case", "test": "case"}]}))
-    yield folder
-    folder.close()
-
-
-def press(folder: RunFolder, cls: type[Test], load: Load, timeout: int = 5 * SECOND) -> tuple[Pressing, list[Frame]]:
-    """Press a test to its end and return its frames."""
-    place = Fleet([LocalPlace(0, folder.operations_path(0))])
-    order = Order(1, "case", load, timeout, seed=1, stamp="abc")
-    coroutine = asyncio.iscoroutinefunction(cls.run)
-    work = Work(lambda client: cls(None, Context(client=client)), coroutine=coroutine)
-    with routed():
-        pressing = place.press(order, work, folder.output("case"))
-        frames, begin = [], time.monotonic()
-        while not pressing.wait(0.05):
-            frames += pressing.frames()
-            assert time.monotonic() - begin < 20, "it does not end"
-        frames += pressing.frames()
-        pressing.close()
-    place.close()
-    return pressing, frames
-
-
-def counts(frames: list[Frame]) -> dict[str, int]:
-    words = ("passed", "failed", "refused", "ambiguous", "unfinished")
-    rows = [row for frame in frames for row in frame.rows if row.iteration]
-    return {word: sum(getattr(row, word) for row in rows) for word in words}
 
 
 @pytest.mark.parametrize("cls", [Plain, Later, Empty, EmptyLater])

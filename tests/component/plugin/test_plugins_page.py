@@ -22,7 +22,7 @@ from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
 from pileup.model.verdict import RunVerdict
-from pileup.plugin import Context
+from pileup.plugin import Context, Outcome
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
@@ -67,8 +67,10 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "test_store.py",
         "test_myreports.py",
         "send.py",
+        "convert.py",
+        "shop.py",
     }
-    assert PAGE.read_text().count("```python") == 15
+    assert PAGE.read_text().count("```python") == 17
 
 
 class Tape:
@@ -111,6 +113,23 @@ def test_the_suite_names_classes_that_load(folder: Path) -> None:
     for test in suite["tests"]:
         cls = load("tests", test["use"], folder)
         assert cls(None, **test.get("options", {})).needs == "files"
+
+
+def test_s1_8_the_test_with_a_program_runs_it(folder: Path) -> None:
+    cls = load("tests", "./convert.py:Convert", folder)
+    (folder / "names").write_text("b\na\n")
+    done = run_once(cls, context=Context(timeout=20 * 10**9), file=str(folder / "names"))
+    assert (done.passed, [each.value for each in done.numbers]) == (True, [2]), done.error
+    failed = run_once(cls, context=Context(timeout=20 * 10**9), file=str(folder / "none"))
+    assert failed.error.startswith("exit code 2, expected 0: ")
+    assert "cannot read" in failed.error
+
+
+def test_the_target_says_what_the_exceptions_of_its_library_mean(folder: Path) -> None:
+    target, test = (load(kind, f"./shop.py:{name}", folder) for kind, name in (("targets", "Shop"), ("tests", "Buy")))
+    done = run_once(test, target())
+    assert [done.outcome, done.operations[0].outcome] == [Outcome.REFUSED] * 2
+    assert done.error in PAGE.read_text(), "the page shows this message"
 
 
 def test_the_native_test_has_a_program(folder: Path) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from pileup.builtin.noop.test import Noop
 from pileup.model.record import Outcome, Sample
-from pileup.plugin import Ambiguous, Context, Failed, Op, Refused, Test, option
+from pileup.plugin import Ambiguous, Context, Failed, Op, Refused, Target, Test, option
 from pileup.plugin.testing import run_async, run_once
 
 
@@ -151,3 +151,75 @@ def test_every_kind_of_number_can_be_reported() -> None:
     for value in (True, 3, Decimal("3.5"), np.float32(3.5), np.int64(3)):
         (kept,) = run_once(Reporting, value=value).numbers
         assert (type(kept.value), kept.value) == (float, float(value))
+
+
+class Session(Test):
+    """Connects on the loop of its iterations."""
+
+    async def setup(self) -> None:
+        await asyncio.sleep(0)
+        self.log = ["setup", asyncio.get_running_loop()]
+
+    async def run(self, op: Op) -> None:
+        async with op("ask", "it") as asking:
+            await asyncio.sleep(0)
+            asking.bytes = 7
+        assert self.log[1] is asyncio.get_running_loop()
+        self.report("asked", 1)
+
+    async def teardown(self) -> None:
+        await asyncio.sleep(0)
+        ended.append(self.log)
+
+
+ended: list[object] = []
+
+
+def test_p1_async_setup_and_teardown_are_awaited() -> None:
+    ended.clear()
+    result = run_once(Session)
+    assert (result.passed, result.error) == (True, "")
+    (asking,) = result.operations
+    assert (asking.name, asking.key, asking.bytes, asking.outcome) == ("ask", "it", 7, Outcome.PASSED)
+    assert len(ended) == 1
+
+
+class MaxClientsError(Exception):
+    """As a client library raises it."""
+
+
+class Store(Target):
+    """Says what an exception of its library means."""
+
+    kind = "store"
+    refused = (MaxClientsError,)
+
+
+class Ask(Test):
+    """Meets it inside of an operation."""
+
+    def run(self, op: Op) -> None:
+        with op("ask"):
+            raise MaxClientsError("full")
+
+
+def test_a_target_says_what_its_exceptions_mean() -> None:
+    result = run_once(Ask, Store())
+    assert (result.outcome, result.operations[0].outcome) == (Outcome.REFUSED, Outcome.REFUSED)
+    assert result.error.startswith("MaxClientsError: full (test_testing.py:")
+    assert run_once(Ask).outcome is Outcome.FAILED
+
+
+class Confused(Store):
+    """Says it wrongly."""
+
+    refused = ()
+
+    def outcome_of(self, problem: BaseException) -> Any:
+        return "refused" if "full" in str(problem) else {}["x"]
+
+
+def test_a_target_that_says_it_wrongly_is_told_of() -> None:
+    result = run_once(Ask, Confused())
+    assert result.outcome is Outcome.FAILED
+    assert result.error.endswith("; outcome_of of target 'store' returned 'refused', expected an Outcome or None")

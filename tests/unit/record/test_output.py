@@ -19,8 +19,9 @@ def test_each_iteration_is_a_block(folder):
     out.append("stdout", "iteration 0, client 0", "one\ntwo")
     out.append("stderr", "iteration 0, client 0", "")
     out.append("stdout", "iteration 1, client 0", "three\n")
-    assert folder.output_paths("copy") == {"stdout": "output/copy/stdout.txt", "stderr": "output/copy/stderr.txt"}
-    assert folder.output_paths("none") == {"stdout": "", "stderr": ""}
+    printed = {"stdout": "output/copy/stdout.txt", "stderr": "output/copy/stderr.txt", "tracebacks": ""}
+    assert folder.output_paths("copy") == printed
+    assert folder.output_paths("none") == dict.fromkeys(printed, "")
     text = folder.outputs()["output/copy/stdout.txt"]
     assert text == "--- iteration 0, client 0 ---\none\ntwo\n--- iteration 1, client 0 ---\nthree\n"
     assert [line for line in text.splitlines() if module.TITLE.match(line)][1] == "--- iteration 1, client 0 ---"

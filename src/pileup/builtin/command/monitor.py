@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pileup.builtin.command.processes import Finished, execute, split_command
 from pileup.builtin.monitors.numbers import LINE, Patterns, find_number, to_number
 from pileup.model.units import format_time
-from pileup.plugin import Duration, Monitor, PluginError, Sample, option
+from pileup.plugin import Duration, Finished, Monitor, PluginError, Sample, option, split_command
+from pileup.plugin.processes import execute
 
 
 class CommandMonitor(Monitor):

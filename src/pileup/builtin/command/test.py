@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, SecretStr
 
-from pileup.builtin.command.processes import Finished, Stream, execute, split_command
 from pileup.builtin.monitors.numbers import Patterns, find_number
 from pileup.model.check import FIELDS
-from pileup.model.units import format_time
-from pileup.plugin import Ambiguous, Failed, Op, Test, option
+from pileup.plugin import Failed, Finished, Op, Test, option, run_command, split_command
 
 
 def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:
@@ -74,50 +70,22 @@ class Command(Test):
 
     def run(self, op: Op) -> None:
         """Run it once."""
-        finished = self._execute()
-        _show(sys.stdout, finished.stdout)
-        _show(sys.stderr, finished.stderr)
-        if finished.code is None:
-            limit = format_time(self.context.timeout)
-            raise Ambiguous(
-                f"no end within {limit}", "it to end by itself", "it was ended; a longer `timeout` may help"
-            )
-        self.answer([finished.stdout.text()])
-        self._judge(finished)
-        self._pick(finished)
-
-    def _execute(self) -> Finished:
         folder = self.context.folder / self.folder
         if not folder.is_dir():
             raise Failed(
                 f"there is no folder {self.folder!r} to run in", "a folder, relative to the suite", "see `folder`"
             )
-        try:
-            return execute(
-                self._words,
-                seconds=self.context.timeout / 1e9,
-                stdin=self.stdin.encode(),
-                environment={name: value.get_secret_value() for name, value in self.environment.items()},
-                folder=Path(folder),
-            )
-        except FileNotFoundError:
-            raise Failed(
-                f"there is no program {self._words[0]!r}", "one in PATH, or a path", "is it installed here?"
-            ) from None
-        except OSError as problem:
-            what = f"{self._words[0]!r} cannot be started: {problem.strerror}"
-            raise Failed(what, "a program that may be executed", "see its permissions") from None
-
-    def _judge(self, finished: Finished) -> None:
-        codes = self.exit_code if isinstance(self.exit_code, list) else [self.exit_code]
-        self.expect(
-            finished.code in codes, f"exit code {finished.code}, expected {_one_of(codes)}{_last_words(finished)}"
+        finished = run_command(
+            self._words,
+            timeout=self.context.timeout,
+            exit_code=None,
+            stdin=self.stdin,
+            environment={name: value.get_secret_value() for name, value in self.environment.items()},
+            folder=folder,
         )
-        texts = (finished.stdout.text(), finished.stderr.text())
-        if self.contains is not None:
-            self.expect(any(self.contains in text for text in texts), f"{self.contains!r} is not in the output")
-        if self.not_contains is not None:
-            self.expect(all(self.not_contains not in text for text in texts), f"{self.not_contains!r} is in the output")
+        self.answer([finished.stdout.text()])
+        finished.expect(self.exit_code, self.contains, self.not_contains)
+        self._pick(finished)
 
     def _pick(self, finished: Finished) -> None:
         """Report every number that is there, then complain about the others."""
@@ -133,19 +101,3 @@ class Command(Test):
             if value > self.at_most.get(name, value):
                 faults.append(f"{name} is {value:g}, expected at most {self.at_most[name]:g}")
         self.expect(not faults, "; ".join(faults))
-
-
-def _one_of(codes: list[int]) -> str:
-    return " or ".join(str(code) for code in codes)
-
-
-def _last_words(finished: Finished) -> str:
-    """Return the last line of stderr, which tells most about a failure."""
-    lines = finished.stderr.text().strip().splitlines()
-    return f": {lines[-1][:200]}" if lines else ""
-
-
-def _show(file: object, stream: Stream) -> None:
-    """Write what was kept to where the harness catches it, iteration by iteration."""
-    cut = f"\n[{stream.cut} more bytes cut]\n" if stream.cut else ""
-    print(stream.text() + cut, end="", file=file)  # type: ignore[call-overload]

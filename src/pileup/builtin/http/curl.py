@@ -11,7 +11,6 @@ from typing import Required
 from urllib.parse import quote
 
 from pileup.builtin.command.pipes import close, send
-from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.identity import EngineIdentity
 from pileup.builtin.credentials.token_source import TokenSource
@@ -20,6 +19,7 @@ from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
 from pileup.model.verbs import Names
 from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
+from pileup.plugin.processes import started
 
 COMMAND = "curl"
 INSTALL = "apt install curl"

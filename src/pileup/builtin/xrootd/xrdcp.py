@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from pileup.builtin.command.pipes import Process, ended, received, send
-from pileup.builtin.command.processes import started
 from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.words import QUICK, failure, server_failure
 from pileup.plugin import Call, Failed, ProgramClient, Step
+from pileup.plugin.processes import started
 
 COMMAND = "xrdcp"
 INSTALL = "apt install xrootd-client"

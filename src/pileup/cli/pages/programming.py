@@ -11,12 +11,25 @@ from typing import Any
 from pileup.cli.pages.page import Block, Heading, Page, Table, Words
 from pileup.model import program, record, results, submissions
 from pileup.model.event import Event
-from pileup.plugin import batch, exporter, launcher, logs, monitor, operation, program_client, report, target, testing
+from pileup.plugin import (
+    batch,
+    commands,
+    exporter,
+    launcher,
+    logs,
+    monitor,
+    operation,
+    program_client,
+    report,
+    target,
+    testing,
+)
 from pileup.plugin import test as tests
 from pileup.plugin.charts import Chart, Drawing, Group
 
 PARTS: dict[str, tuple[Any, ...]] = {
     "Tests": (tests.Test, tests.Context, operation.Op, operation.Operation, operation.Ledger),
+    "Programs": (commands.run_command, commands.Finished, commands.Stream),
     "Targets": (target.Target, target.FileTarget, target.Entry, program.ClientSpec),
     "Private servers": (
         *(launcher.Launcher, launcher.Daemon, launcher.Task, launcher.File),

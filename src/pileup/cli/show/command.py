@@ -297,6 +297,11 @@ def _errors(errors: tuple[ErrorGroup, ...]) -> Table:
 def _print_words(results: RunResults, console: Console) -> None:
     """Print the reasons and notes that no table has room for."""
     told = [(case.name, text) for case in _shown(_others(results)) for text in (case.reason, *case.notes) if text]
+    told += [
+        (case.name, f"tracebacks are in {Path(results.folder, case.tracebacks)}")
+        for case in _shown(results.cases)
+        if case.tracebacks
+    ]
     told += [(each.id, text) for each in results.criteria if (text := _why(each))]
     told += [(", ".join(each.tests), each.reason) for each in results.equivalences if each.reason]
     told += jobs.words(results)

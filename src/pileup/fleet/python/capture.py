@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
+
+from pileup.model.errors import Failed
+from pileup.plugin.verdict import place
 
 LARGEST = 1 << 20
 """Characters kept of one iteration and stream; more is counted."""
@@ -61,15 +65,37 @@ class Router:
         return getattr(self._behind, name)
 
 
+class NoInput(io.TextIOBase):
+    """In the place of sys.stdin: a test that reads from it would wait for ever, as a debugger does."""
+
+    def readline(self, limit: int = -1, /) -> NoReturn:  # type: ignore[override]
+        """Refuse. Raises Failed."""
+        raise Failed("the test reads its standard input", "none: nobody answers in a run", DEBUG)
+
+    read = readline  # type: ignore[assignment]
+
+
+DEBUG = "to debug it: `pileup try SUITE TEST --pdb`"
+
+
+def _no_breakpoint(*given: object, **named: object) -> NoReturn:
+    caller = sys._getframe(1)
+    told = f"breakpoint() at {place(caller.f_code.co_filename, caller.f_lineno)}"
+    raise Failed(told, "none: nobody answers in a run", DEBUG)
+
+
 @contextmanager
 def routed() -> Iterator[None]:
-    """While it lasts, `capture` works: sys.stdout and sys.stderr are routers."""
+    """While it lasts, `capture` works: sys.stdout and sys.stderr are routers; nothing waits for somebody's input."""
     kept = sys.stdout, sys.stderr
+    waiting = sys.stdin, sys.breakpointhook
     sys.stdout, sys.stderr = (cast(TextIO, Router(name, behind)) for name, behind in zip(_current, kept, strict=True))
+    sys.stdin, sys.breakpointhook = NoInput(), _no_breakpoint
     try:
         yield
     finally:
         sys.stdout, sys.stderr = kept
+        sys.stdin, sys.breakpointhook = waiting
 
 
 class Capture:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,12 +12,15 @@ from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
+from pileup.fleet.python.stacks import Stack, hung
+from pileup.fleet.python.tracebacks import Tracebacks
 from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.record import Outcome
 from pileup.model.units import format_time
 from pileup.plugin import Test
-from pileup.plugin.verdict import Verdict, verdict_on
+from pileup.plugin.verdict import Judge, Verdict
 
+STILL_GOING = "still going at the end"
 PASSED = Outcome.PASSED
 """Looked up once: a member of an enumeration takes longer to find than much of what is done for an iteration."""
 
@@ -26,7 +29,7 @@ class Sink(Protocol):
     """Where the output of a case goes: a record.Output, or a wire to one."""
 
     def append(self, stream: str, title: str, text: str) -> None:
-        """Append one block to `stream` ("stdout" or "stderr")."""
+        """Append one block to `stream` ("stdout", "stderr" or "tracebacks")."""
 
     def note(self, text: str) -> None:
         """Note what went wrong beside the iterations; each text counts once."""
@@ -90,12 +93,32 @@ class PythonExecutor:
         self.desk = desk
         self.ending = FINISHED
         """What went wrong in the set-up of a client; as finished while nothing did."""
+        self.judge = Judge()
+        """What exceptions mean: as pileup says until the first test is made, then as its targets say, too."""
+        self.tracebacks = Tracebacks(desk.output)
+        self.setting_up: dict[int, Callable[[], Stack]] = {}
+        """Client that is being set up -> what tells where it is."""
         self._make = make
         self._numbers = ReportedValues()
         self._claims = SubmissionClaims()
 
     def start(self) -> None:
         """Begin to serve the clients."""
+        raise NotImplementedError
+
+    def give_up(self) -> None:
+        """End every iteration under way as unfinished, and say where it hangs. From any thread."""
+        for op, stack in self.under_way():
+            where = hung(op.operation, stack, self.judge.is_users)
+            if op.finish(int(Outcome.UNFINISHED), STILL_GOING + where):
+                self.hangs(op, STILL_GOING, op.operation, stack)
+        for client, where_is in list(self.setting_up.items()):
+            stack = where_is()
+            self.tracebacks.keep_stack(f"setup of client {client}", STILL_GOING, stack, self.judge)
+            self.desk.output.note(f"setup of client {client}: {STILL_GOING}{hung(None, stack, self.judge.is_users)}")
+
+    def under_way(self) -> Iterator[tuple[Op, Stack]]:
+        """Yield the iterations under way, with where they are; some may have ended just now."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -110,19 +133,38 @@ class PythonExecutor:
         """Return the submissions claimed since the last call: (ns since the epoch, name, id, what)."""
         return self._claims.take()
 
-    def set_up(self, client: int) -> Test | None:
-        """Make the test of a client; None ends the load, `ending` says why."""
-        try:
-            test = self._make(client)
-            test.reporter, test.claimer = self._numbers.add, self._claims.add
-            test.stamp = self.desk.order.stamp or test.stamp
-            test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
-            test.setup()
-        except BaseException as problem:
-            self.ending = Ending(EndingKind.SET_UP_FAILED, verdict_on(problem)[1])
-            self.press.stop(False)
-            return None
+    def made(self, client: int) -> Test:
+        """Make the test of a client, to be set up next. Raises whatever goes wrong in it."""
+        test = self._make(client)
+        test.reporter, test.claimer = self._numbers.add, self._claims.add
+        test.stamp = self.desk.order.stamp or test.stamp
+        test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
+        self.judge = Judge(test)
+        self.press.judge_by(self.judge)
         return test
+
+    def set_up_failed(self, client: int, problem: BaseException) -> None:
+        """End the load: a client cannot be made or set up."""
+        self.tracebacks.keep(f"setup of client {client}", problem, self.judge)
+        self.ending = Ending(EndingKind.SET_UP_FAILED, self.judge(problem)[1])
+        self.press.stop(False)
+
+    def tear_down_failed(self, client: int, problem: BaseException) -> None:
+        """Tell a mistake in giving back what set-up took: an event, and in the case's stderr for each client."""
+        told = self.judge(problem)[1]
+        self.tracebacks.keep(f"teardown of client {client}", problem, self.judge)
+        self.desk.output.append("stderr", f"teardown of client {client}", f"{told}\n")
+        self.desk.output.note(f"teardown failed: {told}")
+
+    def failed(self, op: Op, problem: BaseException) -> Verdict:
+        """Return what an exception that ended an iteration means, and keep its traceback."""
+        self.tracebacks.keep(f"iteration {op.number}, client {op.client}", problem, self.judge)
+        return self.judge(problem)
+
+    def hangs(self, op: Op, told: str, operation: str | None, stack: Stack) -> str:
+        """Return `told` with where an iteration hangs, and keep its stack."""
+        self.tracebacks.keep_stack(f"iteration {op.number}, client {op.client}", told, stack, self.judge)
+        return told + hung(operation, stack, self.judge.is_users)
 
     def early(self) -> list[int]:
         """Return the clients of an open load that are set up before it begins, as those of native tests are.
@@ -142,7 +184,7 @@ class PythonExecutor:
 
 
 class IterationScope:
-    """Around the iterations of a client: catches their output, ends each as it ended. Made in its thread or task."""
+    """Around the life of a client, in its thread or task: catches what it prints, ends each iteration as it ended."""
 
     __slots__ = ("_board", "_capture", "_desk", "_slot", "_timeout", "notes")
 
@@ -174,19 +216,13 @@ class IterationScope:
         if self._board is not None:
             self._board.end(self._slot)
         if self._capture.printed:
-            for stream, text in self._capture.take():
-                self._desk.output.append(stream, f"iteration {op.number}, client {op.client}", text)
+            self.write(f"iteration {op.number}, client {op.client}")
+
+    def write(self, title: str) -> None:
+        """Write what was printed since the last time away."""
+        for stream, text in self._capture.take():
+            self._desk.output.append(stream, title, text)
 
     def close(self) -> None:
         """Let the streams go."""
         self._capture.end()
-
-
-def tear_down(test: Test, output: Sink) -> None:
-    """Give back what set-up took; a mistake there is an event, and in the case's stderr for each client."""
-    try:
-        test.teardown()
-    except Exception as problem:
-        told = verdict_on(problem)[1]
-        output.append("stderr", f"teardown of client {test.context.client}", f"{told}\n")
-        output.note(f"teardown failed: {told}")

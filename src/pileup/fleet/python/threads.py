@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
-from pileup._core._native import Op, Press
-from pileup.fleet.python.client import IterationScope, LoadContext, PythonExecutor, tear_down
+from pileup._core._native import Op, Press, Seat
+from pileup.fleet.python.client import IterationScope, LoadContext, PythonExecutor
+from pileup.fleet.python.stacks import Stack, stack_of_thread, stacks_of_threads
 from pileup.model.record import Outcome
 from pileup.plugin import Test
-from pileup.plugin.verdict import verdict_of, verdict_on
+from pileup.plugin.verdict import verdict_of
 
 OPENING = 10.0
 """Longest time that setting up clients may delay a load, s."""
@@ -34,16 +36,24 @@ class ThreadExecutor(PythonExecutor):
         super().__init__(press, desk, make)
         self._threads: list[threading.Thread] = []
         self._early: dict[int, Early] = {}
+        self._served: dict[int, tuple[int, Seat]] = {}
+        """Client -> its thread and its seat."""
         self._stopped = False
 
     def start(self) -> None:
         """Begin to give threads to clients as they are wanted; the only client of a check has the first one itself."""
         self._begin(self._spawn if self.desk.order.load.sustained else self._spawn_one, "spawner")
 
+    def under_way(self) -> Iterator[tuple[Op, Stack]]:
+        """Yield the iterations under way, with where their threads are."""
+        found = [(op, thread) for thread, seat in list(self._served.values()) if (op := seat.under_way) is not None]
+        yield from zip([op for op, _ in found], stacks_of_threads(thread for _, thread in found), strict=True)
+
     def close(self) -> None:
         """Wait a moment for the threads that have nothing to do any more."""
         for thread in self._threads:
             thread.join(0.2)
+        self.tracebacks.close()
 
     def stop(self) -> None:
         """Wait no more for clients that are set up before the load begins."""
@@ -80,12 +90,13 @@ class ThreadExecutor(PythonExecutor):
 
     def _serve(self, client: int) -> None:
         seat = self.press.seat(client)
-        test = self.set_up(client)
+        bracket = IterationScope(self.desk)
+        test = self._set_up(client, bracket)
         if early := self._early.get(client):
             early.there.set()
             early.wanted.wait()
         self.name(test)
-        bracket = IterationScope(self.desk)
+        self._served[client] = threading.get_ident(), seat
         while (op := seat.next()) is not None:
             if bracket.notes:
                 bracket.begin(op)
@@ -93,15 +104,35 @@ class ThreadExecutor(PythonExecutor):
                 self._iterate(test, op, bracket)
             else:
                 bracket.end(op, (Outcome.FAILED, str(self.ending)))
-        bracket.close()
         if test is not None:
-            tear_down(test, self.desk.output)
+            self._tear_down(client, test, bracket)
+        bracket.close()
 
-    @staticmethod
-    def _iterate(test: Test, op: Op, bracket: IterationScope) -> None:
+    def _set_up(self, client: int, bracket: IterationScope) -> Test | None:
+        """Make the test of a client; None ends the load, `ending` says why."""
+        self.setting_up[client] = partial(stack_of_thread, threading.get_ident())
+        try:
+            test = self.made(client)
+            test.setup()
+        except BaseException as problem:
+            self.set_up_failed(client, problem)
+            return None
+        finally:
+            del self.setting_up[client]
+            bracket.write(f"setup of client {client}")
+        return test
+
+    def _tear_down(self, client: int, test: Test, bracket: IterationScope) -> None:
+        try:
+            test.teardown()
+        except Exception as problem:
+            self.tear_down_failed(client, problem)
+        bracket.write(f"teardown of client {client}")
+
+    def _iterate(self, test: Test, op: Op, bracket: IterationScope) -> None:
         try:
             result = test.run(op)
         except BaseException as problem:
-            bracket.end(op, verdict_on(problem))
+            bracket.end(op, self.failed(op, problem))
         else:
             bracket.end(op, None if result is None else verdict_of(result))

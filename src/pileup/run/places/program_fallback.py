@@ -41,8 +41,12 @@ def interpreted(
     named = {step.destination.target for step in program.steps if step.destination is not None}
     others = {name: target for name in named if (target := target_of(name)) is not None}
 
+    own = target_of(case.test.target) if case.test.target else None
+
     def make(number: int) -> Test:
         context = instances.context_of(plan.folder, plan.suite.seed, case.test, number)
-        return ProgramTest(program, seed, client, context, others)
+        test = ProgramTest(program, seed, client, context, others)
+        test.target = own  # which says what exceptions mean
+        return test
 
     return make

@@ -11,10 +11,10 @@ import psutil
 import pytest
 from pydantic import ValidationError
 
-from pileup.builtin.command.processes import KEPT
 from pileup.builtin.command.test import Command
 from pileup.model.record import Outcome, Sample
 from pileup.plugin import Context
+from pileup.plugin.commands import KEPT
 from pileup.plugin.testing import Iteration, run_once
 
 SECOND = 10**9
@@ -138,7 +138,7 @@ def test_a_command_under_way_ends_with_pileup() -> None:
     """As on Ctrl-C: the thread of the iteration is given up, the process exits."""
     script = (
         "import sys, threading, time\n"
-        "from pileup.builtin.command import processes as commands\n"
+        "from pileup.plugin import processes as commands\n"
         "run = lambda: commands.execute(['sleep', '60'], seconds=60)\n"
         "threading.Thread(target=run, daemon=True).start()\n"
         "while not commands._running: time.sleep(0.01)\n"

@@ -110,9 +110,14 @@ def _counts(found: OperationResult) -> dict[str, int]:
 def details(results: RunResults, outputs: Mapping[str, str], begin: int) -> list[Detail]:
     """Return what is told about each case. `outputs` maps paths in the run folder to texts."""
     told = shown(results)
-    paths = [path for case in told for path in (case.stdout, case.stderr) if outputs.get(path)]
+    paths = [path for case in told for path in _written(case) if outputs.get(path)]
     limit = min(OUTPUT, OUTPUTS // max(1, len(paths)))
     return [_detail(case, outputs, begin, limit) for case in told]
+
+
+def _written(case: CaseResult) -> tuple[str, ...]:
+    """Return the paths of all that was written of a case."""
+    return case.stdout, case.stderr, case.tracebacks
 
 
 def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int) -> Detail:
@@ -120,7 +125,7 @@ def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int
     times = [line for each in case.operations for line in _all_times(each)]
     written = [
         Output(path, text.cut(outputs[path], limit, path), outputs[path].count("\n") or 1)
-        for path in (case.stdout, case.stderr)
+        for path in _written(case)
         if outputs.get(path)
     ]
     head = _row(case, case.iterations, case.name)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import atexit
 import os
 import selectors
-import shlex
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 import psutil
 
-KEPT = 1 << 20
-"""Bytes of output kept of each stream; more is read and counted."""
+from pileup.plugin.commands import Finished, Stream
+
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 KILLED_WITHIN = 1.0
@@ -37,48 +35,6 @@ def _end_all() -> None:
     """End what still runs when pileup ends, be it in the middle of an iteration."""
     for process in list(_running):
         _signal(process.pid, _descendants(process.pid), signal.SIGKILL)
-
-
-@dataclass(slots=True)
-class Stream:
-    """What came out of one stream: its first KEPT bytes, and how many more there were."""
-
-    kept: bytearray = field(default_factory=bytearray)
-    cut: int = 0
-
-    def add(self, piece: bytes) -> None:
-        """Keep a piece as far as there is room."""
-        room = KEPT - len(self.kept)
-        self.kept += piece[:room]
-        self.cut += max(0, len(piece) - room)
-
-    def text(self) -> str:
-        """Return what was kept as text; bytes that are no UTF-8 are shown as U+FFFD."""
-        return self.kept.decode("utf-8", "replace")
-
-
-@dataclass(slots=True)
-class Finished:
-    """How a program ended. `code` is negative for a signal; None when it was ended at its timeout."""
-
-    code: int | None
-    stdout: Stream
-    stderr: Stream
-
-
-def split_command(command: str | list[str], shell: bool) -> list[str]:
-    """Return the argument list of a command. Raises ValueError for an empty one, or quotes that do not match."""
-    if shell:
-        return ["/bin/sh", "-c", command if isinstance(command, str) else shlex.join(command)]
-    try:
-        words = shlex.split(command) if isinstance(command, str) else list(command)
-    except ValueError as problem:
-        raise ValueError(f"{command!r}: {problem}; expected a command with matching quotes") from None
-    if not words or not words[0]:
-        raise ValueError("the command is empty; expected a program and its arguments")
-    if any("\0" in word for word in words):
-        raise ValueError("the command has a NUL character; expected text")
-    return words
 
 
 def execute(

@@ -1,0 +1,51 @@
+//! A load of Python tests, and what says how the exceptions of their operations are meant.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use pileup_engine::press::Press as Inner;
+use pileup_record::Outcome;
+use pyo3::prelude::*;
+
+use crate::outcome;
+
+/// A load of Python tests, with what judges the exceptions of their operations.
+pub struct Judged {
+    inner: Arc<Inner>,
+    judge: OnceLock<Py<PyAny>>,
+}
+
+impl Deref for Judged {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl Judged {
+    /// A load that nobody judges yet.
+    #[must_use]
+    pub const fn new(inner: Arc<Inner>) -> Self {
+        Self { inner, judge: OnceLock::new() }
+    }
+
+    /// The load itself.
+    #[must_use]
+    pub const fn press(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// Have exceptions judged by this; all clients of a load have the same test on the same targets: the first one told will do.
+    pub fn judge_by(&self, judge: Py<PyAny>) {
+        let _ = self.judge.set(judge);
+    }
+
+    /// Outcome and message of an operation whose block raised this.
+    ///
+    /// # Errors
+    /// When what judges cannot be imported.
+    pub fn judge(&self, problem: &Bound<'_, PyAny>) -> PyResult<(Outcome, String)> {
+        outcome::of_exception(self.judge.get(), problem)
+    }
+}
