@@ -42,7 +42,7 @@ class Context:
     """The folder of the run's own on the target, relative to its url, where what a test makes has its place; empty for
     a target that is the run's own as a whole."""
     owns: Mapping[str, str] = field(default_factory=dict)
-    """The same for each target of the suite, by its name: for what is made on a second one."""
+    """The same for each target of the suite, by its name, and by the words of `needs` of a test with several."""
     compared: bool = False
     """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
 
@@ -61,8 +61,9 @@ class Test:
 
     _framework: ClassVar[bool] = True
     __test__: ClassVar[bool] = False  # pytest collects its own tests only
-    needs: ClassVar[str] = ""
-    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind."""
+    needs: ClassVar[str | Mapping[str, str]] = ""
+    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind. Of several:
+    a word for each and what it must be, `{"source": "files", "to": "files"}`; the first is the one it is about."""
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
@@ -73,6 +74,8 @@ class Test:
 
     target: Any
     """The target as its class made it, None for a test that needs none; one object for the threads of all clients."""
+    targets: Mapping[str, Any]
+    """Its targets by the words of `needs`, where it needs several."""
     context: Context
     """What is known of the case and of this client."""
     reporter: Callable[[str, float, str], None] | None
@@ -86,6 +89,7 @@ class Test:
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target
+        self.targets = {}
         self.context = context or Context()
         self.reporter = None
         self.claimer = None
@@ -187,3 +191,8 @@ class Test:
     def native(cls) -> bool:
         """Whether the engine runs this test from its program."""
         return cls.program is not Test.program
+
+
+def needs_of(cls: type[Test]) -> dict[str, str]:
+    """Return what the targets of a test must be, by its words for them: "" is that for the only one."""
+    return {"": cls.needs} if isinstance(cls.needs, str) and cls.needs else dict(cls.needs or {})

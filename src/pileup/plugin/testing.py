@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +26,7 @@ from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.model.verdict import RunVerdict
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
-from pileup.plugin.test import Context, Test
+from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import verdict_of, verdict_on
 
 
@@ -187,14 +187,17 @@ def run_once(
     context: Context | None = None,
     number: int = 0,
     ledger: TestLedger | None = None,
+    targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
     """Make a test with these options, set it up, run one iteration (async too), tear it down; return how it went.
 
     Detached operations that it begins are in `ledger`; give the same one to several iterations that share them.
+    A test that needs several targets is given `targets`, by the words of its `needs`.
     Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
     """
-    return asyncio.run(run_async(cls, target, context=context, number=number, ledger=ledger, **options))
+    shared: dict[str, Any] = {"context": context, "number": number, "ledger": ledger, "targets": targets}
+    return asyncio.run(run_async(cls, target, **shared, **options))
 
 
 async def run_async(
@@ -204,6 +207,7 @@ async def run_async(
     context: Context | None = None,
     number: int = 0,
     ledger: TestLedger | None = None,
+    targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
     """Do the same inside an event loop that runs already; a plain `run` blocks the loop meanwhile."""
@@ -211,7 +215,9 @@ async def run_async(
         raise TypeError(
             f"{cls.__name__} has a program, which only the native engine runs; call program() and look at it"
         )
-    test = cls(target, context, **options)
+    first = next(iter(needs_of(cls)), "")
+    test = cls(target or (targets or {}).get(first), context, **options)
+    test.targets = targets or {}
     numbers: list[Sample] = []
     test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
     claims: list[tuple[str, str, str]] = []

@@ -15,7 +15,7 @@ from pileup.fleet.order import case_seed
 from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.ending import FINISHED, Ending, EndingKind, StoppedBy
-from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
+from pileup.model.errors import Failed, PileupError, PluginError, Refused, TargetError, VerdictException
 from pileup.model.journal import JournalEntry
 from pileup.model.loads.find import Find
 from pileup.model.loads.load import Load
@@ -91,7 +91,7 @@ class CaseRun:
 
     def run(self) -> Ended:
         """Return how the case ended and why."""
-        for name in (self.case.test.target, *instances.second_targets(self._live.plan, self.case)):
+        for name in self.case.test.aims:
             if problem := self._live.targets.problem(name):
                 return UNAVAILABLE, problem
         self._delay()
@@ -176,6 +176,8 @@ class CaseRun:
             self._live.grounds.enter(self.case, self._files, self._program, preparation)
             for to in destinations((self._program,)):
                 self._live.grounds.enter_second(to.target, check_destination(self._live.plan, self._live.targets, to))
+            if self._program is None:
+                self._enter_several()
         except VerdictException as refusal:  # a storage that says no has failed
             return str(refusal)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
@@ -183,6 +185,19 @@ class CaseRun:
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         first = None if problem else self._live.grounds.missing(self._files, footing)
         return problem or (self._do(first, Phase.SETUP) if first else "")
+
+    def _enter_several(self) -> None:
+        """Make the run's own folder on each of the several targets of a Python test: it may write to any of them.
+
+        A storage that lets nobody write may be what it reads from: that is told, and no hindrance.
+        """
+        for name in self.case.test.aims if self.case.test.targets else ():
+            target = self._live.targets.files(name)
+            try:
+                if isinstance(target, FileTarget):
+                    self._live.grounds.enter_second(name, target)
+            except (Failed, Refused) as refusal:
+                self._live.folder.event("target", f"case {self.case.name}: {refusal}")
 
     def _press_work(self, work: Work) -> Ended:
         position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
@@ -349,7 +364,7 @@ class CaseRun:
     def _work(self, test: Test) -> Work:
         if not test.native():
             return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
-        self._program = self._asked("program", test.program)
+        self._program = self._asked("program", lambda: instances.program_of(test, self.case.test))
         return self._work_with(self._program)
 
     def _work_with(self, program: Program) -> Work:
@@ -358,14 +373,14 @@ class CaseRun:
         if client is None:
             return self._work_of(program)
         self._limit = self.case.test.timeout * operations_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
     def _preparing(self, program: Program) -> Work:
         """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
         client = self._target.preparing_client() if self._target else None
         if client is None:
             return self._work_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
     def _work_of(self, program: Program) -> Work:
         if self._target is None:
@@ -375,14 +390,13 @@ class CaseRun:
             raise PluginError(*parts(NO_CLIENT))
         return Work(self._make, program, client)
 
-    def _other(self, name: str) -> Target | None:
-        """Return the open target of a name, as the client of another may use it."""
+    def _guarded(self, name: str) -> Target | None:
+        """Return the open target of a name, as tests may use it, and the clients of another."""
         target = self._live.targets.get(name)
         return self._live.rails.guarded(target) if target else None
 
     def _make(self, client: int) -> Test:
-        target = self._live.rails.guarded(self._target) if self._target else None
-        return instances.make_test(self._live.plan, self.case, target, client)
+        return instances.make_test(self._live.plan, self.case, self._guarded, client)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
         """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""

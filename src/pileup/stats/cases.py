@@ -112,6 +112,7 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         held=data.held,
         steady=data.settled,
         found=found(entry),
+        targets=dict(entry.targets),
     )
 
 

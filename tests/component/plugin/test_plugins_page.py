@@ -67,8 +67,9 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "test_store.py",
         "test_myreports.py",
         "send.py",
+        "move.py",
     }
-    assert PAGE.read_text().count("```python") == 15
+    assert PAGE.read_text().count("```python") == 16
 
 
 class Tape:
@@ -120,10 +121,20 @@ def test_the_native_test_has_a_program(folder: Path) -> None:
 
 
 def test_the_test_with_a_second_target_has_a_program(folder: Path) -> None:
-    made = load("tests", "./send.py:Send", folder)(None, Context(own="near", owns={"site": "far"}), to="site")
+    made = load("tests", "./send.py:Send", folder)(None, Context(owns={"source": "near", "to": "far"}))
     (step,) = made.program().steps
     assert (step.verb, step.keys.name(0)) == ("copy", "near/file")
-    assert (step.destination.target, step.destination.keys.name(0)) == ("site", "far/copy")
+    assert (step.destination.target, step.destination.keys.name(0)) == ("to", "far/copy")
+
+
+def test_the_test_with_two_targets_copies(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    source, to = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("to")
+    (source / "README").write_text("content")
+    targets = {"source": PosixTarget(str(source)), "to": PosixTarget(str(to))}
+    context = Context(owns={"source": "", "to": ""})
+    found = run_once(load("tests", "./move.py:Move", folder), targets=targets, context=context)
+    assert found.passed, found.error
+    assert (to / "copy-0").read_text() == "content"
 
 
 def test_the_target(folder: Path) -> None:

@@ -201,7 +201,7 @@ def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:
     moved = format_size(iterations.bytes) if iterations and iterations.bytes else ""
     facts = [
         ("Test", case.use),
-        ("Target", case.target),
+        ("Targets" if case.targets else "Target", case.aim),
         ("Load", case.load),
         ("Began", text.offset(case.started, begin)),
         ("Took", _took(case)),
