@@ -48,8 +48,11 @@ Send = Callable[..., None]
 class Builder(Protocol):
     """Makes, from the plan that a place got, what it is to press."""
 
-    def test(self, case: int) -> Callable[[int], Test]:
-        """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
+    def test(self, case: int, shared: str) -> Callable[[int], Test]:
+        """Return what makes the Python test of a case for a client; `shared` is what its `begin_run` returned, as text.
+
+        Raises PileupError or ValueError.
+        """
 
     def take(self, message: Message, send: Send) -> None:
         """Take a message that is not about loads."""
@@ -216,7 +219,7 @@ class Server:
             order, program, client, coroutine = pickle.loads(message.blob())  # noqa: S301  as above
             if self._place is None or self._builder is None:
                 raise ValueError("this place was not opened for loads")
-            make = self._builder.test(order.case) if program is None else _no_test
+            make = self._builder.test(order.case, order.shared) if program is None else _no_test
             work = Work(make, program, client, coroutine)
             shard = message["shard"], message["shards"]
             order = replace(order, starts=self._inbox.found(number, order.starts))

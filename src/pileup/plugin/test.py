@@ -12,6 +12,7 @@ from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import as_number
+from pileup.model.shared import SharedData
 from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
 
@@ -84,12 +85,15 @@ class Test:
     """Where `claim` hands its submissions; set by the harness."""
     stamp: str
     """Names made with it are no other's, in this run or any other; the harness gives all clients of a load the same."""
+    shared: SharedData
+    """What `begin_run` returned: the same for all clients at all places, and not to be changed."""
     ledger: Ledger
     """Detached operations that are open at this place; set by the harness before `setup`."""
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target
         self.targets = {}
+        self.shared = SharedData()
         self.context = context or Context()
         self.reporter = None
         self.claimer = None
@@ -100,6 +104,18 @@ class Test:
 
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""
+
+    def begin_run(self) -> Mapping[str, object] | None:
+        """Make ready once in a run, where pileup was started, before any client of the test; may be `async`.
+
+        What it returns, plain data of at most 1 MiB as JSON, is `self.shared` of every client at every place. When it
+        raises, the set-up of the test has failed, with the reason. With other options or targets of a scan it is called
+        again, and so it is by `pileup resume`.
+        """
+        return None
+
+    def end_run(self) -> None:
+        """End what `begin_run` began, on the same object, after all clients, however the run ends; may be `async`."""
 
     def setup(self) -> None:
         """Make ready for this client's iterations; what it takes is not measured."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +23,7 @@ from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Sample
 from pileup.model.results import CaseResult, CriterionResult, RunResults
+from pileup.model.shared import from_text, to_text
 from pileup.model.verdict import RunVerdict
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
@@ -196,8 +197,9 @@ def run_once(
     A test that needs several targets is given `targets`, by the words of its `needs`.
     Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
     """
-    shared: dict[str, Any] = {"context": context, "number": number, "ledger": ledger, "targets": targets}
-    return asyncio.run(run_async(cls, target, **shared, **options))
+    return asyncio.run(
+        run_async(cls, target, context=context, number=number, ledger=ledger, targets=targets, **options)
+    )
 
 
 async def run_async(
@@ -223,6 +225,7 @@ async def run_async(
     claims: list[tuple[str, str, str]] = []
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
+    test.shared = from_text(to_text(await _done(test.begin_run())))
     op = TestOp(number, test.context.client, test.ledger)
     test.setup()
     begin, problem = time.perf_counter(), None
@@ -234,7 +237,14 @@ async def run_async(
     finally:
         seconds = time.perf_counter() - begin
         test.teardown()
+        end: Callable[[], object] = test.end_run
+        await _done(end())
     return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem, tuple(claims))
+
+
+async def _done(result: Any) -> Any:
+    """Return what a method returned, plain or async."""
+    return await result if inspect.isawaitable(result) else result
 
 
 async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:

@@ -42,6 +42,7 @@ from pileup.run.machine import (
 from pileup.run.manifest import ManifestWriter, over
 from pileup.run.manifest_start import first_manifest
 from pileup.run.monitoring.clock import MonitorClock, Watch
+from pileup.run.once import OncePerRun
 from pileup.run.places.calibration import calibrate
 from pileup.run.places.fleets import Fleets
 from pileup.run.recovery import leftovers
@@ -77,6 +78,7 @@ class Runner:
         self._done: dict[int, CaseRun] = {}
         self._roles: dict[int, Role] = {}
         self._objects = earlier.objects if earlier else {}
+        self._once: OncePerRun
         self._precision: PrecisionWatch | None = None
         started = now()
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
@@ -187,11 +189,15 @@ class Runner:
 
     def _carry_out(self, live: Live) -> None:
         """Follow the machine to its end."""
+        self._once = once = OncePerRun(live)
         self._done = {
-            number: CaseRun(live, self._plan.case(number), made=made) for number, made in self._objects.items()
+            number: CaseRun(live, once, self._plan.case(number), made=made) for number, made in self._objects.items()
         }
-        while not isinstance(instruction := self._next(), Finish):
-            self._do(live, instruction)
+        try:
+            while not isinstance(instruction := self._next(), Finish):
+                self._do(live, instruction)
+        finally:
+            self._guarded(once.end)
         self._clean_up(list(self._done))
         for told in live.grounds.leave(live.targets.files):
             live.folder.event("clean-up", told)
@@ -244,14 +250,14 @@ class Runner:
     def _begin(self, live: Live, case: Case, roles: tuple[Case, ...]) -> CaseEnded:
         for role in roles:
             ended = threading.Event()
-            run = CaseRun(live, role, ended=ended)
+            run = CaseRun(live, self._once, role, ended=ended)
             self._roles[role.id] = Role(run, ended, self._carry)
 
         def begin_roles() -> None:
             for role in roles:
                 self._roles[role.id].begin()
 
-        return self._carry(CaseRun(live, case, begin_roles))
+        return self._carry(CaseRun(live, self._once, case, begin_roles))
 
     def _end_role(self, case: Case) -> None:
         answer = self._roles.pop(case.id).end()

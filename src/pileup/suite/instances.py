@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Program, Step
 from pileup.model.report_spec import ReportSpec
+from pileup.model.shared import SharedData
 from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Report, Target, Test
 from pileup.plugin.options import declared
@@ -108,8 +109,12 @@ def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in own.items() if name not in words}
 
 
-def make_test(plan: Plan, case: Case, target_of: Callable[[str], Target | None], client: int) -> Test:
+def make_test(
+    plan: Plan, case: Case, target_of: Callable[[str], Target | None], client: int, shared: SharedData | None = None
+) -> Test:
     """Return the test of a case for one client; `target_of` returns a target of the suite as a test is to use it.
+
+    `shared` is what its `begin_run` returned.
 
     Raises PluginError, or ValueError for options that do not fit.
     """
@@ -121,6 +126,7 @@ def make_test(plan: Plan, case: Case, target_of: Callable[[str], Target | None],
     owns = {**plan.own, **{word: plan.own.get(each, "") for word, each in case.test.targets.items()}}
     own = plan.own.get(name or "", "")
     test = cls(target_of(name) if name else None, replace(context, own=own, owns=owns), **options)
+    test.shared = test.shared if shared is None else shared
     test.targets = {word: target_of(each) for word, each in case.test.targets.items()}
     return test
 

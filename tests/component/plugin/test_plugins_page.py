@@ -68,8 +68,10 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "test_myreports.py",
         "send.py",
         "move.py",
+        "catalogue_test.py",
+        "drain.py",
     }
-    assert PAGE.read_text().count("```python") == 16
+    assert PAGE.read_text().count("```python") == 18
 
 
 class Tape:
@@ -94,6 +96,41 @@ def test_recalls_are_begun_by_one_and_ended_by_another(folder: Path) -> None:
     assert run_once(watch, tape, ledger=ledger).passed
     assert [(ended.name, ended.key) for ended in ledger.ended] == [("recall", "/archive/0")]
     assert ledger.keys("recall") == ["/archive/1"]
+
+
+def test_what_is_open_is_drained(folder: Path) -> None:
+    tape: Any = Tape()
+    ledger = TestLedger()
+    for number in (0, 1):
+        assert run_once(load("tests", "./recalls.py:Recall", folder), tape, number=number, ledger=ledger).passed
+    tape.which_are_here = lambda names: dict.fromkeys(names[:1], 7)
+    found = run_once(load("tests", "./drain.py:Drain", folder), tape, ledger=ledger)
+    assert found.passed, found.error
+    assert (len(found.operations), ledger.open("recall")) == (2, 0)
+
+
+class DataSets:
+    """What the page's test of a catalogue asks."""
+
+    def __init__(self) -> None:
+        self.sets: dict[str, int] = {}
+
+    def make_set(self, files: int) -> str:
+        self.sets["made"] = files
+        return "made"
+
+    def ask(self, name: str) -> int:
+        return self.sets[name]
+
+    def remove_set(self, name: str) -> None:
+        del self.sets[name]
+
+
+def test_a_data_set_is_made_once_and_removed(folder: Path) -> None:
+    catalogue: Any = DataSets()
+    found = run_once(load("tests", "./catalogue_test.py:Query", folder), catalogue, files=7)
+    assert found.passed, found.error
+    assert catalogue.sets == {}
 
 
 def test_the_test_of_the_test_passes(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
