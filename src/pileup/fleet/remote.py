@@ -195,7 +195,7 @@ class RemotePlace:
         if far:
             self._table = path.open("xb", buffering=0)
         told = {"number": self.number, "far": far, "table": str(path), "ship": far, "board": self._make_board()}
-        told |= {"workers": self.start.workers, "beside": self.start.beside}
+        told |= {"name": self.name, "workers": self.start.workers, "beside": self.start.beside}
         opened = connection.ask("open", told, "opened", (pickle.dumps(content),))
         if self._board_path:
             Path(self._board_path).unlink(missing_ok=True)
@@ -347,6 +347,8 @@ class RemotePlace:
                 news.claimed += unpack_claims(message["claims"])
             case "output" if message["stream"] in ("stdout", "stderr"):
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
+            case "artefact":
+                part.output.keep(self.number, message.text("name"), message.blob(), bool(message["first"]))
             case "noted":
                 part.output.note(message.text("text")[:1000])
             case "over":

@@ -128,6 +128,10 @@ class WireOutput:
             self._noted.add(text)
             self._send("noted", {"part": self._part, "text": text})
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Send a piece of a file that a test has left."""
+        self._send("artefact", {"part": self._part, "name": name, "first": first}, (piece,))
+
 
 class Server:
     """Serves one parent."""
@@ -201,7 +205,7 @@ class Server:
                 count = workers(message["workers"], message["beside"])
                 self._place = LocalPlace(message["number"], path, count)
                 self._board = InflightWriter(message["board"]) if message["board"] else None
-                self._place.board = self._board
+                self._place.board, self._place.name = self._board, message["name"]
                 self._shipper = Shipper(path, self._send) if message["ship"] else None
                 self._watch = SelfWatch(message["number"], self._keep)
                 threading.Thread(target=self._beat_ledger, name="ledger", daemon=True).start()

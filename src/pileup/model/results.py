@@ -359,6 +359,9 @@ class CaseResult:
     targets: dict[str, str] = field(default_factory=dict)
     """Word of the test's `needs` -> target, of a test that needs several."""
 
+    artefacts: tuple[str, ...] = ()
+    """Paths inside the run folder of files that its tests have left."""
+
     @property
     def aim(self) -> str:
         """Its targets in words: `se`, or `source: a, to: b`."""

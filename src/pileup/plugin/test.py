@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from pileup.plugin.target import Target
 
 
+def _nowhere() -> Path:
+    raise RuntimeError("there is no folder for artefacts yet; expected `setup`, `run` or `teardown` of a client")
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a test may know of its case."""
@@ -32,7 +37,7 @@ class Context:
     load: Load | None = None
     """Its load in the suite."""
     seed: int = 1
-    """Seed of the suite, the same for all clients: `random.Random(f"{seed} {client}")` differs by client."""
+    """Seed of the suite, the same for all clients; `random` differs by client."""
     timeout: int = 60 * 10**9
     """What an iteration may take, ns."""
     folder: Path = Path()
@@ -44,8 +49,36 @@ class Context:
     a target that is the run's own as a whole."""
     owns: Mapping[str, str] = field(default_factory=dict)
     """The same for each target of the suite, by its name, and by the words of `needs` of a test with several."""
+    point: Mapping[str, str] = field(default_factory=dict)
+    """Values of the scan, axis -> value as written; empty for what is done once for all points."""
+    repeat: int = 1
+    """Which repeat of its point it is, from 1."""
+    place: int = 0
+    """Number of the place that presses this client, as in the record."""
+    place_name: str = ""
+    """What people call it: `local`, `process 1`, or the host as the suite has it."""
+    keep_in: Callable[[], Path] = _nowhere
+    """Makes the folder for artefacts."""
     compared: bool = False
     """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
+
+    _random: list[Random] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def random(self) -> Random:
+        """Random numbers of this client alone: the same in every run of the suite, at every point, in every repeat."""
+        if not self._random:
+            self._random.append(Random(f"{self.seed} {self.name} {self.client}"))
+        return self._random[0]
+
+    @property
+    def artefacts(self) -> Path:
+        """A folder for files to be kept with the case, the same for all clients of a load at a place.
+
+        What is in it when the load has ended is in the record: plain files, at most 1000 and 64 MiB of a load at a
+        place. Raises RuntimeError before there are clients.
+        """
+        return self.keep_in()
 
     @property
     def sustained(self) -> bool:

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from pileup.model.cause import Cause
@@ -174,6 +177,8 @@ class Iteration:
     problem: BaseException | None = None
     claims: tuple[tuple[str, str, str], ...] = ()
     """What the test gave to `claim`: name, id, what."""
+    artefacts: Mapping[str, bytes] = field(default_factory=dict)
+    """What the test left in `self.context.artefacts`: name -> content."""
 
     @property
     def passed(self) -> bool:
@@ -226,6 +231,8 @@ async def run_async(
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
     test.shared = from_text(to_text(await _done(test.begin_run())))
+    kept: list[Path] = []
+    test.context = replace(test.context, keep_in=lambda: _kept_in(kept))
     op = TestOp(number, test.context.client, test.ledger)
     test.setup()
     begin, problem = time.perf_counter(), None
@@ -239,7 +246,22 @@ async def run_async(
         test.teardown()
         end: Callable[[], object] = test.end_run
         await _done(end())
-    return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem, tuple(claims))
+    told = tuple(op.operations), tuple(numbers), problem, tuple(claims), _taken(kept)
+    return Iteration(outcome, error, seconds, *told)
+
+
+def _kept_in(kept: list[Path]) -> Path:
+    """Return the folder for artefacts, made when it is first asked for."""
+    kept[:] = kept or [Path(tempfile.mkdtemp(prefix="pileup-artefacts-"))]
+    return kept[0]
+
+
+def _taken(kept: list[Path]) -> dict[str, bytes]:
+    """Return what is in the folder for artefacts, and remove it."""
+    found = {path.name: path.read_bytes() for folder in kept for path in folder.iterdir() if path.is_file()}
+    for folder in kept:
+        rmtree(folder, ignore_errors=True)
+    return found
 
 
 async def _done(result: Any) -> Any:

@@ -125,7 +125,11 @@ def make_test(
     context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
     owns = {**plan.own, **{word: plan.own.get(each, "") for word, each in case.test.targets.items()}}
     own = plan.own.get(name or "", "")
-    test = cls(target_of(name) if name else None, replace(context, own=own, owns=owns), **options)
+    test = cls(
+        target_of(name) if name else None,
+        replace(context, own=own, owns=owns, point=case.point, repeat=case.repeat),
+        **options,
+    )
     test.shared = test.shared if shared is None else shared
     test.targets = {word: target_of(each) for word, each in case.test.targets.items()}
     return test

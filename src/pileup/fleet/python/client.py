@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pileup._core._native import Op, Press, now
+from pileup.fleet.artefacts import ArtefactFolder
 from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
@@ -31,6 +32,9 @@ class Sink(Protocol):
     def note(self, text: str) -> None:
         """Note what went wrong beside the iterations; each text counts once."""
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Append to a file that a test has left at a place; `first` begins it."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadContext:
@@ -42,6 +46,10 @@ class LoadContext:
     """Where tests end what they have begun in earlier iterations; None when the engine has none."""
     board: InflightWriter | None = None
     """Where iterations under way are noted, for a process that may vanish."""
+    place: int = 0
+    place_name: str = ""
+    artefacts: ArtefactFolder = field(default_factory=ArtefactFolder)
+    """Where tests leave files."""
 
 
 class ReportedValues:
@@ -113,7 +121,9 @@ class PythonExecutor:
     def set_up(self, client: int) -> Test | None:
         """Make the test of a client; None ends the load, `ending` says why."""
         try:
-            test = self._make(client)
+            test, desk = self._make(client), self.desk
+            keep_in = desk.artefacts.path
+            test.context = replace(test.context, place=desk.place, place_name=desk.place_name, keep_in=keep_in)
             test.reporter, test.claimer = self._numbers.add, self._claims.add
             test.stamp = self.desk.order.stamp or test.stamp
             test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
