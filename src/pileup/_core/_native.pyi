@@ -225,6 +225,8 @@ class Op:
     bytes: int
     calls: int
     def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
+    def check(self, name: str, ok: object) -> bool:
+        """Count a check as an operation `check.NAME` of no length. ValueError for a name that no suite can name."""
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
     def conclude(self, limit: int) -> int:

@@ -13,15 +13,15 @@ from pileup.fleet.artefacts import ArtefactFolder
 from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import MOST_THREADS, Order, Work, client_to_native
-from pileup.fleet.python.client import LoadContext, PythonExecutor, Sink
+from pileup.fleet.python.client import LoadContext, PythonExecutor, Reported, Sink
 from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.ending import Ending, EndingKind
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, FrameRow
 
-Reports = list[tuple[int, str, float, str]]
-"""Numbers that Python tests reported: (ns since the epoch, metric, value, unit)."""
+Reports = list[Reported]
+"""Numbers that Python tests reported."""
 Claims = list[tuple[int, str, str, str]]
 """Submissions that Python tests claimed: (ns since the epoch, name, id, what)."""
 

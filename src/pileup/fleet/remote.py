@@ -20,7 +20,7 @@ from pileup.fleet.launch import Start
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
-from pileup.fleet.python.client import Sink
+from pileup.fleet.python.client import Reported, Sink
 from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_ending, unpack_frames
 from pileup.model import self_metrics
 from pileup.model.ending import FINISHED, Ending, EndingKind
@@ -340,8 +340,8 @@ class RemotePlace:
                 news.over = bool(news.begun)
             case "reported":
                 news.reported += [
-                    (int(time), str(metric), float(value), str(unit))
-                    for time, metric, value, unit in message["numbers"]
+                    Reported(int(time), str(metric), float(value), str(unit), str(labels), int(iteration))
+                    for time, metric, value, unit, labels, iteration in message["numbers"]
                 ]
             case "claimed":
                 news.claimed += unpack_claims(message["claims"])

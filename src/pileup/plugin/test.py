@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
-from pileup.model.record import as_number
+from pileup.model.record import Sample, as_number, labels_text
 from pileup.model.shared import SharedData
 from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
@@ -112,7 +112,9 @@ class Test:
     """Its targets by the words of `needs`, where it needs several."""
     context: Context
     """What is known of the case and of this client."""
-    reporter: Callable[[str, float, str], None] | None
+    iteration: int = -1
+    """Number of the iteration under way over the whole case; -1 outside of one. Set by the harness."""
+    reporter: Callable[[Sample, int], None] | None
     """Where `report` hands its numbers; set by the harness."""
     claimer: Callable[[str, str, str], None] | None
     """Where `claim` hands its submissions; set by the harness."""
@@ -192,10 +194,12 @@ class Test:
         if not condition:
             raise Failed(message)
 
-    def report(self, metric: str, value: float, unit: str = "") -> None:
+    def report(self, metric: str, value: float, unit: str = "", **labels: object) -> None:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run.
 
-        Raises TypeError for what is no number, ValueError for a name that checks have a meaning for: `failed`.
+        With labels checks select it as `TEST.METRIC[drive=d3]`; the number of the iteration is kept beside it. Raises
+        TypeError for what is no number, ValueError for a name that checks have a meaning for (`failed`), and for labels
+        that no check could select.
         """
         told = f"report({metric!r}, {value!r:.100})"
         number = as_number(value, told)
@@ -204,8 +208,9 @@ class Test:
             raise TypeError(f"{told}: expected texts as name and unit")
         if metric in FIELDS:
             raise ValueError(f"{told}: checks know {metric!r} as a field of every test; expected another name")
+        named = labels_text(labels, told) if labels else ""
         if self.reporter is not None:
-            self.reporter(metric, number, unit)
+            self.reporter(Sample(metric, number, unit, named), self.iteration)
 
     def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
         """Tell what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,9 @@ from pileup.plugin.operation import End
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import verdict_of, verdict_on
+
+CHECKED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _-]{0,79}")
+"""What a check may be called."""
 
 
 @dataclass(slots=True)
@@ -159,6 +163,15 @@ class TestOp:
         finally:
             operation.seconds = time.perf_counter() - operation._begin
 
+    def check(self, name: str, ok: object) -> bool:
+        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
+        if not CHECKED.fullmatch(name):
+            raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
+        outcome = Outcome.PASSED if ok else Outcome.FAILED
+        operation = TimedOperation(f"check.{name.replace(' ', '_')}", outcome=outcome, error="" if ok else name)
+        self.operations.append(operation)
+        return outcome is Outcome.PASSED
+
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
         self._ledger.begin(name, key, start)
@@ -226,7 +239,7 @@ async def run_async(
     test = cls(target or (targets or {}).get(first), context, **options)
     test.targets = targets or {}
     numbers: list[Sample] = []
-    test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
+    test.reporter = lambda sample, _: numbers.append(sample)
     claims: list[tuple[str, str, str]] = []
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()

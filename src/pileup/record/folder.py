@@ -225,14 +225,14 @@ class RunFolder:
             with operations.readable(parquet), operations.connect() as connection:
                 yield from samples.read_parquet(connection, operations.quoted(parquet))
         for path in parts.tables():
-            yield from (row for row, _ in samples.read(TableReader(path, samples.COLUMNS)))
+            yield from (row for row, _ in samples.read(TableReader(path, samples.NEEDED)))
 
     def tail_samples(self, position: Position | None) -> tuple[list[SampleRow], Position]:
         """Return the samples since a position (None: since the beginning) and the position of the end."""
         end: Position = dict(position or {})
         rows: list[SampleRow] = []
         for path in self._tables("samples"):
-            for row, behind in samples.read(TableReader(path, samples.COLUMNS), end.get(path.name, 0)):
+            for row, behind in samples.read(TableReader(path, samples.NEEDED), end.get(path.name, 0)):
                 rows.append(row)
                 end[path.name] = behind
         return rows, end

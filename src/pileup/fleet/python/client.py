@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pileup._core._native import Op, Press, now
 from pileup.fleet.artefacts import ArtefactFolder
@@ -14,7 +14,7 @@ from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
 from pileup.fleet.python.capture import Capture
 from pileup.model.ending import FINISHED, Ending, EndingKind
-from pileup.model.record import Outcome
+from pileup.model.record import Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import Verdict, verdict_on
@@ -52,19 +52,33 @@ class LoadContext:
     """Where tests leave files."""
 
 
+class Reported(NamedTuple):
+    """A number that a test reported."""
+
+    time: int
+    """ns since the epoch."""
+    metric: str
+    value: float
+    unit: str
+    labels: str
+    iteration: int
+    """Its number over the whole case; -1 outside of one."""
+
+
 class ReportedValues:
     """Collects, from any thread, the numbers that tests report."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._samples: list[tuple[int, str, float, str]] = []
+        self._samples: list[Reported] = []
 
-    def add(self, metric: str, value: float, unit: str = "") -> None:
+    def add(self, sample: Sample, iteration: int) -> None:
         """Keep one number with the time of now."""
+        found = Reported(now(), sample.metric, sample.value, sample.unit, sample.labels, iteration)
         with self._lock:
-            self._samples.append((now(), metric, value, unit))
+            self._samples.append(found)
 
-    def take(self) -> list[tuple[int, str, float, str]]:
+    def take(self) -> list[Reported]:
         """Return what came since the last call."""
         with self._lock:
             taken, self._samples = self._samples, []
@@ -110,7 +124,7 @@ class PythonExecutor:
         """Wait a moment for clients that have nothing to do any more."""
         raise NotImplementedError
 
-    def reported(self) -> list[tuple[int, str, float, str]]:
+    def reported(self) -> list[Reported]:
         """Return the numbers reported since the last call."""
         return self._numbers.take()
 

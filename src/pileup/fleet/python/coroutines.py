@@ -107,6 +107,7 @@ class CoroutineExecutor(PythonExecutor):
     async def _iterate(test: Test, op: Op, limit: IterationTimeout) -> Verdict | None:
         limit.begin()
         try:
+            test.iteration = op.number
             result = await cast(Coroutine[Any, Any, object], test.run(op))
         except asyncio.CancelledError:
             if limit.was_it():

@@ -100,6 +100,7 @@ class ThreadExecutor(PythonExecutor):
     @staticmethod
     def _iterate(test: Test, op: Op, bracket: IterationScope) -> None:
         try:
+            test.iteration = op.number
             result = test.run(op)
         except BaseException as problem:
             bracket.end(op, verdict_on(problem))
