@@ -169,11 +169,13 @@ def as_number(value: object, what: str) -> float:
         raise TypeError(f"{what}: expected a number") from None
 
 
+Labels = Mapping[str, str | int | float]
+"""Labels as who records gives them."""
 LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What a label may be called."""
 
 
-def labels_text(labels: Mapping[str, object], told: str) -> str:
+def labels_text(labels: Labels, told: str) -> str:
     """Return labels as a sample has them. Raises ValueError for what no check selects; `told` names who gave them."""
     for name, value in labels.items():
         text = str(value)

@@ -384,6 +384,13 @@ class Suite(Part):
         "(options.target: of all tests that name none), each with its values; every combination is a point",
     )
     repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")
+    parallel: Count = Field(
+        1,
+        ge=1,
+        le=100,
+        description="so many tests that have nothing to do with one another (no `after`, no `with`) may be under way "
+        "at a time; they share the CPU of the generator, and their targets",
+    )
     loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")
     faults: tuple[FaultSpec, ...] = Field((), description="what is broken on purpose, and when")
     cooldown: Cooldown | None = Field(None, description="how long monitors go on after the load of each point")

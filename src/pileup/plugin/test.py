@@ -194,7 +194,7 @@ class Test:
         if not condition:
             raise Failed(message)
 
-    def report(self, metric: str, value: float, unit: str = "", **labels: object) -> None:
+    def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run.
 
         With labels checks select it as `TEST.METRIC[drive=d3]`; the number of the iteration is kept beside it. Raises

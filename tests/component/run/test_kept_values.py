@@ -66,7 +66,7 @@ def test_they_are_judged_by_their_labels_and_kept_with_their_iteration(tmp_path:
 
 
 @pytest.mark.parametrize("labels", [{"a": "b,c"}, {"a": ""}, {"a": "x=y"}, {"a": "x]"}, {"a b": 1}, {"a": "\n"}])
-def test_labels_that_no_check_could_select_are_refused(labels: dict[str, object]) -> None:
+def test_labels_that_no_check_could_select_are_refused(labels: dict[str, str | int]) -> None:
     class Reporting(Test):
         def run(self, op: Op) -> None:
             self.report("wait", 1, "s", **labels)
