@@ -100,7 +100,7 @@ def test_a_python_test_is_made_at_the_place_from_the_plan(folder: RunFolder, ope
     order = Order(1, "case", Load(times=20, clients=4), 5 * SECOND, seed=1, stamp="abc")
     pressing = fleet.press(order, PYTHON, folder.output("case"))
     assert pressing.wait(20)
-    assert sorted(int(value) for _, _, value, _ in pressing.reported()) == list(range(20))
+    assert sorted(int(each.value) for each in pressing.reported()) == list(range(20))
     claimed = [(name, id_, what) for _, name, id_, what in pressing.claimed()]
     assert sorted(claimed) == sorted((f"abc-{number}", "", "delegation") for number in range(20))
     assert pressing.claimed() == []

@@ -19,7 +19,7 @@ targets:
   near: {kind: toy-shelf, url: NEAR}
   far: {kind: posix, url: FAR}
 tests:
-  - {name: send, use: toys.send, target: near, options: {to: far}}
+  - {name: send, use: toys.send, target: {near: near, far: far}}
   - {name: check, use: storage.read, target: far, after: [send], options: {folder: "", files: 3, size: 10 KiB}}
 """
 
@@ -94,8 +94,8 @@ def test_what_a_crash_leaves_on_both_targets_is_cleaned_up(
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("tests.send.options.to=fra", "there is no target 'fra'; expected 'far'"),
-        ("tests.send.target=far", "the engine has no copy; expected a target with a client that has it"),
+        ("tests.send.target.far=fra", "there is no target 'fra'; expected 'far'"),
+        ("tests.send.target.near=far", "the engine has no copy; expected a target with a client that has it"),
     ],
 )
 def test_a_suite_is_refused_before_it_runs(installed: Command, suite: Path, value: str, told: str) -> None:

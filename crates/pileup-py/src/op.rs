@@ -16,6 +16,9 @@ use crate::{ledger, outcome};
 /// Marks a number that the test has not set.
 const UNSET: u64 = u64::MAX;
 
+/// Characters of the name of a check.
+const LONGEST_CHECK: usize = 80;
+
 /// A number of the iteration: what the test set, else the sum over the operations inside.
 struct Sum {
     set: AtomicU64,
@@ -45,6 +48,18 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 fn calls(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// The operation that counts a check of this name: `check.has_header`, as checks of a suite can name it.
+fn checked(name: &str) -> PyResult<String> {
+    let allowed = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, ' ' | '_' | '-');
+    if name.is_empty() || name.len() > LONGEST_CHECK || name.starts_with(['-', ' ']) || !name.chars().all(allowed) {
+        return Err(PyValueError::new_err(format!(
+            "a check is called {name:?}; expected at most {LONGEST_CHECK} letters, digits, spaces, _ and - (put values \
+             into self.report, names are few)"
+        )));
+    }
+    Ok(format!("check.{}", name.replace(' ', "_")))
 }
 
 /// An iteration under way, shared by its `Op` and the operations inside it.
@@ -215,6 +230,24 @@ impl Op {
             .ledger()
             .begin(name, key, origin, start)
             .map_err(|refusal| ledger::refused(refusal, name, key))
+    }
+
+    fn check(&self, name: &str, ok: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let word = checked(name)?;
+        self.may_begin(name)?;
+        let (iteration, moment, passed) = (&self.0, clock::now(), ok.is_truthy()?);
+        let recorder = iteration.press.recorder();
+        let row = Row {
+            intended: moment,
+            start: moment,
+            end: moment,
+            error: if passed { 0 } else { recorder.string(name) },
+            operation: recorder.name(&word),
+            outcome: if passed { Outcome::Passed } else { Outcome::Failed },
+            ..Row::default()
+        };
+        iteration.press.operation(&iteration.start, row);
+        Ok(passed)
     }
 
     #[pyo3(signature = (outcome, error = ""))]

@@ -63,6 +63,7 @@ def _case(case: Case) -> dict[str, object]:
         "name": case.name,
         "use": case.test.use,
         "target": case.test.target,
+        "targets": case.test.targets,
         "load": load_words(case.load),
         "after": [],
         "beside": list(case.beside),
@@ -99,8 +100,8 @@ def print_table(plan: Plan) -> None:
         after = ", ".join(plan.case(number).test.name for number in case.after)
         beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
         load = load_words(case.load) + (f", beside {beside}" if beside else "")
-        target = case.test.target or ""
-        table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(case))
+        use, aim = escape(case.test.use), escape(case.test.aim)
+        table.add_row(str(case.id), escape(case.name), use, aim, load, after, *_amounts(case))
     terminal = sys.stdout.isatty()
     console = SafeConsole(width=shutil.get_terminal_size().columns if terminal else 200)
     console.print(table)

@@ -170,7 +170,7 @@ class Pressing:
         return [frame for part in self._parts for frame in part.frames()]
 
     def reported(self) -> Reports:
-        """Return what Python tests reported since the last call: (ns since the epoch, metric, value, unit)."""
+        """Return what Python tests reported since the last call."""
         return [number for part in self._parts for number in part.reported()]
 
     def claimed(self) -> Claims:

@@ -50,6 +50,8 @@ class Order:
     """What a load of replayed starts looks them up in."""
     trial: bool = False
     """Whether the load only looks for something: what it measures is warm-up, its warm-up ramp."""
+    shared: str = ""
+    """What the `begin_run` of its test returned, as text."""
     stamp: str = ""
     """What makes the names that its tests give to jobs its own."""
 

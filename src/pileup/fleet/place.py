@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import socket
 import time
+from functools import partial
 from pathlib import Path
 
 from pileup._core._native import Press, Recorder, now
+from pileup.fleet.artefacts import ArtefactFolder
 from pileup.fleet.inflight_file import InflightWriter
 from pileup.fleet.ledgers import ledger_of
 from pileup.fleet.order import MOST_THREADS, Order, Work, client_to_native
-from pileup.fleet.python.client import LoadContext, PythonExecutor, Sink
+from pileup.fleet.python.client import LoadContext, PythonExecutor, Reported, Sink
 from pileup.fleet.python.coroutines import CoroutineExecutor
 from pileup.fleet.python.threads import ThreadExecutor
 from pileup.model.ending import Ending, EndingKind
 from pileup.model.manifest import PlaceEntry
 from pileup.model.record import Frame, FrameRow
 
-Reports = list[tuple[int, str, float, str]]
-"""Numbers that Python tests reported: (ns since the epoch, metric, value, unit)."""
+Reports = list[Reported]
+"""Numbers that Python tests reported."""
 Claims = list[tuple[int, str, str, str]]
 """Submissions that Python tests claimed: (ns since the epoch, name, id, what)."""
 
@@ -35,6 +37,7 @@ class LocalPart:
         self.order = order
         self.place = place.number
         self._press: Press
+        self._artefacts = ArtefactFolder()
         self._executor: PythonExecutor | None = None
         self._last = self._cpu = 0
 
@@ -52,7 +55,10 @@ class LocalPart:
             self._press.native(client_to_native(work.client), json.dumps(work.program.to_native()))
             return
         kind = CoroutineExecutor if work.coroutine else ThreadExecutor
-        desk = LoadContext(self.order, self._output, self._place.ledger.ledger, self._place.board)
+        here, place = self._artefacts, self._place
+        desk = LoadContext(
+            self.order, self._output, place.ledger.ledger, place.board, place.number, place.name, artefacts=here
+        )
         self._executor = kind(self._press, desk, work.make)
         self._executor.start()
 
@@ -129,6 +135,7 @@ class LocalPart:
         """Let the clients go once the load is over."""
         if self._executor:
             self._executor.close()
+        self._artefacts.bring_home(partial(self._output.keep, self.place), self._output.note)
 
 
 class LocalPlace:

@@ -20,7 +20,7 @@ from pileup.fleet.launch import Start
 from pileup.fleet.loss import Loss
 from pileup.fleet.order import Order, Work
 from pileup.fleet.place import Claims, Reports, most_clients
-from pileup.fleet.python.client import Sink
+from pileup.fleet.python.client import Reported, Sink
 from pileup.fleet.wire import Message, WireError, unpack_claims, unpack_ending, unpack_frames
 from pileup.model import self_metrics
 from pileup.model.ending import FINISHED, Ending, EndingKind
@@ -196,7 +196,7 @@ class RemotePlace:
         if far:
             self._table = path.open("xb", buffering=0)
         told = {"number": self.number, "far": far, "table": str(path), "ship": far, "board": self._make_board()}
-        told |= {"workers": self.start.workers, "beside": self.start.beside}
+        told |= {"name": self.name, "workers": self.start.workers, "beside": self.start.beside}
         opened = connection.ask("open", told, "opened", (pickle.dumps(content),))
         if self._board_path:
             Path(self._board_path).unlink(missing_ok=True)
@@ -341,13 +341,15 @@ class RemotePlace:
                 news.over = bool(news.begun)
             case "reported":
                 news.reported += [
-                    (int(time), str(metric), float(value), str(unit))
-                    for time, metric, value, unit in message["numbers"]
+                    Reported(int(time), str(metric), float(value), str(unit), str(labels), int(iteration))
+                    for time, metric, value, unit, labels, iteration in message["numbers"]
                 ]
             case "claimed":
                 news.claimed += unpack_claims(message["claims"])
             case "output" if message["stream"] in STREAMS:
                 part.output.append(message["stream"], message.text("title"), message.text("text"))
+            case "artefact":
+                part.output.keep(self.number, message.text("name"), message.blob(), bool(message["first"]))
             case "noted":
                 part.output.note(message.text("text")[:1000])
             case "over":

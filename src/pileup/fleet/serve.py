@@ -48,8 +48,11 @@ Send = Callable[..., None]
 class Builder(Protocol):
     """Makes, from the plan that a place got, what it is to press."""
 
-    def test(self, case: int) -> Callable[[int], Test]:
-        """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
+    def test(self, case: int, shared: str) -> Callable[[int], Test]:
+        """Return what makes the Python test of a case for a client; `shared` is what its `begin_run` returned, as text.
+
+        Raises PileupError or ValueError.
+        """
 
     def take(self, message: Message, send: Send) -> None:
         """Take a message that is not about loads."""
@@ -125,6 +128,10 @@ class WireOutput:
             self._noted.add(text)
             self._send("noted", {"part": self._part, "text": text})
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Send a piece of a file that a test has left."""
+        self._send("artefact", {"part": self._part, "name": name, "first": first}, (piece,))
+
 
 class Server:
     """Serves one parent."""
@@ -198,7 +205,7 @@ class Server:
                 count = workers(message["workers"], message["beside"])
                 self._place = LocalPlace(message["number"], path, count)
                 self._board = InflightWriter(message["board"]) if message["board"] else None
-                self._place.board = self._board
+                self._place.board, self._place.name = self._board, message["name"]
                 self._shipper = Shipper(path, self._send) if message["ship"] else None
                 self._watch = SelfWatch(message["number"], self._keep)
                 threading.Thread(target=self._beat_ledger, name="ledger", daemon=True).start()
@@ -216,7 +223,7 @@ class Server:
             order, program, client, coroutine = pickle.loads(message.blob())  # noqa: S301  as above
             if self._place is None or self._builder is None:
                 raise ValueError("this place was not opened for loads")
-            make = self._builder.test(order.case) if program is None else _no_test
+            make = self._builder.test(order.case, order.shared) if program is None else _no_test
             work = Work(make, program, client, coroutine)
             shard = message["shard"], message["shards"]
             order = replace(order, starts=self._inbox.found(number, order.starts))

@@ -152,12 +152,13 @@ def _monitor_of(path: Sequence[str], monitors: Collection[str]) -> str | None:
 
 def _of_test(check: Check) -> Selected:
     name, *rest = check.path
-    if check.labels:
+    if check.labels and (len(rest) != 1 or rest[0] in FIELDS):
         raise ValueError(
-            f"{name!r} is a test, labels belong to a monitor's metric; expected {name}[.OPERATION][.FIELD]"
+            f"{name!r} is a test, labels belong to a monitor's metric, or to a number that it reports; "
+            f"expected {name}.NUMBER"
         )
-    if _is_reported(check, rest):
-        return Selected("monitor", name, metric=rest[0])
+    if check.labels or _is_reported(check, rest):
+        return Selected("monitor", name, metric=rest[0], labels=check.labels)
     field = rest.pop() if rest and rest[-1] in FIELDS else None
     operation = ".".join(rest) or None
     field = field or "response"

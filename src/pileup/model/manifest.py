@@ -203,6 +203,9 @@ class CaseEntry:
     test: str = ""
     use: str = ""
     target: str = ""
+    """The first of several."""
+    targets: Mapping[str, str] = field(default_factory=dict, metadata=LATER)
+    """Word of the test's `needs` -> target, of a test that needs several."""
     load: str = ""
     """In words."""
     load_kind: str = ""

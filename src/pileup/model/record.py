@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -167,6 +169,23 @@ def as_number(value: object, what: str) -> float:
         raise TypeError(f"{what}: expected a number") from None
 
 
+Labels = Mapping[str, str | int | float]
+"""Labels as who records gives them."""
+LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""What a label may be called."""
+
+
+def labels_text(labels: Labels, told: str) -> str:
+    """Return labels as a sample has them. Raises ValueError for what no check selects; `told` names who gave them."""
+    for name, value in labels.items():
+        text = str(value)
+        if not LABEL.fullmatch(name):
+            raise ValueError(f"{told}: {name!r} is no name of a label; expected letters, digits, _ and -")
+        if not text.strip() or set(text) & set(",]=") or not text.isprintable() or len(text) > 200:
+            raise ValueError(f"{told}: the label {name} is {text!r:.60}; expected a short text without , ] and =")
+    return ",".join(f"{name}={str(labels[name]).strip()}" for name in sorted(labels))
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One number from a monitor. `labels` as `name=value,...` sorted by name, or empty."""
@@ -194,6 +213,8 @@ class SampleRow:
     monitor: str
     host: str
     sample: Sample
+    iteration: int | None = None
+    """Number of the iteration that a test reported it in, over the whole case; None for a monitor's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,7 +323,7 @@ class CaseResult:
     use: str
     """Which plug-in it is."""
     target: str
-    """Name of its target, empty for none."""
+    """Name of its target, the first of several; empty for none."""
     load: str
     """The load in words: `closed, 100 clients for 10 s`."""
     outcome: CaseOutcome
@@ -358,6 +358,15 @@ class CaseResult:
     """The level that was found, for a load that looks for one."""
     tracebacks: str = ""
     """Path inside the run folder of the tracebacks of its test, or empty."""
+    targets: dict[str, str] = field(default_factory=dict)
+    """Word of the test's `needs` -> target, of a test that needs several."""
+    artefacts: tuple[str, ...] = ()
+    """Paths inside the run folder of files that its tests have left."""
+
+    @property
+    def aim(self) -> str:
+        """Its targets in words: `se`, or `source: a, to: b`."""
+        return ", ".join(f"{word}: {name}" for word, name in self.targets.items()) or self.target
 
     @property
     def iterations(self) -> OperationResult | None:

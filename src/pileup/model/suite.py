@@ -131,6 +131,22 @@ def _short_environment(value: object) -> object:
 
 EnvironmentWord = Annotated[Environment, BeforeValidator(_short_environment)]
 Isolation = Literal["thread", "process"]
+AIM = "the name of a target, or {WORD: TARGET, ...} with the words of the test's `needs`"
+
+
+def _aim(value: object) -> object:
+    """Refuse what names no targets: told once, and not for each type of a union."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f"{'empty' if value == {} else 'a list'}; expected {AIM}")
+    for word, name in value.items():
+        if not isinstance(name, str):
+            raise ValueError(f"{word!r} names no target; expected {AIM}")
+    return value
+
+
+AimWord = Annotated[str | dict[str, str] | None, BeforeValidator(_aim)]
 
 
 class TestSpec(Part):
@@ -140,8 +156,11 @@ class TestSpec(Part):
 
     name: Name = Field(description="name of the test in this suite")
     use: Text = Field(description="a name from `pileup list tests`, or ./file.py:Class")
-    target: str | None = Field(
-        None, description="name of a target; may be left out when the suite has just one, or the test needs none"
+    target_: AimWord = Field(
+        None,
+        alias="target",
+        description="name of a target; may be left out when the suite has just one, or the test needs none; of a test "
+        "that needs several, the name of each: {source: a, to: b}",
     )
     options: dict[str, Any] = Field(default_factory=dict, description="options of the test, see `pileup describe NAME`")
     scope: Literal["run", "point", "case"] = Field(
@@ -178,6 +197,26 @@ class TestSpec(Part):
                 "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to live beside it"
             )
         return self
+
+    @property
+    def target(self) -> str | None:
+        """The target that it is for, the first one of several; None when it names none."""
+        return next(iter(self.target_.values())) if isinstance(self.target_, dict) else self.target_
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """Word of the test's `needs` -> target, for a test that needs several; empty for any other."""
+        return self.target_ if isinstance(self.target_, dict) else {}
+
+    @property
+    def aims(self) -> tuple[str, ...]:
+        """All targets that it is for, each once; none of a test that names none."""
+        return tuple(dict.fromkeys(self.targets.values())) or ((self.target,) if self.target else ())
+
+    @property
+    def aim(self) -> str:
+        """The targets that it is for, in words: `se`, or `source: a, to: b`; empty when it names none."""
+        return ", ".join(f"{word}: {name}" for word, name in self.targets.items()) or self.target or ""
 
 
 class MonitorSpec(BaseModel):
@@ -345,6 +384,13 @@ class Suite(Part):
         "(options.target: of all tests that name none), each with its values; every combination is a point",
     )
     repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")
+    parallel: Count = Field(
+        1,
+        ge=1,
+        le=100,
+        description="so many tests that have nothing to do with one another (no `after`, no `with`) may be under way "
+        "at a time; they share the CPU of the generator, and their targets",
+    )
     loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")
     faults: tuple[FaultSpec, ...] = Field((), description="what is broken on purpose, and when")
     cooldown: Cooldown | None = Field(None, description="how long monitors go on after the load of each point")

@@ -24,7 +24,7 @@ from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
 from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import Ledger, Op, Operation
-from pileup.plugin.options import TargetName, option
+from pileup.plugin.options import option
 from pileup.plugin.program_client import Call, ProgramClient
 from pileup.plugin.report import Report
 from pileup.plugin.target import Entry, FileTarget, Target, no_folder, port_of
@@ -77,7 +77,6 @@ __all__ = [
     "Step",
     "Target",
     "TargetError",
-    "TargetName",
     "Task",
     "Test",
     "ThereAlready",

@@ -52,6 +52,14 @@ class Op(Protocol):
     def __call__(self, name: str, key: str = "") -> Operation:
         """Begin an operation of that name on that object; it ends with the block, failed if the block raises."""
 
+    def check(self, name: str, ok: object) -> bool:
+        """Count whether something is as it should be, and return it; the iteration does not fail by it.
+
+        `op.check("has header", …)` is in the record as an operation `check.has_header` of no length, passed or failed:
+        `fraction(TEST.check.has_header.failed) < 1 %`. Raises ValueError for a name of other characters than letters,
+        digits, spaces, `_` and `-`, or of more than 80.
+        """
+
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation: one that outlives this iteration, and that anybody ends by name and key later.
 

@@ -12,19 +12,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 REQUIRED: Any = ...
-Given = TypeVar("Given")
-_OF_TARGET = "the name of a target of the suite"
-TargetName = Annotated[str, _OF_TARGET]
-"""Type of an option of a test that names a second target: it must be in the suite, and is open when the test runs."""
 FIELD = "pydantic's Field, e.g. `Field(1000, ge=1, description=…)`"
 """What a model of settings is made with."""
 
@@ -97,13 +92,6 @@ def _hints(cls: type) -> dict[str, Any]:
         if "_framework" not in vars(base):
             merged |= {name: resolved[name] for name in inspect.get_annotations(base)}
     return merged
-
-
-def named_targets(cls: type, values: Mapping[str, Given]) -> dict[str, str]:
-    """Return which options of a plug-in name a target, with the names that these values give: option -> name."""
-    naming = [name for name, (hint, _) in declared(cls).items() if TargetName in (hint, *get_args(hint))]
-    given = {name: values.get(name, declared(cls)[name][1].default) for name in naming}
-    return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pileup.plugin.test import Test
 
-AWAITED = ("setup", "run", "teardown")
+AWAITED = ("begin_run", "setup", "run", "teardown", "end_run")
 """Methods of a test that may be async."""
 
 

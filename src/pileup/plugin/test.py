@@ -6,12 +6,14 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pileup.model.answers import ANSWER, MOST_TOLD, digest_of
 from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
-from pileup.model.record import as_number
+from pileup.model.record import Sample, as_number, labels_text
+from pileup.model.shared import SharedData
 from pileup.plugin.operation import Ledger
 from pileup.plugin.options import assign
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from pileup.model.program import Program
     from pileup.plugin.operation import Op
     from pileup.plugin.target import Target
+
+
+def _nowhere() -> Path:
+    raise RuntimeError("there is no folder for artefacts yet; expected `setup`, `run` or `teardown` of a client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Context:
     load: Load | None = None
     """Its load in the suite."""
     seed: int = 1
-    """Seed of the suite, the same for all clients: `random.Random(f"{seed} {client}")` differs by client."""
+    """Seed of the suite, the same for all clients; `random` differs by client."""
     timeout: int = 60 * 10**9
     """What an iteration may take, ns."""
     folder: Path = Path()
@@ -42,9 +48,37 @@ class Context:
     """The folder of the run's own on the target, relative to its url, where what a test makes has its place; empty for
     a target that is the run's own as a whole."""
     owns: Mapping[str, str] = field(default_factory=dict)
-    """The same for each target of the suite, by its name: for what is made on a second one."""
+    """The same for each target of the suite, by its name, and by the words of `needs` of a test with several."""
+    point: Mapping[str, str] = field(default_factory=dict)
+    """Values of the scan, axis -> value as written; empty for what is done once for all points."""
+    repeat: int = 1
+    """Which repeat of its point it is, from 1."""
+    place: int = 0
+    """Number of the place that presses this client, as in the record."""
+    place_name: str = ""
+    """What people call it: `local`, `process 1`, or the host as the suite has it."""
+    keep_in: Callable[[], Path] = _nowhere
+    """Makes the folder for artefacts."""
     compared: bool = False
     """Whether the suite says that its answers must be equal to those of other tests (`equivalent`)."""
+
+    _random: list[Random] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def random(self) -> Random:
+        """Random numbers of this client alone: the same in every run of the suite, at every point, in every repeat."""
+        if not self._random:
+            self._random.append(Random(f"{self.seed} {self.name} {self.client}"))
+        return self._random[0]
+
+    @property
+    def artefacts(self) -> Path:
+        """A folder for files to be kept with the case, the same for all clients of a load at a place.
+
+        What is in it when the load has ended is in the record: plain files, at most 1000 and 64 MiB of a load at a
+        place. Raises RuntimeError before there are clients.
+        """
+        return self.keep_in()
 
     @property
     def sustained(self) -> bool:
@@ -62,8 +96,9 @@ class Test:
 
     _framework: ClassVar[bool] = True
     __test__: ClassVar[bool] = False  # pytest collects its own tests only
-    needs: ClassVar[str] = ""
-    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind."""
+    needs: ClassVar[str | Mapping[str, str]] = ""
+    """What kind of target it needs: "" none, "any", "files" (a FileTarget), "http", or the name of a kind. Of several:
+    a word for each and what it must be, `{"source": "files", "to": "files"}`; the first is the one it is about."""
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     leaves: ClassVar[frozenset[str]] = frozenset()
@@ -74,19 +109,27 @@ class Test:
 
     target: Any
     """The target as its class made it, None for a test that needs none; one object for the threads of all clients."""
+    targets: Mapping[str, Any]
+    """Its targets by the words of `needs`, where it needs several."""
     context: Context
     """What is known of the case and of this client."""
-    reporter: Callable[[str, float, str], None] | None
+    iteration: int = -1
+    """Number of the iteration under way over the whole case; -1 outside of one. Set by the harness."""
+    reporter: Callable[[Sample, int], None] | None
     """Where `report` hands its numbers; set by the harness."""
     claimer: Callable[[str, str, str], None] | None
     """Where `claim` hands its submissions; set by the harness."""
     stamp: str
     """Names made with it are no other's, in this run or any other; the harness gives all clients of a load the same."""
+    shared: SharedData
+    """What `begin_run` returned: the same for all clients at all places, and not to be changed."""
     ledger: Ledger
     """Detached operations that are open at this place; set by the harness before `setup`."""
 
     def __init__(self, target: Target | None = None, context: Context | None = None, **options: Any) -> None:
         self.target = target
+        self.targets = {}
+        self.shared = SharedData()
         self.context = context or Context()
         self.reporter = None
         self.claimer = None
@@ -97,6 +140,18 @@ class Test:
 
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""
+
+    def begin_run(self) -> Mapping[str, object] | None:
+        """Make ready once in a run, where pileup was started, before any client of the test; may be `async`.
+
+        What it returns, plain data of at most 1 MiB as JSON, is `self.shared` of every client at every place. When it
+        raises, the set-up of the test has failed, with the reason. With other options or targets of a scan it is called
+        again, and so it is by `pileup resume`.
+        """
+        return None
+
+    def end_run(self) -> None:
+        """End what `begin_run` began, on the same object, after all clients, however the run ends; may be `async`."""
 
     def setup(self) -> object:
         """Make ready for this client's iterations; what it takes is not measured. May be `async`, as `run`."""
@@ -140,10 +195,12 @@ class Test:
         if not condition:
             raise Failed(message)
 
-    def report(self, metric: str, value: float, unit: str = "") -> None:
+    def report(self, metric: str, value: float, unit: str = "", **labels: str | int | float) -> None:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run.
 
-        Raises TypeError for what is no number, ValueError for a name that checks have a meaning for: `failed`.
+        With labels checks select it as `TEST.METRIC[drive=d3]`; the number of the iteration is kept beside it. Raises
+        TypeError for what is no number, ValueError for a name that checks have a meaning for (`failed`), and for labels
+        that no check could select.
         """
         told = f"report({metric!r}, {value!r:.100})"
         number = as_number(value, told)
@@ -152,8 +209,9 @@ class Test:
             raise TypeError(f"{told}: expected texts as name and unit")
         if metric in FIELDS:
             raise ValueError(f"{told}: checks know {metric!r} as a field of every test; expected another name")
+        named = labels_text(labels, told) if labels else ""
         if self.reporter is not None:
-            self.reporter(metric, number, unit)
+            self.reporter(Sample(metric, number, unit, named), self.iteration)
 
     def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
         """Tell what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).
@@ -188,3 +246,8 @@ class Test:
     def native(cls) -> bool:
         """Whether the engine runs this test from its program."""
         return cls.program is not Test.program
+
+
+def needs_of(cls: type[Test]) -> dict[str, str]:
+    """Return what the targets of a test must be, by its words for them: "" is that for the only one."""
+    return {"": cls.needs} if isinstance(cls.needs, str) and cls.needs else dict(cls.needs or {})

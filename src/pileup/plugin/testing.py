@@ -12,9 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
+import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shutil import rmtree
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,11 +27,15 @@ from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
 from pileup.model.record import Outcome, Sample
 from pileup.model.results import CaseResult, CriterionResult, RunResults
+from pileup.model.shared import from_text, to_text
 from pileup.model.verdict import RunVerdict
 from pileup.plugin.operation import End
 from pileup.plugin.target import Target
-from pileup.plugin.test import Context, Test
+from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import Judge, Verdict, verdict_of, verdict_on
+
+CHECKED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _-]{0,79}")
+"""What a check may be called."""
 
 
 @dataclass(slots=True)
@@ -175,6 +183,15 @@ class TestOp:
         self.operations.append(operation)
         return operation
 
+    def check(self, name: str, ok: object) -> bool:
+        """Count a check as an operation. Raises ValueError for a name that no suite can name."""
+        if not CHECKED.fullmatch(name):
+            raise ValueError(f"a check is called {name!r}; expected at most 80 letters, digits, spaces, _ and -")
+        outcome = Outcome.PASSED if ok else Outcome.FAILED
+        operation = TimedOperation(f"check.{name.replace(' ', '_')}", outcome=outcome, error="" if ok else name)
+        self.operations.append(operation)
+        return outcome is Outcome.PASSED
+
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
         self._ledger.begin(name, key, start)
@@ -193,6 +210,8 @@ class Iteration:
     problem: BaseException | None = None
     claims: tuple[tuple[str, str, str], ...] = ()
     """What the test gave to `claim`: name, id, what."""
+    artefacts: Mapping[str, bytes] = field(default_factory=dict)
+    """What the test left in `self.context.artefacts`: name -> content."""
 
     @property
     def passed(self) -> bool:
@@ -207,14 +226,18 @@ def run_once(
     context: Context | None = None,
     number: int = 0,
     ledger: TestLedger | None = None,
+    targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
     """Make a test with these options, set it up, run one iteration, tear it down (async too); return how it went.
 
     Detached operations that it begins are in `ledger`; give the same one to several iterations that share them.
+    A test that needs several targets is given `targets`, by the words of its `needs`.
     Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
     """
-    return asyncio.run(run_async(cls, target, context=context, number=number, ledger=ledger, **options))
+    return asyncio.run(
+        run_async(cls, target, context=context, number=number, ledger=ledger, targets=targets, **options)
+    )
 
 
 async def run_async(
@@ -224,6 +247,7 @@ async def run_async(
     context: Context | None = None,
     number: int = 0,
     ledger: TestLedger | None = None,
+    targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
     """Do the same inside an event loop that runs already; a plain `run` blocks the loop meanwhile."""
@@ -231,12 +255,17 @@ async def run_async(
         raise TypeError(
             f"{cls.__name__} has a program, which only the native engine runs; call program() and look at it"
         )
-    test = cls(target, context, **options)
+    first = next(iter(needs_of(cls)), "")
+    test = cls(target or (targets or {}).get(first), context, **options)
+    test.targets = targets or {}
     numbers: list[Sample] = []
-    test.reporter = lambda metric, value, unit: numbers.append(Sample(metric, value, unit))
+    test.reporter = lambda sample, _: numbers.append(sample)
     claims: list[tuple[str, str, str]] = []
     test.claimer = lambda *claim: claims.append(claim)
     test.ledger = ledger or TestLedger()
+    test.shared = from_text(to_text(await _finished(test.begin_run())))
+    kept: list[Path] = []
+    test.context = replace(test.context, keep_in=lambda: _kept_in(kept))
     judge = Judge(test)
     op = TestOp(number, test.context.client, test.ledger, judge)
     await _finished(test.setup())
@@ -249,7 +278,24 @@ async def run_async(
     finally:
         seconds = time.perf_counter() - begin
         await _finished(test.teardown())
-    return Iteration(outcome, error, seconds, tuple(op.operations), tuple(numbers), problem, tuple(claims))
+        end: Callable[[], object] = test.end_run
+        await _finished(end())
+    told = tuple(op.operations), tuple(numbers), problem, tuple(claims), _taken(kept)
+    return Iteration(outcome, error, seconds, *told)
+
+
+def _kept_in(kept: list[Path]) -> Path:
+    """Return the folder for artefacts, made when it is first asked for."""
+    kept[:] = kept or [Path(tempfile.mkdtemp(prefix="pileup-artefacts-"))]
+    return kept[0]
+
+
+def _taken(kept: list[Path]) -> dict[str, bytes]:
+    """Return what is in the folder for artefacts, and remove it."""
+    found = {path.name: path.read_bytes() for folder in kept for path in folder.iterdir() if path.is_file()}
+    for folder in kept:
+        rmtree(folder, ignore_errors=True)
+    return found
 
 
 async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:

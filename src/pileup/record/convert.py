@@ -63,7 +63,7 @@ def convert_samples(parts: Parts, run: Manifest) -> None:
         return
     parquet = parts.parquet(tables)
     with _connection(parquet) as connection:
-        samples.load(connection, [TableReader(path, samples.COLUMNS) for path in tables])
+        samples.load(connection, [TableReader(path, samples.NEEDED) for path in tables])
         _write(connection, "samples", parquet, run)
     parts.remove(tables)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pileup.model.errors import DamagedRecord, RecordError
-from pileup.record import files, journal, origin, sums
+from pileup.record import artefacts, files, journal, origin, sums
 from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
@@ -61,7 +61,8 @@ def _of_sums(run: Path) -> Iterator[tuple[str, str]]:
     """Yield the Parquet files that are not what was written, or are gone; a record may have no checksums."""
     for name, digest in sums.told(run).items():
         path = run / name
-        if ".." in path.parts or not path.is_relative_to(run) or path.suffix != ".parquet":
+        known = path.suffix == ".parquet" or artefacts.FOLDER in Path(name).parts[2:3]
+        if ".." in path.parts or not path.is_relative_to(run) or not known:
             yield sums.NAME, f"{name!r} names no Parquet file of this record"
         elif not path.exists():
             yield name, f"the file is not there; {sums.NAME} has its checksum"

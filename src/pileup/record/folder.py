@@ -19,7 +19,20 @@ from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
 from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
-from pileup.record import audit, convert, files, frames, manifest, older, operations, origin, samples, server_operations
+from pileup.record import (
+    artefacts,
+    audit,
+    convert,
+    files,
+    frames,
+    manifest,
+    older,
+    operations,
+    origin,
+    samples,
+    server_operations,
+    sums,
+)
 from pileup.record.journal import Lines
 from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
@@ -212,14 +225,14 @@ class RunFolder:
             with operations.readable(parquet), operations.connect() as connection:
                 yield from samples.read_parquet(connection, operations.quoted(parquet))
         for path in parts.tables():
-            yield from (row for row, _ in samples.read(TableReader(path, samples.COLUMNS)))
+            yield from (row for row, _ in samples.read(TableReader(path, samples.NEEDED)))
 
     def tail_samples(self, position: Position | None) -> tuple[list[SampleRow], Position]:
         """Return the samples since a position (None: since the beginning) and the position of the end."""
         end: Position = dict(position or {})
         rows: list[SampleRow] = []
         for path in self._tables("samples"):
-            for row, behind in samples.read(TableReader(path, samples.COLUMNS), end.get(path.name, 0)):
+            for row, behind in samples.read(TableReader(path, samples.NEEDED), end.get(path.name, 0)):
                 rows.append(row)
                 end[path.name] = behind
         return rows, end
@@ -293,6 +306,11 @@ class RunFolder:
         paths = {stream: stream_path(folder, stream) for stream in STREAMS}
         return {stream: str(path.relative_to(self.path)) if path.exists() else "" for stream, path in paths.items()}
 
+    def artefacts(self, case_name: str) -> tuple[str, ...]:
+        """Return the paths inside the run folder of the files that the tests of a case have left."""
+        found = artefacts.found(self.path, folder_name(case_name))
+        return tuple(str(path.relative_to(self.path)) for path in found)
+
     def outputs(self, limit: int = SHOWN_OUTPUT) -> dict[str, str]:
         """Return path inside the run folder -> text for every output file; large ones without their middle."""
         found = sorted((self.path / "output").glob("*/*.txt"))
@@ -308,6 +326,7 @@ class RunFolder:
         run = self.manifest()
         convert.convert_operations(self._parts("operations"), run)
         convert.convert_samples(self._parts("samples"), run)
+        sums.add_all(self.path, artefacts.found(self.path))
 
     def check_tables(self) -> None:
         """Raise DamagedRecord when a table of another run is in this folder."""

@@ -6,11 +6,13 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from pileup.model.units import format_size
 from pileup.record import files
+from pileup.record.artefacts import Artefacts
 
 STREAMS = ("stdout", "stderr", "tracebacks")
 LARGEST_BLOCK = 1 << 20
@@ -34,6 +36,12 @@ class Output:
         self._lock = threading.Lock()
         self._kept: dict[str, int] = {}
         self._full: set[str] = set()
+        self._artefacts = Artefacts(folder)
+
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Append to a file that a test has left at a place; `first` begins it."""
+        with self._lock, suppress(OSError):  # a full disk is noticed where it ends the run
+            self._artefacts.keep(place, name, piece, first)
 
     def append(self, stream: str, title: str, text: str) -> None:
         """Append one block to `stream` (one of STREAMS), cut when it is large; says what was cut."""

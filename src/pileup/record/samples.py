@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 CHUNK = 100_000
 STRINGS = ("monitor", "metric", "unit", "labels", "host")
-COLUMNS = np.dtype([("time", "<i8"), ("value", "<f8"), *((name, "<u4") for name in (*STRINGS, "pad"))])
+COLUMNS = np.dtype([("time", "<i8"), ("value", "<f8"), *((name, "<u4") for name in (*STRINGS, "iteration"))])
+"""`iteration` is 0 where there is none, else one more than its number; records of before 0.4 have none."""
+NEEDED = np.dtype([("time", "<i8"), ("value", "<f8"), *((name, "<u4") for name in STRINGS)])
+MOST = 2**32 - 2
+"""The largest number of an iteration that a row holds."""
 
 
 def to_rows(samples: Sequence[SampleRow]) -> tuple[Rows, list[bytes]]:
@@ -26,7 +30,8 @@ def to_rows(samples: Sequence[SampleRow]) -> tuple[Rows, list[bytes]]:
     for place, row in enumerate(samples):
         sample = row.sample
         texts = (row.monitor, sample.metric, sample.unit, sample.labels, row.host)
-        rows[place] = (row.time, sample.value, *(numbers.setdefault(text, len(numbers)) for text in texts), 0)
+        iteration = 0 if row.iteration is None or row.iteration > MOST else row.iteration + 1
+        rows[place] = (row.time, sample.value, *(numbers.setdefault(text, len(numbers)) for text in texts), iteration)
     return rows, [text.encode(errors="replace") for text in numbers if text]
 
 
@@ -37,16 +42,17 @@ def read(reader: TableReader, position: int = 0) -> Iterator[tuple[SampleRow, in
         if block.kind != ROWS:
             texts.update((number, text.decode(errors="replace")) for number, text in reader.strings(block))
             continue
-        for time, value, monitor, metric, unit, labels, host, _pad in reader.rows(block).tolist():
+        for time, value, monitor, metric, unit, labels, host, iteration in reader.rows(block).tolist():
             sample = Sample(texts.get(metric, ""), value, texts.get(unit, ""), texts.get(labels, ""))
-            yield SampleRow(time, texts.get(monitor, ""), texts.get(host, ""), sample), block.end
+            number = iteration - 1 if iteration else None
+            yield SampleRow(time, texts.get(monitor, ""), texts.get(host, ""), sample, number), block.end
         texts = {0: ""}
 
 
 def load(connection: DuckDBPyConnection, readers: list[TableReader]) -> None:
-    """Make a table `samples` in a connection: time, value, monitor, metric, unit, labels, host."""
+    """Make a table `samples` in a connection: time, value, monitor, metric, unit, labels, host, iteration."""
     texts = ", ".join(f"{name} VARCHAR" for name in STRINGS)
-    connection.execute(f"CREATE TABLE samples (time BIGINT, value DOUBLE, {texts})")
+    connection.execute(f"CREATE TABLE samples (time BIGINT, value DOUBLE, {texts}, iteration BIGINT)")
     for reader in readers:
         waiting: list[SampleRow] = []
         for row, _ in read(reader):
@@ -67,9 +73,10 @@ def _insert(connection: DuckDBPyConnection, rows: list[SampleRow]) -> None:
         "unit": _texts(row.sample.unit for row in rows),
         "labels": _texts(row.sample.labels for row in rows),
         "host": _texts(row.host for row in rows),
+        "iteration": np.array([-1 if row.iteration is None else row.iteration for row in rows], dtype=np.int64),
     }
     connection.register("_samples", columns)
-    connection.execute("INSERT INTO samples SELECT * FROM _samples")
+    connection.execute("INSERT INTO samples SELECT * REPLACE (nullif(iteration, -1) AS iteration) FROM _samples")
     connection.unregister("_samples")
 
 
@@ -79,8 +86,9 @@ def _texts(texts: Iterable[str]) -> NDArray[Any]:
 
 def read_parquet(connection: DuckDBPyConnection, parquet: str) -> Iterator[SampleRow]:
     """Yield each sample of a Parquet file (its path as SQL text) in the order in which they were written."""
-    names = ", ".join(("time", "value", *STRINGS))
+    there = {name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM read_parquet({parquet})").fetchall()}  # noqa: S608
+    names = ", ".join(("time", "value", *STRINGS, "iteration" if "iteration" in there else "NULL"))
     query = connection.execute(f"SELECT {names} FROM read_parquet({parquet})")  # noqa: S608
     while rows := query.fetchmany(CHUNK):
-        for time, value, monitor, metric, unit, labels, host in rows:
-            yield SampleRow(time, monitor, host, Sample(metric, value, unit, labels))
+        for time, value, monitor, metric, unit, labels, host, iteration in rows:
+            yield SampleRow(time, monitor, host, Sample(metric, value, unit, labels), iteration)

@@ -1,4 +1,4 @@
-"""Checksums of the Parquet files of a run folder, in a file that `sha256sum -c` reads too.
+"""Checksums of the Parquet files of a run folder and of what tests left, in a file that `sha256sum -c` reads too.
 
 Parquet as DuckDB writes it has none of its own: a flipped bit may give another value and no error.
 """
@@ -6,6 +6,7 @@ Parquet as DuckDB writes it has none of its own: a flipped bit may give another 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from pileup.model.errors import DamagedRecord
@@ -19,7 +20,18 @@ LARGEST = 16 << 20
 def add(parquet: Path) -> None:
     """Note the checksum of a Parquet file, which stands in a folder of the run folder. Raises OSError."""
     run = parquet.parents[1]
-    known = told(run) | {parquet.relative_to(run).as_posix(): of(parquet)}
+    _write(run, told(run) | {parquet.relative_to(run).as_posix(): of(parquet)})
+
+
+def add_all(run: Path, found: Iterable[Path]) -> None:
+    """Note the checksums of files in a run folder that are not noted yet. Raises OSError."""
+    known = told(run)
+    fresh = {name: of(path) for path in found if (name := path.relative_to(run).as_posix()) not in known}
+    if fresh:
+        _write(run, known | fresh)
+
+
+def _write(run: Path, known: dict[str, str]) -> None:
     lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(known.items()))
     files.replace(run / NAME, lines.encode(), part=run / f"{NAME}.part")
 

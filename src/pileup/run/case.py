@@ -7,6 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from pileup import stats
@@ -15,7 +16,7 @@ from pileup.fleet.order import case_seed
 from pileup.fleet.program_runner import operations_of
 from pileup.fleet.starts import StartsFile
 from pileup.model.ending import FINISHED, Ending, EndingKind, StoppedBy
-from pileup.model.errors import PileupError, PluginError, TargetError, VerdictException
+from pileup.model.errors import Failed, PileupError, PluginError, Refused, TargetError, VerdictException
 from pileup.model.journal import JournalEntry
 from pileup.model.loads.find import Find
 from pileup.model.loads.load import Load
@@ -24,6 +25,7 @@ from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case
 from pileup.model.program import Program, Step
 from pileup.model.record import ERROR, FAILED, NOT_RUN, PASSED, UNAVAILABLE, UNKNOWN, CaseOutcome, Phase
+from pileup.model.shared import SharedData, from_text
 from pileup.plugin import FileTarget, Target, Test
 from pileup.plugin.target import NO_CLIENT
 from pileup.plugin.verdict import verdict_on
@@ -31,8 +33,11 @@ from pileup.record import Output, Position
 from pileup.run.control.find import CaseSearch, SearchEnd
 from pileup.run.control.hold import Steering
 from pileup.run.delay import draw
+from pileup.run.once import OncePerRun
+from pileup.run.places.changed_globals import remark_on
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import replayed
+from pileup.run.safety.boundary import inside_of
 from pileup.run.safety.kept_sets import counting, deleting, describe, found_again, left_alone
 from pileup.run.safety.own_folders import PreparedWrites, in_own, prepared_writes
 from pileup.run.safety.second_targets import check_destination, destinations
@@ -53,12 +58,15 @@ class CaseRun:
     def __init__(
         self,
         live: Live,
+        once: OncePerRun,
         case: Case,
         begin_roles: Callable[[], None] = lambda: None,
         ended: threading.Event | None = None,
+        *,
         made: int = 0,
     ) -> None:
         self._live = live
+        self._once = once
         self.case = case
         self._begin_roles = begin_roles
         self._ended = ended
@@ -69,6 +77,9 @@ class CaseRun:
         """What an iteration may take, ns; in the engine an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
         """What its iterations may leave on the target."""
+        self._shared = ""
+        """What its `begin_run` returned, as text."""
+        self._data: SharedData | None = None
         self._noted: JournalEntry | None = None
         self._waits = False
         self._made = made
@@ -91,7 +102,7 @@ class CaseRun:
 
     def run(self) -> Ended:
         """Return how the case ended and why."""
-        for name in (self.case.test.target, *instances.second_targets(self._live.plan, self.case)):
+        for name in self.case.test.aims:
             if problem := self._live.targets.problem(name):
                 return UNAVAILABLE, problem
         self._delay()
@@ -149,14 +160,29 @@ class CaseRun:
             return describe(target, made_by(entry.made))
         return ""
 
+    def _begin_run(self) -> str:
+        """Do what the test does once in a run, unless it is done; return what went wrong."""
+        cls = instances.class_of_test(self.case.test.use, Path(self._live.plan.folder))
+        once = cls.begin_run is not Test.begin_run
+        if not cls.native() and (once or self.case.test.targets):
+            self._enter_all()
+        self._shared, problem = self._once.begin(self.case, cls, lambda: self._make(0), self._output)
+        self._data = from_text(self._shared)
+        return problem
+
     def _press(self) -> Ended:
+        if problem := self._begin_run():
+            return FAILED, f"set-up failed: {problem}"
         test = self._make(0)
         work = self._work(test)
         preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
         self._leaves, self._waits = test.leaves, test.waits
         engine = "native" if work.program is not None else "python"
         self._live.book.change(self.case, lambda entry: replace(entry, engine=engine))
-        for remark in self._asked("remarks", test.remarks):
+        places = self._live.plan.suite.places
+        several = not test.native() and max(places.processes or 1, len(places.ssh)) > 1
+        own = [remark_on(self.case.test.use, Path(self._live.plan.folder))] if several else []
+        for remark in (*filter(None, own), *self._asked("remarks", test.remarks)):
             self._live.book.remark(self.case, remark)
         if lack := self._asked("lacks", test.lacks):
             self._live.book.lacks(Uncovered("test", self.case.test.name, lack, whole=False))
@@ -183,6 +209,19 @@ class CaseRun:
         problem = self._do(preparation, Phase.SETUP) if preparation else ""
         first = None if problem else self._live.grounds.missing(self._files, footing)
         return problem or (self._do(first, Phase.SETUP) if first else "")
+
+    def _enter_all(self) -> None:
+        """Make the run's own folder on each target of a Python test that may write there before its clients do.
+
+        A storage that lets nobody write may be what it reads from: that is told, and no hindrance.
+        """
+        for name in self.case.test.aims:
+            target, own = self._live.targets.files(name), self._live.plan.own.get(name, "")
+            try:
+                if isinstance(target, FileTarget) and not inside_of(self._live.plan, name, target).problem(own):
+                    self._live.grounds.enter_second(name, target)
+            except (Failed, Refused) as refusal:
+                self._live.folder.event("target", f"case {self.case.name}: {refusal}")
 
     def _press_work(self, work: Work) -> Ended:
         position, sampled = self._end_of_frames(), self._live.folder.end_of_samples()
@@ -317,6 +356,7 @@ class CaseRun:
             self._live.guard.operations_left,
             starts,
             stamp=self._stamp(),
+            shared=self._shared,
         )
 
     def _stamp(self) -> str:
@@ -349,7 +389,7 @@ class CaseRun:
     def _work(self, test: Test) -> Work:
         if not test.native():
             return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
-        self._program = self._asked("program", test.program)
+        self._program = self._asked("program", lambda: instances.program_of(test, self.case.test))
         return self._work_with(self._program)
 
     def _work_with(self, program: Program) -> Work:
@@ -358,14 +398,14 @@ class CaseRun:
         if client is None:
             return self._work_of(program)
         self._limit = self.case.test.timeout * operations_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
     def _preparing(self, program: Program) -> Work:
         """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
         client = self._target.preparing_client() if self._target else None
         if client is None:
             return self._work_of(program)
-        return Work(interpreted(self._live.plan, self.case, program, client, self._other))
+        return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
     def _work_of(self, program: Program) -> Work:
         if self._target is None:
@@ -375,14 +415,13 @@ class CaseRun:
             raise PluginError(*parts(NO_CLIENT))
         return Work(self._make, program, client)
 
-    def _other(self, name: str) -> Target | None:
-        """Return the open target of a name, as the client of another may use it."""
+    def _guarded(self, name: str) -> Target | None:
+        """Return the open target of a name, as tests may use it, and the clients of another."""
         target = self._live.targets.get(name)
         return self._live.rails.guarded(target) if target else None
 
     def _make(self, client: int) -> Test:
-        target = self._live.rails.guarded(self._target) if self._target else None
-        return instances.make_test(self._live.plan, self.case, target, client)
+        return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
         """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""

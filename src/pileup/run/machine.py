@@ -59,6 +59,8 @@ class BeginCase:
 
     case: Case
     roles: tuple[Case, ...] = ()
+    beside: bool = False
+    """Whether others may begin while it is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,16 @@ class LeavePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """Instruction: nothing can begin before one of the cases under way has ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Instruction: all cases have an outcome."""
 
 
-Instruction = EnterPoint | BeginCase | EndRoles | Skip | LeavePoint | Finish
+Instruction = EnterPoint | BeginCase | EndRoles | Skip | LeavePoint | Wait | Finish
 
 
 class SuiteMachine:
@@ -98,11 +105,18 @@ class SuiteMachine:
     `done` are cases of an earlier attempt that need not be run again. After each instruction that is answered by an
     event (Begin by CaseEnded; EndRoles by CaseEnded for each role; a failed Enter by VisitFailed) ask for more with
     `next`.
+
+    Where the suite has `parallel`, so many cases may be under way at a time that have nothing to do with one another:
+    of one visit to a point, of different tests, none needing another, without roles. Their Begin says `beside`: it is
+    answered by and by, while more is asked for; Wait is answered by the end of any of them.
     """
 
     def __init__(self, plan: Plan, done: Mapping[int, CaseOutcome] | None = None) -> None:
         self._outcomes: dict[int, CaseOutcome] = dict(done or {})
         self._cases = {case.id: case for case in plan.cases}
+        self._most = plan.suite.parallel
+        self._running: dict[int, Case] = {}
+        """Cases begun and not ended, where several may be."""
         self._waiting = deque(case for case in plan.cases if not case.role and case.id not in self._outcomes)
         self._left = {case.id: self._mains_left(case) for case in plan.cases if case.role}
         """Cases that each role still waits for or lives beside."""
@@ -126,6 +140,7 @@ class SuiteMachine:
             case CaseEnded():
                 self._outcomes[event.case] = event.outcome
                 self._alive.pop(event.case, None)
+                self._running.pop(event.case, None)
             case VisitFailed():
                 self._failed_visits[event.visit] = event.reason
             case StopAsked():
@@ -135,6 +150,9 @@ class SuiteMachine:
 
     def next(self) -> Instruction:
         """Return what is to be done now."""
+        return (self._begin_beside() or Wait()) if self._running else self._next()
+
+    def _next(self) -> Instruction:
         ended = tuple(role for role in self._alive.values() if not self._left[role.id])
         if ended:
             return EndRoles(ended)
@@ -157,7 +175,26 @@ class SuiteMachine:
         fresh = tuple(role for role in roles if role.id not in self._outcomes and role.id not in self._alive)
         begun = tuple(role for role in fresh if not self._hindrance(role))
         self._alive.update({role.id: role for role in begun})
-        return BeginCase(case, begun)
+        beside = self._most > 1 and not roles and not self._alive
+        if beside:
+            self._running[case.id] = case
+        return BeginCase(case, begun, beside)
+
+    def _begin_beside(self) -> BeginCase | None:
+        """Return the next case that may begin beside those under way; None when there is none, or no room."""
+        if len(self._running) >= self._most or self._stopped:
+            return None
+        first = next(iter(self._running.values()))
+        tests = {case.test.name for case in self._running.values()}
+        for case in self._waiting:
+            if case.visit != first.visit or case.id in self._roles_of:
+                return None  # what comes behind it has to wait, too
+            ready = all(needed in self._outcomes for needed in case.after)
+            if ready and case.test.name not in tests and not self._hindrance(case):
+                self._waiting.remove(case)
+                self._running[case.id] = case
+                return BeginCase(case, beside=True)
+        return None
 
     def _leave(self) -> LeavePoint:
         visit, self._visit = self._visit, WHOLE

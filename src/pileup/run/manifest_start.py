@@ -82,6 +82,7 @@ def _case(case: Case) -> CaseEntry:
         test=test.name,
         use=test.use,
         target=test.target or "",
+        targets=test.targets,
         load=load_words(load),
         load_kind=load.kind,
         rate=case.asked,

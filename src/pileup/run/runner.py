@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import traceback
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pileup._core._native import now
 from pileup.fleet.python.capture import routed
+from pileup.model.ending import StoppedBy
 from pileup.model.errors import PileupError, RecordError
 from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Case, Plan
@@ -38,10 +40,12 @@ from pileup.run.machine import (
     StopAsked,
     SuiteMachine,
     VisitFailed,
+    Wait,
 )
 from pileup.run.manifest import ManifestWriter, over
 from pileup.run.manifest_start import first_manifest
 from pileup.run.monitoring.clock import MonitorClock, Watch
+from pileup.run.once import OncePerRun
 from pileup.run.places.calibration import calibrate
 from pileup.run.places.fleets import Fleets
 from pileup.run.recovery import leftovers
@@ -51,7 +55,7 @@ from pileup.run.safety.limits import LimitCheck, WriteRules
 from pileup.run.safety.own_folders import OwnFolders, with_own
 from pileup.run.servers.supervisor import Supervisor
 from pileup.run.session import Live
-from pileup.run.stop import Stop
+from pileup.run.stop import Stop, StopMode
 from pileup.run.targets.calls import Caller
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.settings import Settings
@@ -77,6 +81,10 @@ class Runner:
         self._done: dict[int, CaseRun] = {}
         self._roles: dict[int, Role] = {}
         self._objects = earlier.objects if earlier else {}
+        self._once: OncePerRun
+        self._beside: dict[int, Case] = {}
+        """Cases under way, each in a thread of its own."""
+        self._ended: queue.SimpleQueue[CaseEnded] = queue.SimpleQueue()
         self._precision: PrecisionWatch | None = None
         started = now()
         self.folder = earlier.folder if earlier else RunFolder.create(base, plan.suite.title, started)
@@ -187,11 +195,16 @@ class Runner:
 
     def _carry_out(self, live: Live) -> None:
         """Follow the machine to its end."""
+        self._once = once = OncePerRun(live)
         self._done = {
-            number: CaseRun(live, self._plan.case(number), made=made) for number, made in self._objects.items()
+            number: CaseRun(live, once, self._plan.case(number), made=made) for number, made in self._objects.items()
         }
-        while not isinstance(instruction := self._next(), Finish):
-            self._do(live, instruction)
+        try:
+            while not isinstance(instruction := self._next(), Finish):
+                self._do(live, instruction)
+        finally:
+            self._guarded(self._end_beside)
+            self._guarded(once.end)
         self._clean_up(list(self._done))
         for told in live.grounds.leave(live.targets.files):
             live.folder.event("clean-up", told)
@@ -205,6 +218,8 @@ class Runner:
         match instruction:
             case EnterPoint(visit, settings):
                 self._enter(live, visit, settings)
+            case BeginCase(case, _, beside=True):
+                self._begin_beside(live, case)
             case BeginCase(case, roles):
                 self._machine.take(self._begin(live, case, roles))
             case EndRoles(roles):
@@ -212,6 +227,8 @@ class Runner:
                     self._end_role(case)
             case Skip(case, reason, outcome):
                 self._book.end(case, outcome, reason)
+            case Wait():
+                self._await()
             case LeavePoint(visit):
                 self._leave(live, visit)
 
@@ -244,14 +261,47 @@ class Runner:
     def _begin(self, live: Live, case: Case, roles: tuple[Case, ...]) -> CaseEnded:
         for role in roles:
             ended = threading.Event()
-            run = CaseRun(live, role, ended=ended)
+            run = CaseRun(live, self._once, role, ended=ended)
             self._roles[role.id] = Role(run, ended, self._carry)
 
         def begin_roles() -> None:
             for role in roles:
                 self._roles[role.id].begin()
 
-        return self._carry(CaseRun(live, case, begin_roles))
+        return self._carry(CaseRun(live, self._once, case, begin_roles))
+
+    def _begin_beside(self, live: Live, case: Case) -> None:
+        """Begin a case in a thread of its own, beside those that are under way."""
+        for other in self._beside.values():
+            self._told_beside(case, other)
+            self._told_beside(other, case)
+        self._beside[case.id] = case
+        run = CaseRun(live, self._once, case)
+
+        def carry() -> None:
+            found: list[CaseEnded] = []
+            self._guarded(lambda: found.append(self._carry(run)))
+            self._ended.put(found[0] if found else CaseEnded(case.id, ERROR, "a fault of pileup"))
+
+        threading.Thread(target=carry, name=f"case {case.name}", daemon=True).start()
+
+    def _told_beside(self, case: Case, other: Case) -> None:
+        shared = [name for name in case.test.aims if name in other.test.aims]
+        what = "the CPU of the generator" + "".join(f" and target {name}" for name in shared)
+        self._book.note(case, f"under way beside {other.name}: they shared {what}")
+
+    def _await(self) -> None:
+        """Wait until one of the cases under way has ended."""
+        ended = self._ended.get()
+        self._beside.pop(ended.case)
+        self._machine.take(ended)
+
+    def _end_beside(self) -> None:
+        """End what is still under way: after a fault of pileup alone, for the machine waits for its cases."""
+        if self._beside:
+            self._stop.ask(StoppedBy.INTERNAL, "a fault of pileup", StopMode.IN_ORDER)
+        while self._beside:
+            self._await()
 
     def _end_role(self, case: Case) -> None:
         answer = self._roles.pop(case.id).end()

@@ -121,9 +121,9 @@ class Live:
                 self.folder.append_frame(frame)
                 self.guard.take(frame)
             self._claims(pressing)
-        for moment, metric, value, unit in pressing.reported():
-            test = self.plan.case(pressing.order.case).test.name
-            self.monitors.add(test, moment, Sample(metric, value, unit))
+        test = self.plan.case(pressing.order.case).test.name
+        for moment, metric, value, unit, labels, iteration in pressing.reported():
+            self.monitors.add(test, moment, Sample(metric, value, unit, labels), iteration)
         self.serve()
 
     def _claims(self, pressing: Pressing) -> None:

@@ -84,8 +84,8 @@ class CaseData:
         return self.entry.load_kind in CHECKS
 
 
-def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
-    """Return all about one case; `outputs` maps stream to the path of what it printed."""
+def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, ...] = ()) -> CaseResult:
+    """Return all about one case; `outputs` maps stream to the path of what it printed, `artefacts` are its files."""
     entry = data.entry
     return CaseResult(
         id=entry.id,
@@ -113,6 +113,8 @@ def case_result(data: CaseData, outputs: dict[str, str]) -> CaseResult:
         held=data.held,
         steady=data.settled,
         found=found(entry),
+        targets=dict(entry.targets),
+        artefacts=artefacts,
     )
 
 

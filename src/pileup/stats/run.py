@@ -93,7 +93,9 @@ def results(folder: RunFolder) -> RunResults:
         covered = coverage.of(run)
         judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
         ended = jobs.jobs(connection, run)
-        made = (case_result(each, folder.output_paths(each.entry.name)) for each in data)
+        made = (
+            case_result(each, folder.output_paths(each.entry.name), folder.artefacts(each.entry.name)) for each in data
+        )
         cases = jobs.with_cancelled(connection, made)
         judged = tuple(judge.judge(criterion) for criterion in run.criteria)
     equal = equivalent.equivalences(run.equivalent, cases, answers)

@@ -137,7 +137,7 @@ def _aimed(test: TestSpec, suite: Suite, folder: Path) -> TestSpec:
         return test
     if any(aims(axis, test) for axis in axes_of(suite)):
         return test
-    return test.model_copy(update={"target": next(iter(suite.targets))})
+    return test.model_copy(update={instances.AIM: next(iter(suite.targets))})
 
 
 def digest_of(path: Path, values: Values[str, str]) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pileup.model.errors import PluginError
 from pileup.model.plan import Case, Plan
+from pileup.model.program import Program, Step
 from pileup.model.report_spec import ReportSpec
+from pileup.model.shared import SharedData
 from pileup.model.suite import MonitorSpec, Suite, TargetSpec, TestSpec
 from pileup.plugin import Context, Daemon, Launcher, Monitor, Report, Target, Test
-from pileup.plugin.options import declared, named_targets
+from pileup.plugin.options import declared
 from pileup.plugin.registry import load
+from pileup.plugin.test import needs_of
 from pileup.suite.static_plugins import stand_in
 
+AIM = "target_"
+"""Field of a test's specification that names its target, or each of several."""
 LAYERS = "layers"
 """Word of a suite, and option of tests."""
 
@@ -78,8 +82,18 @@ def in_layers(suite: Suite, test: TestSpec, folder: Path) -> TestSpec:
 
 
 def context_of(plan_folder: str, seed: int, spec: TestSpec, client: int = 0, compared: bool = False) -> Context:
-    """Return what a test may know of its case before its target is."""
-    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, compared=compared)
+    """Return what a test may know of its case before its targets are."""
+    owns = dict.fromkeys(spec.targets, "")
+    return Context(spec.name, spec.load, seed, spec.timeout, Path(plan_folder), client, owns=owns, compared=compared)
+
+
+def in_order(case: Case, folder: Path) -> Case:
+    """Return a case whose several targets are in the order of its class: the first is the one that it is about."""
+    given = case.test.targets
+    words = [word for word in needs_of(class_of_test(case.test.use, folder)) if word in given]
+    if not words or words == list(given):
+        return case
+    return replace(case, test=case.test.model_copy(update={AIM: {word: given[word] for word in words}}))
 
 
 def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
@@ -95,23 +109,44 @@ def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in own.items() if name not in words}
 
 
-def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Test:
-    """Return the test of a case for one client. Raises PluginError, or ValueError for options that do not fit."""
+def make_test(
+    plan: Plan, case: Case, target_of: Callable[[str], Target | None], client: int, shared: SharedData | None = None
+) -> Test:
+    """Return the test of a case for one client; `target_of` returns a target of the suite as a test is to use it.
+
+    `shared` is what its `begin_run` returned.
+
+    Raises PluginError, or ValueError for options that do not fit.
+    """
     cls = class_of_test(case.test.use, Path(plan.folder))
     options = merged_options(cls, plan.suite.options, case.test.options)
     compared = any(case.test.name in names for names in plan.suite.equivalent)
-    own = plan.own.get(case.test.target or "", "")
+    name = case.test.target
     context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
-    return cls(target, replace(context, own=own, owns=plan.own), **options)
+    owns = {**plan.own, **{word: plan.own.get(each, "") for word, each in case.test.targets.items()}}
+    own = plan.own.get(name or "", "")
+    test = cls(
+        target_of(name) if name else None,
+        replace(context, own=own, owns=owns, point=case.point, repeat=case.repeat),
+        **options,
+    )
+    test.shared = test.shared if shared is None else shared
+    test.targets = {word: target_of(each) for word, each in case.test.targets.items()}
+    return test
 
 
-def second_targets(plan: Plan, case: Case) -> list[str]:
-    """Return the names of the targets that a test works with beside its own; none of a test that is not there."""
-    try:
-        cls = class_of_test(case.test.use, Path(plan.folder))
-    except PluginError:  # met again by the case, and a clean-up needs no tests
-        return []
-    return list(named_targets(cls, merged_options(cls, plan.suite.options, case.test.options)).values())
+def program_of(test: Test, spec: TestSpec) -> Program:
+    """Return the program of a native test: where it sends something to a word of its `needs`, to that target."""
+    program = test.program()
+    if not spec.targets:
+        return program
+    return replace(program, steps=tuple(_aimed_step(step, spec.targets) for step in program.steps))
+
+
+def _aimed_step(step: Step, targets: Mapping[str, str]) -> Step:
+    to = step.destination
+    name = targets.get(to.target) if to is not None else None
+    return step if to is None or name is None else replace(step, destination=replace(to, target=name))
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

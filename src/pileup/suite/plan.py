@@ -33,7 +33,7 @@ def make_plan(empty: Plan, replays: Replays) -> Plan:
     expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
     cases: list[Case] = []
     for case in expansion.cases():
-        cases.append(_bounded(empty, case, replays))
+        cases.append(_bounded(empty, instances.in_order(case, folder), replays))
     for place, case in enumerate(cases):
         if case.role:
             cases[place] = replace(case, longest=case.longest + sum(cases[each - 1].longest for each in case.beside))
@@ -43,7 +43,7 @@ def make_plan(empty: Plan, replays: Replays) -> Plan:
 def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     try:
         replay = replays.of(case.load)
-        test = instances.make_test(plan, case, None, 0)
+        test = instances.make_test(plan, case, lambda name: None, 0)
     except RecordError as problem:
         raise ValueError(f"{case.name}: {problem}") from problem
     except ValueError as problem:

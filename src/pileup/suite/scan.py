@@ -20,7 +20,7 @@ AXIS_PATTERN = next(each.pattern for each in get_args(AxisName) if getattr(each,
 """What every name of an axis matches."""
 
 TARGET = "target"
-"""The word of a test that an axis may vary beside its options: which target it is for."""
+"""The word of a test that an axis may vary beside its options: which target it is for, or which of several."""
 Kind = Literal["setting", "option", "common", "load", "target", "unknown"]
 
 
@@ -95,7 +95,7 @@ def test_at(test: TestSpec, axes: list[Axis], point: dict[str, object], options:
     changes: dict[str, object] = {}
     for axis in axes:
         if axis.kind == "target" and aims(axis, test):
-            changes[TARGET] = point[axis.name]
+            changes["target_"] = point[axis.name]
         common = axis.kind == "common" and axis.word in options and axis.word not in test.options
         if common or (axis.owner == test.name and axis.kind == "option"):
             given[axis.word] = point[axis.name]

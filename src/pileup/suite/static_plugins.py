@@ -11,6 +11,7 @@ from typing import Any
 from pileup.model.record import Sample
 from pileup.plugin import ClientSpec, Monitor, Op, PluginError, Report, RunResults, Target, Test
 from pileup.plugin.registry import find_all
+from pileup.plugin.test import needs_of
 from pileup.suite.formats.tree import Mapping, Node, Sequence
 
 _words: ContextVar[frozenset[str] | None] = ContextVar("words of the suite that is read", default=None)
@@ -42,8 +43,8 @@ def stand_in(kind: str, name: str) -> type | None:
 
 
 def _all_that_is_needed() -> frozenset[str]:
-    needs = (getattr(found.cls, "needs", "") for found in find_all("tests"))
-    return frozenset({"any", *filter(None, needs)})
+    needs = (what for found in find_all("tests") if found.cls is not None for what in needs_of(found.cls).values())
+    return frozenset({"any", *needs})
 
 
 def _keys(node: Node) -> Iterator[str]:

@@ -99,7 +99,7 @@ class SlowSetUpLater(SlowSetUp):
 def test_every_outcome_is_counted_in_its_class(folder: RunFolder, cls: type[Test]) -> None:
     pressing, frames = press(folder, cls, Load(clients=3, times=50))
     assert counts(frames) == {"passed": 10, "failed": 20, "refused": 10, "ambiguous": 10, "unfinished": 0}
-    assert sorted(value for _, metric, value, _ in pressing.reported() if metric == "turn") == list(range(0, 50, 5))
+    assert sorted(each.value for each in pressing.reported() if each.metric == "turn") == list(range(0, 50, 5))
     assert sum(frame.started for frame in frames) == 50
     claimed = pressing.claimed()
     assert sorted(int(id_) for _, _, id_, what in claimed if what == "job") == list(range(0, 50, 5))

@@ -69,8 +69,11 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "send.py",
         "convert.py",
         "shop.py",
+        "move.py",
+        "catalogue_test.py",
+        "drain.py",
     }
-    assert PAGE.read_text().count("```python") == 17
+    assert PAGE.read_text().count("```python") == 20
 
 
 class Tape:
@@ -95,6 +98,41 @@ def test_recalls_are_begun_by_one_and_ended_by_another(folder: Path) -> None:
     assert run_once(watch, tape, ledger=ledger).passed
     assert [(ended.name, ended.key) for ended in ledger.ended] == [("recall", "/archive/0")]
     assert ledger.keys("recall") == ["/archive/1"]
+
+
+def test_what_is_open_is_drained(folder: Path) -> None:
+    tape: Any = Tape()
+    ledger = TestLedger()
+    for number in (0, 1):
+        assert run_once(load("tests", "./recalls.py:Recall", folder), tape, number=number, ledger=ledger).passed
+    tape.which_are_here = lambda names: dict.fromkeys(names[:1], 7)
+    found = run_once(load("tests", "./drain.py:Drain", folder), tape, ledger=ledger)
+    assert found.passed, found.error
+    assert (len(found.operations), ledger.open("recall")) == (2, 0)
+
+
+class DataSets:
+    """What the page's test of a catalogue asks."""
+
+    def __init__(self) -> None:
+        self.sets: dict[str, int] = {}
+
+    def make_set(self, files: int) -> str:
+        self.sets["made"] = files
+        return "made"
+
+    def ask(self, name: str) -> int:
+        return self.sets[name]
+
+    def remove_set(self, name: str) -> None:
+        del self.sets[name]
+
+
+def test_a_data_set_is_made_once_and_removed(folder: Path) -> None:
+    catalogue: Any = DataSets()
+    found = run_once(load("tests", "./catalogue_test.py:Query", folder), catalogue, files=7)
+    assert found.passed, found.error
+    assert catalogue.sets == {}
 
 
 def test_the_test_of_the_test_passes(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -139,10 +177,20 @@ def test_the_native_test_has_a_program(folder: Path) -> None:
 
 
 def test_the_test_with_a_second_target_has_a_program(folder: Path) -> None:
-    made = load("tests", "./send.py:Send", folder)(None, Context(own="near", owns={"site": "far"}), to="site")
+    made = load("tests", "./send.py:Send", folder)(None, Context(owns={"source": "near", "to": "far"}))
     (step,) = made.program().steps
     assert (step.verb, step.keys.name(0)) == ("copy", "near/file")
-    assert (step.destination.target, step.destination.keys.name(0)) == ("site", "far/copy")
+    assert (step.destination.target, step.destination.keys.name(0)) == ("to", "far/copy")
+
+
+def test_the_test_with_two_targets_copies(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    source, to = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("to")
+    (source / "README").write_text("content")
+    targets = {"source": PosixTarget(str(source)), "to": PosixTarget(str(to))}
+    context = Context(owns={"source": "", "to": ""})
+    found = run_once(load("tests", "./move.py:Move", folder), targets=targets, context=context)
+    assert found.passed, found.error
+    assert (to / "copy-0").read_text() == "content"
 
 
 def test_the_target(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The order of cases as a log, compared whole."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from pileup import suite as suites
@@ -20,6 +21,7 @@ from pileup.run.machine import (
     StopAsked,
     SuiteMachine,
     VisitFailed,
+    Wait,
 )
 
 
@@ -212,4 +214,83 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     done = {1: PASSED, 2: PASSED, 3: PASSED}
     assert walk(written(ROLES, tmp_path), {}, done=done) == [
         *("enter 0", "begin b", "begin c", "leave 0", "finish"),
+    ]
+
+
+def beside(plan: Plan, most: int, ends: list[str]) -> list[str]:
+    """Carry instructions out with cases that end in an order given; "stop" is the user's wish; return a log."""
+    plan = replace(plan, suite=plan.suite.model_copy(update={"parallel": most}))
+    machine, log, running = SuiteMachine(plan), [], {}
+    while not isinstance(instruction := machine.next(), Finish):
+        match instruction:
+            case BeginCase(case, beside=False):
+                log.append(f"begin and end {case.name}")
+                machine.take(CaseEnded(case.id, PASSED))
+            case EndRoles(roles):
+                for role in roles:
+                    machine.take(CaseEnded(role.id, PASSED))
+            case BeginCase(case):
+                log.append(f"begin {case.name}")
+                running[case.name] = case.id
+            case Wait():
+                name = ends.pop(0)
+                if name == "stop":
+                    machine.take(StopAsked("stopped"))
+                    name = ends.pop(0)
+                log.append(f"{name} ends")
+                machine.take(CaseEnded(running.pop(name.removesuffix("!")), FAILED if name.endswith("!") else PASSED))
+            case Skip(case, reason):
+                log.append(f"skip {case.name}: {reason}")
+            case other:
+                log.append(type(other).__name__)
+    return log
+
+
+def test_so_many_independent_cases_are_under_way_at_a_time() -> None:
+    log = beside(plan(("a", []), ("b", []), ("c", []), ("d", [])), 2, ["b", "a", "c", "d"])
+    assert log == ["begin a", "begin b", "b ends", "begin c", "a ends", "begin d", "c ends", "d ends"]
+
+
+def test_what_needs_another_waits_for_it_and_others_pass_by() -> None:
+    log = beside(plan(("a", []), ("b", ["a"]), ("c", []), ("d", ["b"])), 3, ["c", "a", "b", "d"])
+    assert log == ["begin a", "begin c", "c ends", "a ends", "begin b", "b ends", "begin d", "d ends"]
+
+
+def test_what_needs_one_that_failed_is_skipped_when_nothing_is_under_way() -> None:
+    log = beside(plan(("a", []), ("b", ["a"]), ("c", [])), 2, ["a!", "c"])
+    assert log == ["begin a", "begin c", "a! ends", "c ends", "skip b: needs a, which failed"]
+
+
+def test_a_stop_lets_what_is_under_way_end_and_begins_nothing() -> None:
+    log = beside(plan(("a", []), ("b", []), ("c", [])), 2, ["stop", "a", "b"])
+    assert log == ["begin a", "begin b", "a ends", "b ends", "skip c: stopped"]
+
+
+def test_points_and_tests_with_roles_are_barriers(tmp_path: Path) -> None:
+    text = """
+tests:
+  - {name: a, use: noop}
+  - {name: b, use: noop}
+  - {name: c, use: noop, load: {clients: 1, for: 1 s}}
+  - {name: r, use: noop, with: [c], load: {every: 1 s}}
+  - {name: d, use: noop}
+options: {cost: 1 ms}
+scan: {options.cost: [1 ms, 2 ms]}
+"""
+    points = [f"[options.cost={value} ms]" for value in (1, 2)]
+    log = beside(written(text, tmp_path), 9, [f"{name}{point}" for point in points for name in "abd"])
+    assert log == [
+        word
+        for point in points
+        for word in (
+            "EnterPoint",
+            f"begin a{point}",
+            f"begin b{point}",
+            f"a{point} ends",
+            f"b{point} ends",
+            f"begin and end c{point}",
+            f"begin d{point}",
+            f"d{point} ends",
+            "LeavePoint",
+        )
     ]

@@ -25,7 +25,7 @@ monitors: [{use: process, match: x, every: 2 s}]
 
 def test_a_tests_own_options_win_over_those_of_the_suite(plan: Callable[..., Plan]) -> None:
     made = plan(SUITE)
-    test = instances.make_test(made, made.case(1), None, 4)
+    test = instances.make_test(made, made.case(1), lambda name: None, 4)
     assert (test.folder, test.files, test.size) == ("/common", 5, 2048)
     assert (test.context.name, test.context.client, test.context.seed, test.context.timeout) == ("a", 4, 7, 3 * 10**9)
     assert test.context.load == made.case(1).load
@@ -34,7 +34,7 @@ def test_a_tests_own_options_win_over_those_of_the_suite(plan: Callable[..., Pla
 
 def test_options_that_a_test_has_not_do_not_reach_it(plan: Callable[..., Plan]) -> None:
     made = plan(SUITE)
-    assert instances.make_test(made, made.case(2), None, 0).cost == 0
+    assert instances.make_test(made, made.case(2), lambda name: None, 0).cost == 0
 
 
 def test_a_target_knows_its_address_and_who_we_are(plan: Callable[..., Plan]) -> None:

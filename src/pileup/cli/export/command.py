@@ -29,6 +29,7 @@ QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
 SAMPLE = {"time": "BIGINT", "monitor": "VARCHAR", "metric": "VARCHAR", "labels": "VARCHAR", "value": "DOUBLE"} | {
     "unit": "VARCHAR",
     "host": "VARCHAR",
+    "iteration": "BIGINT",
 }
 FRAMES = {
     **dict.fromkeys(FRAME, "BIGINT"),
@@ -188,4 +189,4 @@ def _frame_rows(frames: Iterable[Frame]) -> Iterator[tuple[Any, ...]]:
 def _sample_rows(folder: RunFolder) -> Iterator[tuple[Any, ...]]:
     for row in folder.samples():
         sample = row.sample
-        yield (row.time, row.monitor, sample.metric, sample.labels, sample.value, sample.unit, row.host)
+        yield (row.time, row.monitor, sample.metric, sample.labels, sample.value, sample.unit, row.host, row.iteration)

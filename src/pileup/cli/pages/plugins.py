@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pileup.cli.options import option_rows
 from pileup.cli.pages.models import linked, sections
 from pileup.cli.pages.page import HEAD, Block, Heading, Page, Words, first_sentence, without_empty_columns
+from pileup.plugin.test import needs_of
 
 if TYPE_CHECKING:
+    from pileup.plugin import Test
     from pileup.plugin.registry import Found
 
 
@@ -45,11 +47,17 @@ def _blocks(kind: str, cls: Any) -> Iterator[Block]:
         yield from sections(launch, "Settings of `launch`")
 
 
+def _needs(cls: type[Test]) -> str:
+    several = [f"`{word}`, a target that provides {what!r}" for word, what in needs_of(cls).items() if word]
+    if several:
+        return f"several targets: {'; '.join(several)}"
+    return f"a target that provides {cls.needs!r}" if cls.needs else "no target"
+
+
 def facts(kind: str, cls: Any) -> list[str]:
     """Return what a suite's author must know beside the options."""
     if kind == "test":
-        needs = f"a target that provides {cls.needs!r}" if cls.needs else "no target"
-        return [f"Needs {needs}. Runs {'in the native engine' if cls.native() else 'as Python'}."]
+        return [f"Needs {_needs(cls)}. Runs {'in the native engine' if cls.native() else 'as Python'}."]
     if kind == "target":
         given = ", ".join(sorted(cls.provides))
         return [f"Provides {given}." + (" Without a url it gets a scratch folder." if cls.scratch else "")]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 from pileup._core._native import Op, Press, now
+from pileup.fleet.artefacts import ArtefactFolder
 from pileup.fleet.inflight_file import InflightIteration, InflightWriter
 from pileup.fleet.order import Order
 from pileup.fleet.program_runner import ProgramTest
@@ -15,7 +16,7 @@ from pileup.fleet.python.capture import Capture
 from pileup.fleet.python.stacks import Stack, hung
 from pileup.fleet.python.tracebacks import Tracebacks
 from pileup.model.ending import FINISHED, Ending, EndingKind
-from pileup.model.record import Outcome
+from pileup.model.record import Outcome, Sample
 from pileup.model.units import format_time
 from pileup.plugin import Test
 from pileup.plugin.verdict import Judge, Verdict
@@ -34,6 +35,9 @@ class Sink(Protocol):
     def note(self, text: str) -> None:
         """Note what went wrong beside the iterations; each text counts once."""
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Append to a file that a test has left at a place; `first` begins it."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadContext:
@@ -45,6 +49,23 @@ class LoadContext:
     """Where tests end what they have begun in earlier iterations; None when the engine has none."""
     board: InflightWriter | None = None
     """Where iterations under way are noted, for a process that may vanish."""
+    place: int = 0
+    place_name: str = ""
+    artefacts: ArtefactFolder = field(default_factory=ArtefactFolder)
+    """Where tests leave files."""
+
+
+class Reported(NamedTuple):
+    """A number that a test reported."""
+
+    time: int
+    """ns since the epoch."""
+    metric: str
+    value: float
+    unit: str
+    labels: str
+    iteration: int
+    """Its number over the whole case; -1 outside of one."""
 
 
 class ReportedValues:
@@ -52,14 +73,15 @@ class ReportedValues:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._samples: list[tuple[int, str, float, str]] = []
+        self._samples: list[Reported] = []
 
-    def add(self, metric: str, value: float, unit: str = "") -> None:
+    def add(self, sample: Sample, iteration: int) -> None:
         """Keep one number with the time of now."""
+        found = Reported(now(), sample.metric, sample.value, sample.unit, sample.labels, iteration)
         with self._lock:
-            self._samples.append((now(), metric, value, unit))
+            self._samples.append(found)
 
-    def take(self) -> list[tuple[int, str, float, str]]:
+    def take(self) -> list[Reported]:
         """Return what came since the last call."""
         with self._lock:
             taken, self._samples = self._samples, []
@@ -125,7 +147,7 @@ class PythonExecutor:
         """Wait a moment for clients that have nothing to do any more."""
         raise NotImplementedError
 
-    def reported(self) -> list[tuple[int, str, float, str]]:
+    def reported(self) -> list[Reported]:
         """Return the numbers reported since the last call."""
         return self._numbers.take()
 
@@ -135,10 +157,12 @@ class PythonExecutor:
 
     def made(self, client: int) -> Test:
         """Make the test of a client, to be set up next. Raises whatever goes wrong in it."""
-        test = self._make(client)
+        test, desk = self._make(client), self.desk
+        keep_in = desk.artefacts.path
+        test.context = replace(test.context, place=desk.place, place_name=desk.place_name, keep_in=keep_in)
         test.reporter, test.claimer = self._numbers.add, self._claims.add
-        test.stamp = self.desk.order.stamp or test.stamp
-        test.ledger = self.desk.ledger  # type: ignore[attr-defined,unused-ignore]
+        test.stamp = desk.order.stamp or test.stamp
+        test.ledger = desk.ledger  # type: ignore[attr-defined,unused-ignore]
         self.judge = Judge(test)
         self.press.judge_by(self.judge)
         return test

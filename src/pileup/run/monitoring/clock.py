@@ -83,9 +83,9 @@ class MonitorClock:
             if not begun.wait(max(0.0, end - time.monotonic())):
                 self._tell(f"monitor {name} had no sample yet when the load began: what came before it is not counted")
 
-    def add(self, monitor: str, moment: int, sample: Sample) -> None:
-        """Keep a number that came from elsewhere, such as a test that reported it."""
-        self._keep([SampleRow(moment, monitor, self._host, sample)])
+    def add(self, monitor: str, moment: int, sample: Sample, iteration: int = -1) -> None:
+        """Keep a number that came from elsewhere, such as a test that reported it in an iteration."""
+        self._keep([SampleRow(moment, monitor, self._host, sample, None if iteration < 0 else iteration)])
 
     def write(self) -> None:
         """Bring what was sampled so far into the record."""

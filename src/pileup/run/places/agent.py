@@ -19,6 +19,7 @@ from pileup.fleet.wire import Message, receive
 from pileup.model.errors import PileupError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample
+from pileup.model.shared import from_text
 from pileup.plugin import Target, Test
 from pileup.run.monitoring.sampler import Sampler, Watch
 from pileup.run.places.program_fallback import client_for, interpreted
@@ -43,18 +44,20 @@ class Agent(Builder):
         self._end = threading.Event()
         self._samplers: list[Sampler] = []
 
-    def test(self, case: int) -> Callable[[int], Test]:
+    def test(self, case: int, shared: str) -> Callable[[int], Test]:
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
-        plan, chosen = self._plan, self._plan.case(case)
-        target = self._target(chosen.test.target)
-        test = instances.make_test(plan, chosen, target, 0)
-        if test.native() and (client := client_for(test.program(), target)) is not None:
-            program = prepared_writes(plan, chosen, test.program()).load or test.program()
-            return interpreted(plan, chosen, program, client, self._target)
-        return lambda client: instances.make_test(plan, chosen, target, client)
+        plan, chosen, data = self._plan, self._plan.case(case), from_text(shared)
+        targets = {name: self._target(name) for name in chosen.test.aims}
+        test = instances.make_test(plan, chosen, targets.get, 0, data)
+        if test.native():
+            program = instances.program_of(test, chosen.test)
+            if (client := client_for(program, test.target)) is not None:
+                load = prepared_writes(plan, chosen, program).load or program
+                return interpreted(plan, chosen, load, client, self._target)
+        return lambda client: instances.make_test(plan, chosen, targets.get, client, data)
 
-    def _target(self, name: str | None) -> Target | None:
-        if name is None or name not in self._urls:
+    def _target(self, name: str) -> Target | None:
+        if name not in self._urls:
             return None
         target = instances.make_target(self._plan, name, self._urls[name])
         return guarded_elsewhere(self._plan, name, target)

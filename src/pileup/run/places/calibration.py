@@ -39,6 +39,9 @@ class NullOutput:
     def note(self, text: str) -> None:
         """Forget it."""
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Forget it."""
+
 
 def calibrate() -> dict[str, float]:
     """Return ns per iteration of one client that does nothing: `native`, and `python` in a thread.

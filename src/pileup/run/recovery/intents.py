@@ -22,6 +22,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("own", "ground"), ("target", "folder", "marker")),
     "jobs": ("target", "case", "cleanup", "stamp"),
     "delegations": ("target", "case", "cleanup"),
+    "begin_run": ("test",),
 }
 """What an entry of each kind must have to be acted upon."""
 OPTIONAL = ("pid", "ticks", "namespace", "boot", "mark", "do", "process")
@@ -34,6 +35,7 @@ WORDS = {
     "setting": "the setting {setting} of target {target}",
     "jobs": "jobs of {case} on target {target}",
     "delegations": "delegations of {case} on target {target}",
+    "begin_run": "what begin_run() of test {test} has made",
 }
 """Kind of an entry -> what it is about, in words."""
 
@@ -104,5 +106,7 @@ def _problems(folder: RunFolder) -> dict[int, str]:
 
 def _told(entry: JournalEntry, problems: dict[int, str]) -> str:
     words = WORDS.get(entry.what, "{what} of target {target}")
-    what = words.format_map({name: getattr(entry, name) for name in ("what", "case", "target", "folder", "setting")})
+    what = words.format_map(
+        {name: getattr(entry, name) for name in ("what", "case", "test", "target", "folder", "setting")}
+    )
     return f"{what}: {problems.get(entry.number) or 'the run ended before'}"

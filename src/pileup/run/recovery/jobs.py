@@ -83,7 +83,7 @@ def _names(intent: Intent, context: Context) -> Iterator[str]:
     case = next((each for each in context.plan.cases if each.name == entry.case), None)
     if case is None or not STAMP.fullmatch(stamp):
         raise TargetError(f"the journal tells of no load with jobs: {entry.case}", "a journal as pileup writes it")
-    test = instances.make_test(context.plan, case, None, 0)
+    test = instances.make_test(context.plan, case, lambda name: None, 0)
     test.stamp = stamp
     if not test.submits(0):  # it cannot tell its names: what it claimed is known
         yield from (claim.name for claim in context.folder.claims() if claim.case == case.id and claim.what == "job")

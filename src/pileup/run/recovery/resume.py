@@ -163,9 +163,11 @@ def _again(plan: Plan, done: dict[int, CaseOutcome], objects: dict[int, _Made], 
 
 
 def _lost_data(case: Case, objects: dict[int, _Made], gone: set[str]) -> bool:
-    """Whether what a case made was removed, or went with the private server or folder that held it."""
+    """Whether what a case made was removed, or went with a private server or folder that held it."""
     made = objects.get(case.id)
-    return made is not None and (made.state in ("removed", "gone") or case.test.target in gone)
+    if made is None:
+        return False
+    return made.state in ("removed", "gone") or not gone.isdisjoint(case.test.aims)
 
 
 def _made_ready(run: Manifest, again: set[int], known: dict[int, EventEntry], places: int) -> Manifest:

@@ -349,6 +349,27 @@ def _keeps(context: Context) -> bool:
     return keeps(context.folder) or any(not wanted(each, context) for each in open_)
 
 
+class TellBegun:
+    """Tells of what a test has begun once for its run, and not ended: only its `end_run` knows what that is."""
+
+    failed = ""
+
+    def needed(self, intent: Intent, context: Context) -> bool:
+        """It is told once."""
+        return True
+
+    def told(self, intent: Intent, context: Context) -> str:
+        """Name the test."""
+        return f"end_run() of test {intent.entry.test} was not called: what its begin_run() has made may be there still"
+
+    def mend(self, intent: Intent, context: Context) -> None:
+        """Do nothing: it is for a person to look."""
+
+    def state(self, intent: Intent, context: Context) -> str:
+        """It was told."""
+        return "told"
+
+
 UNDO_KINDS: dict[str, UndoKind] = {
     "server": UndoServer(),
     "fault": UndoFault(),
@@ -361,6 +382,7 @@ UNDO_KINDS: dict[str, UndoKind] = {
     GROUND: UndoGround(),
     "jobs": UndoJobs(),
     "delegations": UndoDelegations(),
+    "begin_run": TellBegun(),
 }
 
 

@@ -44,7 +44,7 @@ class Targets:
         """Return which a test is for or names, the scan sets something of, or a fault is done to."""
         used = {(fault.target or "").partition(".")[0] for fault in self._plan.suite.faults}
         for case in self._plan.cases:
-            used |= {case.test.target or "", *case.settings, *instances.second_targets(self._plan, case)}
+            used |= {*case.settings, *case.test.aims}
         return used
 
     def open(self) -> tuple[TargetEntry, ...]:

@@ -149,7 +149,11 @@ class Criteria:
     def _operation_after_all(self, check: Check, selected: Selected) -> Selected:
         """Return the operation that was meant where a test reported no number of that name: `first(copy.read)`."""
         named = selected.name, selected.metric
-        if selected.kind == "test" or any((series.monitor, series.metric) == named for series in self.series):
+        if (
+            selected.kind == "test"
+            or selected.labels
+            or any((series.monitor, series.metric) == named for series in self.series)
+        ):
             return selected
         mine = [data for data in self.cases if data.entry.test == selected.name]
         fits = check.dimension == "time" or check.value == 0

@@ -63,7 +63,7 @@ class PluginRules:
             def make() -> None:
                 made = cls(None, context, **plain(options))
                 made.bounds(1)
-                self._targets.check_steps(test, made, self._targets.check_second(cls, options))
+                self._targets.check_steps(test, made)
                 self._note_operations(test, made)
 
             self._plugins.attempt(cls, make, options)

@@ -76,9 +76,10 @@ class ScanRules:
     def _check_target(self, axis: Axis, node: Sequence) -> None:
         names = self._draft.names("targets")
         for item in node.items:
-            text = item.text if isinstance(item, Scalar) else text_of(plain(item))
-            if text not in names:
-                self._problems.add(item.at, f"there is no target {shown(text)}", near(text, names))
+            for each in item.entries.values() if isinstance(item, Mapping) else (item,):
+                text = each.text if isinstance(each, Scalar) else text_of(plain(each))
+                if text not in names:
+                    self._problems.add(each.at, f"there is no target {shown(text)}", near(text, names))
         if not any(aims(axis, test.spec) for test in self._tests.values()):
             at = self._node.keys.get(axis.name, node.at)
             self._problems.add(

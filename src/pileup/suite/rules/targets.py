@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from pileup.model.errors import PileupError, TargetError
 from pileup.model.suite import TargetSpec, TestSpec
 from pileup.plugin import Target, Test
-from pileup.plugin.options import named_targets
+from pileup.plugin.test import needs_of
 from pileup.suite import instances
 from pileup.suite import kinds as schemes
-from pileup.suite.bind import BoundPart, Draft, plain
-from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
+from pileup.suite.bind import BoundPart, Draft
+from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence, where
 from pileup.suite.problems import Position, near, parts, shown
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.scan import aims, axis_of
@@ -115,24 +115,53 @@ class TargetRules:
 
     def check_target_of(self, test: BoundPart[TestSpec], cls: type[Test] | None) -> None:
         """Check that a test has a target, and one that it can use."""
-        names = self._draft.names("targets")
-        wanted = test.spec.target
-        if wanted is not None and wanted not in names:
-            expected = near(wanted, names, "" if names else "`targets` in the suite")
-            self._problems.add(where(test.node, ("target",)), f"there is no target {shown(wanted)}", expected)
+        names, given = self._draft.names("targets"), test.node.entries.get("target")
+        if given is not None and "target" not in test.left_out:
+            self._check_there(given, names)
         if cls is None or not cls.needs or "target" in test.left_out:
             return
-        scanned = [item for node in self._scanned(test) for item in node.items if isinstance(item, Scalar)]
-        for item in scanned:
-            if item.text in names:
-                self._check_fit(test, cls, item.text, item.at)
-        if scanned:
+        scanned = [item for node in self._scanned(test) for item in node.items]
+        for item in scanned or ([given] if given is not None else []):
+            self._check_aim(test, cls, item)
+        if scanned or given is not None:
             return
-        if wanted is None and len(names) != 1:
+        if "" not in needs_of(cls):
+            self._problems.add(test.node.at, f"test {shown(test.spec.name)} names no targets", _several(cls))
+        elif len(names) != 1:
             expected = f"`target`, one of {', '.join(names)}" if names else "`targets` in the suite"
             self._problems.add(test.node.at, f"test {shown(test.spec.name)} names no target", expected)
+        else:
+            self._check_fit(test, needs_of(cls)[""], names[0], test.node.at)
+
+    def _check_there(self, given: Node, names: list[str]) -> None:
+        """Check that what a test is for is in the suite."""
+        for item in given.entries.values() if isinstance(given, Mapping) else (given,):
+            if isinstance(item, Scalar) and not item.empty and item.text not in names:
+                expected = near(item.text, names, "" if names else "`targets` in the suite")
+                self._problems.add(item.at, f"there is no target {shown(item.text)}", expected)
+
+    def _check_aim(self, test: BoundPart[TestSpec], cls: type[Test], given: Node) -> None:
+        """Check that a test is given as many targets as it needs, each of a kind that it can use."""
+        needs, use = needs_of(cls), shown(test.spec.use)
+        if not isinstance(given, Mapping):
+            if "" not in needs:
+                what = f"test {use} needs {len(needs)} targets, one is given"
+                self._problems.add(given.at, what, _several(cls))
+            elif isinstance(given, Scalar):
+                self._check_fit(test, needs[""], given.text, given.at)
             return
-        self._check_fit(test, cls, wanted or names[0])
+        if "" in needs:
+            self._problems.add(given.at, f"test {use} needs one target, {len(given.entries)} are given", "its name")
+            return
+        for word, item in given.entries.items():
+            if word not in needs:
+                at = given.keys.get(word, item.at)
+                self._problems.add(at, f"test {use} needs no target {shown(word)}", near(word, needs))
+            elif isinstance(item, Scalar):
+                self._check_fit(test, needs[word], item.text, item.at)
+        for word in needs:
+            if word not in given.entries:
+                self._problems.add(given.at, f"`target` has no {shown(word)}", _several(cls))
 
     def _scanned(self, test: BoundPart[TestSpec]) -> Iterator[Sequence]:
         """Yield the axes of the scan that say which target a test is for."""
@@ -141,23 +170,12 @@ class TargetRules:
             if isinstance(node, Sequence) and aims(axis_of(name, (), {test.spec.name}, set()), test.spec):
                 yield node
 
-    def check_second(self, cls: type[Test], options: Mapping) -> bool:
-        """Check that the targets that a test names in its options are there, and keep files; return if it names any."""
-        names, named = self._draft.names("targets"), named_targets(cls, plain(options))
-        for word, name in named.items():
-            at = where(options, (word,))
-            if name not in names:
-                self._problems.add(at, f"there is no target {shown(name)}", near(name, names, "`targets` in the suite"))
-            elif name in self._classes and "files" not in self._offers(name):
-                kind = self._draft.targets[name].spec.kind
-                self._problems.add(at, f"{shown(name)} of kind {shown(kind)} keeps no files", "a target that does")
-        return bool(named)
-
-    def check_steps(self, test: BoundPart[TestSpec], made: Test, second: bool = False) -> None:
-        """Check that the client chosen for a target can do what a native test does there; `second`: the engine too."""
+    def check_steps(self, test: BoundPart[TestSpec], made: Test) -> None:
+        """Check that the client chosen for a target can do what a native test does there."""
         names = self._draft.names("targets")
-        name = test.spec.target or (names[0] if len(names) == 1 and made.needs else "")
-        target = self._chooser(name, second) if made.native() else None
+        first = test.spec.targets.get(next(iter(needs_of(type(made))), "")) or test.spec.target
+        name = first or (names[0] if len(names) == 1 and made.needs else "")
+        target = self._chooser(name, bool(test.spec.targets)) if made.native() else None
         if target is None:
             return
         problem = next(filter(None, map(target.problem_of, made.program().steps)), "")
@@ -178,19 +196,22 @@ class TargetRules:
             return cls(spec.url or "", spec.credentials, **spec.options)
         return None
 
-    def _check_fit(self, test: BoundPart[TestSpec], cls: type[Test], name: str, at: Position | None = None) -> None:
-        if name not in self._classes or cls.needs in self._offers(name):
+    def _check_fit(self, test: BoundPart[TestSpec], needed: str, name: str, at: Position) -> None:
+        if name not in self._classes or needed in self._offers(name):
             return
         kind = self._draft.targets[name].spec.kind
-        what = f"test {shown(test.spec.use)} needs {shown(cls.needs)}, {shown(name)} of kind {shown(kind)} has it not"
-        fitting = [each for each in self._classes if cls.needs in self._offers(each)]
-        if at is None:
-            at = where(test.node, ("target",)) if test.spec.target else test.node.at
+        what = f"test {shown(test.spec.use)} needs {shown(needed)}, {shown(name)} of kind {shown(kind)} has it not"
+        fitting = [each for each in self._classes if needed in self._offers(each)]
         self._problems.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
 
     def _offers(self, name: str) -> set[str]:
         cls = self._classes[name]
         return {*cls.provides, cls.kind, self._draft.targets[name].spec.kind}
+
+
+def _several(cls: type[Test]) -> str:
+    """Return how the targets of a test that needs several are given."""
+    return "`target: {" + ", ".join(f"{word}: NAME" for word in needs_of(cls)) + "}`"
 
 
 def _has_password(url: str) -> bool:

@@ -25,6 +25,9 @@ class Silent:
     def note(self, text: str) -> None:
         """Forget."""
 
+    def keep(self, place: int, name: str, piece: bytes, first: bool) -> None:
+        """Forget."""
+
 
 class NeverWaits(Test):
     """Comes back at once, without having waited for anything."""

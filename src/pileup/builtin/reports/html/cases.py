@@ -9,6 +9,7 @@ from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import ShownFigure
 from pileup.model.record import OF_DUE
 from pileup.model.results import CaseResult, Distribution, Figure, OperationResult, RunResults
+from pileup.model.units import counted as number_of
 from pileup.model.units import format_size, format_time
 
 MOST = 200
@@ -201,12 +202,19 @@ def _times(operation: str, kind: str, found: Distribution, quantiles: Mapping[fl
     return Times(operation, kind, found.n, ends[0], mean, _quantiles(quantiles, tuple(SHARES)), ends[1])
 
 
+def _artefacts(case: CaseResult) -> str:
+    if not case.artefacts:
+        return ""
+    folder = case.artefacts[0].rpartition("/")[0].rpartition("/")[0]
+    return f"{number_of(len(case.artefacts), 'file')} in {folder}"
+
+
 def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:
     iterations = case.iterations
     moved = format_size(iterations.bytes) if iterations and iterations.bytes else ""
     facts = [
         ("Test", case.use),
-        ("Target", case.target),
+        ("Targets" if case.targets else "Target", case.aim),
         ("Load", case.load),
         ("Began", text.offset(case.started, begin)),
         ("Took", _took(case)),
@@ -214,5 +222,6 @@ def _facts(case: CaseResult, begin: int) -> list[tuple[str, str]]:
         ("Repeat", str(case.repeat) if case.point else ""),
         ("Measured", format_time(iterations.seconds * 1e9) if iterations else ""),
         ("Moved", moved),
+        ("Artefacts", _artefacts(case)),
     ]
     return [(name, value) for name, value in facts if value and value != text.ABSENT]
