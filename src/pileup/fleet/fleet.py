@@ -231,12 +231,16 @@ class Fleet:
             self._gone.append(place)
         return fresh
 
+    def _pressing(self, order: Order) -> list[Place]:
+        """Return the places that press a load: as many as it asks for, as far as there are so many."""
+        return [place for place in self.places if not place.lost][: order.places]
+
     def press(self, order: Order, work: Work, output: Sink) -> Pressing:
         """Begin a load, shared out over the places; several of them begin at one time on the common clock.
 
         Raises ValueError for a load or program that the engine refuses, TargetError when no place is left.
         """
-        places = [place for place in self.places if not place.lost]
+        places = self._pressing(order)
         if not places:
             told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self.places)
             raise TargetError(f"no place is left to press from: {told}", "a place that answers")
@@ -255,7 +259,7 @@ class Fleet:
 
     def workers(self, order: Order) -> int:
         """Return how many native workers a load takes at a place, the most."""
-        places = [place for place in self.places if not place.lost]
+        places = self._pressing(order)
         loads = (
             order.at_place(place.number, shard, len(places), workers=place.workers)
             for shard, place in enumerate(places)

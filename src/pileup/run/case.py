@@ -317,6 +317,7 @@ class CaseRun:
             self._live.guard.operations_left,
             starts,
             stamp=self._stamp(),
+            places=self.case.test.places,
         )
 
     def _stamp(self) -> str:

@@ -50,6 +50,7 @@ def first_manifest(plan: Plan, started: int) -> Manifest:
         hosts=(host(),),
         scan={axis: tuple(dict.fromkeys(point[axis] for point in plan.points)) for axis in suite.scan},
         points=plan.points,
+        together=plan.together,
         repeat=suite.repeat,
         loop=suite.loop,
         cases=tuple(map(_case, plan.cases)),

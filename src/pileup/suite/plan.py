@@ -21,16 +21,21 @@ from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import first_words
 from pileup.suite.problems import Problems
 from pileup.suite.replays import Replays
+from pileup.suite.variants import Variants
 
 
-def make_plan(empty: Plan, replays: Replays) -> Plan:
-    """Return a plan with its cases; the suite in it was found right.
+def make_plan(empty: Plan, replays: Replays, variants: Variants) -> Plan:
+    """Return a plan with its cases; the suite in it was found right, and so were its `variants`.
 
     Raises ValueError when the options of a test do not go together at some point of the scan, or a record has nothing
     to replay there.
     """
     folder = Path(empty.folder)
-    expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
+
+    def options_of(test: TestSpec) -> set[str]:
+        return set(declared(instances.class_of_test(test.use, folder)))
+
+    expansion = Expansion(empty.suite, options_of, empty.together, variants)
     cases: list[Case] = []
     for case in expansion.cases():
         cases.append(_bounded(empty, case, replays))

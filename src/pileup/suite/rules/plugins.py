@@ -16,6 +16,7 @@ from pileup.suite.problems import Problems, near, shown
 from pileup.suite.rules.attached import is_attached
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.rules.reports import check_reports
+from pileup.suite.rules.scanned_words import check_places
 from pileup.suite.rules.scans import ScanRules
 from pileup.suite.rules.targets import TargetRules
 
@@ -51,6 +52,7 @@ class PluginRules:
     def _check_test(self, test: BoundPart[TestSpec]) -> None:
         cls = self._plugins.find(instances.class_of_test, test.spec.use, test.node, "use")
         self._targets.check_target_of(test, cls)
+        check_places(test, self._draft, self._plugins.problems)
         if cls is None:
             self._complete = False
             return
@@ -71,6 +73,7 @@ class PluginRules:
     def _note_operations(self, test: BoundPart[TestSpec], made: Test) -> None:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
         steered = test.spec.load.steered_by  # has numbers of what is held or found, beside its operations
+        scanned |= self._draft.varied
         if made.native() and not steered and not scanned & {test.spec.name, "options"}:
             try:
                 steps = made.program().steps
