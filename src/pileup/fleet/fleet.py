@@ -231,9 +231,16 @@ class Fleet:
             self._gone.append(place)
         return fresh
 
+    def _chosen(self, order: Order) -> list[Place]:
+        """Return the places that a load asks for, lost or not."""
+        wanted = order.places
+        if wanted is None or isinstance(wanted, int):
+            return [place for place in self.places if not place.lost][:wanted] or self.places
+        return [place for number, place in enumerate(self.places, 1) if wanted & {str(number), place.name}]
+
     def _pressing(self, order: Order) -> list[Place]:
-        """Return the places that press a load: as many as it asks for, as far as there are so many."""
-        return [place for place in self.places if not place.lost][: order.places]
+        """Return the places that press a load: those that it asks for, as far as they are there."""
+        return [place for place in self._chosen(order) if not place.lost]
 
     def press(self, order: Order, work: Work, output: Sink) -> Pressing:
         """Begin a load, shared out over the places; several of them begin at one time on the common clock.
@@ -242,7 +249,7 @@ class Fleet:
         """
         places = self._pressing(order)
         if not places:
-            told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self.places)
+            told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self._chosen(order))
             raise TargetError(f"no place is left to press from: {told}", "a place that answers")
         parts = [place.prepare(order, work, output, (shard, len(places))) for shard, place in enumerate(places)]
         try:

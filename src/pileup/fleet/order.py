@@ -52,8 +52,8 @@ class Order:
     """Whether the load only looks for something: what it measures is warm-up, its warm-up ramp."""
     stamp: str = ""
     """What makes the names that its tests give to jobs its own."""
-    places: int | None = None
-    """So many places of the fleet press it, the first ones; None: all of them."""
+    places: int | frozenset[str] | None = None
+    """So many places of the fleet press it, the first ones, or those of these numbers (from 1) and names; None: all."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:

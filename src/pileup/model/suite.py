@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    model_validator,
+)
 from pydantic.config import JsonDict
 
 from pileup.model.criterion import Confidence, CriterionSpec
@@ -134,6 +143,20 @@ EnvironmentWord = Annotated[Environment, BeforeValidator(_short_environment)]
 Isolation = Literal["thread", "process"]
 
 
+def _chosen_places(value: object) -> object:
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        return _COUNT.validate_python(value)
+    names = [str(each).strip() for each in value]
+    if not names or "" in names or any(isinstance(each, (dict, list)) for each in value):
+        raise ValueError("no place is named; expected a number of places, or a list of them, e.g. [1, 3]")
+    return frozenset(names)
+
+
+_COUNT: TypeAdapter[int] = TypeAdapter(Annotated[Count, Field(ge=1, le=1000)])
+PlacesOfTest = Annotated[int | frozenset[str], BeforeValidator(_chosen_places)]
+"""So many places of the fleet, or those of these numbers and names."""
+
+
 class TestSpec(Part):
     """One test of the suite: which plug-in, on which target, under which load."""
 
@@ -170,8 +193,10 @@ class TestSpec(Part):
     environment: EnvironmentWord | None = Field(
         None, description="client software to set up before; Python tests then run in a process of their own"
     )
-    places: Count | None = Field(
-        None, ge=1, le=1000, description="so many places of the fleet press it, the first ones; default: all of them"
+    places: PlacesOfTest | None = Field(
+        None,
+        description="so many places of the fleet press it, the first ones; or a list of those that do, by number "
+        "(from 1) or name: [1, 3], [node2]; default: all of them",
     )
     against: Any = not_yet("two targets, pressed in pairs")
 
@@ -297,9 +322,11 @@ class Places(Part):
         return self.processes is None and not self.ssh
 
     @property
-    def number(self) -> int:
-        """How many places there are."""
-        return len(self.ssh) or self.processes or 1
+    def names(self) -> tuple[str, ...]:
+        """What the places are called."""
+        if self.ssh:
+            return self.ssh
+        return tuple(f"process {number}" for number in range(1, (self.processes or 0) + 1)) or ("local",)
 
 
 def _short_places(value: object) -> object:

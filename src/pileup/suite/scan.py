@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, TypeAdapter
 
 from pileup.model.loads.load import Load
-from pileup.model.quantities import Count
 from pileup.model.suite import Axis as AxisName
-from pileup.model.suite import EnvironmentWord, Suite, TestSpec
+from pileup.model.suite import EnvironmentWord, PlacesOfTest, Suite, TestSpec
 from pileup.suite.coupling import Groups
 
 COMMON = "options"
@@ -160,7 +159,7 @@ def _environment(value: object) -> object:
 
 
 _OF_TESTS: dict[str, TypeAdapter[Any]] = {
-    "places": TypeAdapter(Count),
+    "places": TypeAdapter(PlacesOfTest),
     "environment": TypeAdapter(Annotated[EnvironmentWord, BeforeValidator(_environment)]),
 }
 """Words of tests that axes vary beside target, options and load -> what a value is."""

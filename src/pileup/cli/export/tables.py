@@ -74,10 +74,12 @@ def _equivalences(results: RunResults) -> Table:
 
 
 def _axes(results: RunResults, others: Iterable[str]) -> dict[str, str]:
-    """Return the axes of the scan with their columns; `point.NAME` for one whose name another column has."""
-    taken = set(others)
-    axes = results.points[0].values if results.points else ()
-    return {axis: f"point.{axis}" if axis in taken else axis for axis in axes}
+    """Return the axes of the scan with their columns; `point.NAME` where another has its name (case does not count)."""
+    taken, found = {each.lower() for each in others}, {}
+    for axis in results.points[0].values if results.points else ():
+        found[axis] = f"point.{axis}" if axis.lower() in taken else axis
+        taken.add(found[axis].lower())
+    return found
 
 
 def _interval(figure: Figure | None) -> Row:

@@ -11,7 +11,7 @@ from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, Scalar, Sequence, where
 from pileup.suite.problem_texts import report
-from pileup.suite.problems import Position, Problems, shown
+from pileup.suite.problems import Position, Problems, near, shown
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.scan import ENVIRONMENT, PLACES, Axis, reaches
 
@@ -45,11 +45,19 @@ def check_places(test: BoundPart[TestSpec], draft: Draft, problems: Problems) ->
         _check_places(test.spec.places, where(test.node, (PLACES,)), draft, problems)
 
 
-def _check_places(wanted: int | None, at: Position, draft: Draft, problems: Problems) -> None:
-    there = draft.suite.places.number if draft.suite else None
-    if wanted is not None and there is not None and wanted > there:
-        told = f"`places` is {shown(str(wanted))}, and the fleet has {counted(there, 'place')}"
-        problems.add(at, told, f"at most {there}", f"`places: processes:{wanted}` in the suite, or --fleet")
+def _check_places(wanted: int | frozenset[str] | None, at: Position, draft: Draft, problems: Problems) -> None:
+    names = draft.suite.places.names if draft.suite else ()
+    if not names or wanted is None:
+        return
+    if isinstance(wanted, int):
+        if wanted > len(names):
+            told = f"`places` is {shown(str(wanted))}, and the fleet has {counted(len(names), 'place')}"
+            problems.add(at, told, f"at most {len(names)}", f"`places: processes:{wanted}` in the suite, or --fleet")
+        return
+    known = {*names, *map(str, range(1, len(names) + 1))}
+    for name in sorted(wanted - known):
+        expected = near(name, names, f"a number up to {len(names)}, or a name")
+        problems.add(at, f"the fleet has no place {shown(name)}", expected, "`places` in the suite, or --fleet")
 
 
 def _clients(draft: Draft, plugins: Plugins) -> bool:
