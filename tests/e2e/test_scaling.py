@@ -152,3 +152,48 @@ def pressed_from(folder: RunFolder, test: str, *axes: str) -> dict[tuple[str, ..
             point = cases[frame.case].point
             found.setdefault(tuple(point[axis] for axis in axes or point), set()).add(frame.place)
     return found
+
+
+BY_PLACE = """
+pileup: 1
+title: By place
+targets: {disk: {kind: posix}}
+places: processes:2
+options: {folder: {by_place: [a, b]}, files: 4, size: {by_place: [1 KiB, 2 KiB]}}
+tests:
+  - {name: fill, use: storage.write, places: [1], load: {times: 4}}
+  - {name: fill-2, use: storage.write, places: [2], load: {times: 4}}
+  - {name: read, use: storage.read, after: [fill, fill-2], options: {order: random}, load: {clients: 2, times: 20}}
+  - {name: flavour, use: ./flavour.py:Flavour, options: {word: {by_place: [one, two]}}, load: {clients: 2, times: 6}}
+"""
+OF_PLACE = '''
+from pileup.plugin import Test, option
+
+
+class Flavour(Test):
+    """Say which word it has."""
+
+    word: str = option(help="a word")
+
+    def run(self, op):
+        with op("say", key=self.word):
+            pass
+'''
+
+
+def test_options_differ_from_place_to_place(tmp_path: Path) -> None:
+    (tmp_path / "flavour.py").write_text(OF_PLACE)
+    (data := tmp_path / "data").mkdir()
+    folder, _ = run(tmp_path, BY_PLACE, "--set", f"targets.disk.url={data}")
+    assert list(data.iterdir()) == [], "what was made at any place is removed"
+    names = {place.number: place.name for place in folder.manifest().places}
+    with folder.operations().connect() as connection:
+        rows = connection.execute(
+            "select distinct test, place, key, bytes from operations where phase = 'measure' and key <> ''"
+        ).fetchall()
+    for test, places in (("fill", [1]), ("fill-2", [2]), ("read", [1, 2])):
+        found = {(names[place], key.split("/")[-2], size) for name, place, key, size in rows if name == test}
+        assert found == {(f"process {n}", " ab"[n], 1024 * n) for n in places}, test
+    assert {(names[place], key) for test, place, key, _ in rows if test == "flavour"} == {
+        *(("process 1", "one"), ("process 2", "two"))
+    }

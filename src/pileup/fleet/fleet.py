@@ -251,7 +251,11 @@ class Fleet:
         if not places:
             told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self._chosen(order))
             raise TargetError(f"no place is left to press from: {told}", "a place that answers")
-        parts = [place.prepare(order, work, output, (shard, len(places))) for shard, place in enumerate(places)]
+        works = [work.at(self.places.index(place) + 1) for place in places]
+        shares = [(shard, len(places)) for shard in range(len(places))]
+        parts = [
+            place.prepare(order, mine, output, share) for place, mine, share in zip(places, works, shares, strict=True)
+        ]
         try:
             for part in parts:
                 part.ready()

@@ -18,7 +18,7 @@ from pileup.model.errors import PileupError
 from pileup.model.record import Frame, FrameRow
 from pileup.record.frames import LIMITS
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Number of this language; hello tells it."""
 LARGEST = 64 << 20
 """Bytes of the largest message."""

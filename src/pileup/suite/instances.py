@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pileup.model.by_place import at_place, values_by_place
 from pileup.model.errors import PluginError
 from pileup.model.plan import Case, Plan
 from pileup.model.report_spec import ReportSpec
@@ -95,14 +96,25 @@ def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in own.items() if name not in words}
 
 
-def make_test(plan: Plan, case: Case, target: Target | None, client: int) -> Test:
-    """Return the test of a case for one client. Raises PluginError, or ValueError for options that do not fit."""
+def make_test(plan: Plan, case: Case, target: Target | None, client: int, place: int = 1) -> Test:
+    """Return the test of a case for one client at a place of the fleet, numbered from 1.
+
+    Raises PluginError, or ValueError for options that do not fit.
+    """
     cls = class_of_test(case.test.use, Path(plan.folder))
-    options = merged_options(cls, plan.suite.options, case.test.options)
+    options = at_place(merged_options(cls, plan.suite.options, case.test.options), place)
     compared = any(case.test.name in names for names in plan.suite.equivalent)
     own = plan.own.get(case.test.target or "", "")
     context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
     return cls(target, replace(context, own=own, owns=plan.own), **options)
+
+
+def places_that_differ(plan: Plan, case: Case) -> range:
+    """Return the places, from 1, at which the options of a case may differ: the first alone where they do not."""
+    cls = class_of_test(case.test.use, Path(plan.folder))
+    options = merged_options(cls, plan.suite.options, case.test.options)
+    several = any(len(values_by_place(value)) > 1 for value in options.values())
+    return range(1, (len(plan.suite.places.names) if several else 1) + 1)
 
 
 def second_targets(plan: Plan, case: Case) -> list[str]:
@@ -111,7 +123,9 @@ def second_targets(plan: Plan, case: Case) -> list[str]:
         cls = class_of_test(case.test.use, Path(plan.folder))
     except PluginError:  # met again by the case, and a clean-up needs no tests
         return []
-    return list(named_targets(cls, merged_options(cls, plan.suite.options, case.test.options)).values())
+    options = merged_options(cls, plan.suite.options, case.test.options)
+    found = (named_targets(cls, at_place(options, place)).values() for place in places_that_differ(plan, case))
+    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

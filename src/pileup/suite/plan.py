@@ -48,15 +48,18 @@ def make_plan(empty: Plan, replays: Replays, variants: Variants) -> Plan:
 def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     try:
         replay = replays.of(case.load)
-        test = instances.make_test(plan, case, None, 0)
+        tests = [instances.make_test(plan, case, None, 0, place) for place in instances.places_that_differ(plan, case)]
     except RecordError as problem:
         raise ValueError(f"{case.name}: {problem}") from problem
     except ValueError as problem:
         told = first_words(problem) if isinstance(problem, ValidationError) else str(problem)
         raise ValueError(f"{case.name}: {told}") from problem
     number = replay.count if replay else case.load.iterations
-    operations, size = (None, None) if number is None else test.bounds(number)
-    most = longest(case.test, plan.suite, patience(test), replay)
+    bounds = [(None, None) if number is None else test.bounds(number) for test in tests]
+    operations, size = (
+        None if None in each else max(filter(None, each), default=0) for each in zip(*bounds, strict=True)
+    )
+    most = longest(case.test, plan.suite, max(map(patience, tests)), replay)
     return replace(case, longest=most, operations=operations, bytes=size, replay=replay)
 
 

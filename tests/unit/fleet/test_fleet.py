@@ -2,7 +2,7 @@
 
 import pytest
 
-from pileup.fleet import Fleet, Order, Pressing
+from pileup.fleet import Fleet, Order, Pressing, Work
 from pileup.model.ending import FINISHED, Ending, EndingKind
 from pileup.model.errors import TargetError
 from pileup.model.loads.load import Load
@@ -54,6 +54,9 @@ def test_a_load_ended_as_its_parts_did(parts: list[Part], whole: Ending) -> None
     assert ending(*parts) == whole
 
 
+WORK = Work(lambda client: None)  # type: ignore[arg-type,return-value]
+
+
 class Somewhere:
     """A place that notes which share it gets."""
 
@@ -87,7 +90,7 @@ class Somewhere:
 def test_a_load_is_shared_out_over_the_places_that_it_asks_for(wanted: object, lost: int, shards: list[object]) -> None:
     places = [Somewhere(number, "gone" if number == lost else "") for number in (1, 2, 3)]
     order = Order(1, "case", Load(times=9), 10**9, seed=1, places=wanted)  # type: ignore[arg-type]
-    Fleet(places).press(order, None, None)  # type: ignore[arg-type]
+    Fleet(places).press(order, WORK, None)  # type: ignore[arg-type]
     assert [place.shard for place in places] == shards
 
 
@@ -95,5 +98,5 @@ def test_a_load_whose_places_are_lost_is_pressed_by_no_others() -> None:
     places = [Somewhere(1), Somewhere(2, "it is silent")]
     order = Order(1, "case", Load(times=9), 10**9, seed=1, places=frozenset({"2"}))
     with pytest.raises(TargetError, match=r"no place is left to press from: place 2 \(process 2\): it is silent"):
-        Fleet(places).press(order, None, None)  # type: ignore[arg-type]
+        Fleet(places).press(order, WORK, None)  # type: ignore[arg-type]
     assert places[0].shard is None

@@ -33,6 +33,7 @@ class Agent(Builder):
     def __init__(self, message: Message, content: Any) -> None:
         plan: Plan
         plan, self._urls, files = content
+        self._position = message.number("position")
         self._scratch = Path(tempfile.mkdtemp(prefix="pileup-place-")) if message["far"] else None
         if self._scratch is not None:
             folder = _unpack(self._scratch, files)
@@ -47,11 +48,12 @@ class Agent(Builder):
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
         plan, chosen = self._plan, self._plan.case(case)
         target = self._target(chosen.test.target)
-        test = instances.make_test(plan, chosen, target, 0)
+        here = self._position
+        test = instances.make_test(plan, chosen, target, 0, here)
         if test.native() and (client := client_for(test.program(), target)) is not None:
             program = prepared_writes(plan, chosen, test.program()).load or test.program()
             return interpreted(plan, chosen, program, client, self._target)
-        return lambda client: instances.make_test(plan, chosen, target, client)
+        return lambda client: instances.make_test(plan, chosen, target, client, here)
 
     def _target(self, name: str | None) -> Target | None:
         if name is None or name not in self._urls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from pileup.model.own_waits import OWN_WAITS
@@ -57,18 +58,17 @@ class PluginRules:
             self._complete = False
             return
         self._known.update(declared(cls))
-        options = self._merged(test, cls)
-        if self._plugins.check_options(cls, options, test.node.at):
-            seed = self._draft.suite.seed if self._draft.suite else 1
-            context = instances.context_of(str(self._plugins.folder), seed, test.spec)
+        for options in self._plugins.check_test_options(cls, self._merged(test, cls), test.node.at):
+            self._plugins.attempt(cls, partial(self._make, test, cls, options), options)
 
-            def make() -> None:
-                made = cls(None, context, **plain(options))
-                made.bounds(1)
-                self._targets.check_steps(test, made, self._targets.check_second(cls, options))
-                self._note_operations(test, made)
-
-            self._plugins.attempt(cls, make, options)
+    def _make(self, test: BoundPart[TestSpec], cls: type[Test], options: Mapping) -> None:
+        """Make the test of some place once, so that it says what is wrong."""
+        seed = self._draft.suite.seed if self._draft.suite else 1
+        context = instances.context_of(str(self._plugins.folder), seed, test.spec)
+        made = cls(None, context, **plain(options))
+        made.bounds(1)
+        self._targets.check_steps(test, made, self._targets.check_second(cls, options))
+        self._note_operations(test, made)
 
     def _note_operations(self, test: BoundPart[TestSpec], made: Test) -> None:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}

@@ -154,7 +154,7 @@ class ScanRules:
         for item in node.items:
             entries = instances.merged_options(cls, dict(self._common.entries), {**own, axis.word: item})
             keys = {**self._common.keys, **(given.keys if isinstance(given, Mapping) else {}), axis.word: item.at}
-            if not self._plugins.check_options(cls, Mapping(entries, item.at, keys), item.at):
+            if not self._plugins.check_test_options(cls, Mapping(entries, item.at, keys), item.at):
                 return
 
     def _check_load(self, axis: Axis, node: Sequence) -> None:
