@@ -197,3 +197,32 @@ def test_options_differ_from_place_to_place(tmp_path: Path) -> None:
     assert {(names[place], key) for test, place, key, _ in rows if test == "flavour"} == {
         *(("process 1", "one"), ("process 2", "two"))
     }
+
+
+BROKEN_OFF = """
+pileup: 1
+title: Broken off
+variables: {n: ~}
+tests:
+  - name: say
+    use: command
+    options: {command: "echo n is $n; echo $n >> said; test $n != 4 || test -e go || kill -KILL $$PPID", shell: true}
+scan: {together: [{n: 2, say.contains: n is 2}, {n: 4, say.contains: n is 4}, {n: 8, say.contains: n is 8}]}
+repeat: 2
+"""
+
+
+def test_a_run_that_was_broken_off_goes_on_at_its_point(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(BROKEN_OFF)
+    runs = {"PILEUP_RUNS": str(tmp_path / "runs")}
+    assert pileup("run", "suite.yaml", "--quiet", cwd=tmp_path, **runs).returncode == -9
+    (folder,) = (tmp_path / "runs").iterdir()
+    (tmp_path / "go").touch()
+    done = pileup("resume", str(folder), "--quiet", cwd=tmp_path, **runs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    info = RunFolder.open(folder).manifest()
+    assert [(case.point["n"], case.point["say.contains"], case.outcome) for case in info.cases] == [
+        (n, f"n is {n}", "passed") for n in ("2", "4", "8", "8", "4", "2")
+    ]
+    assert (tmp_path / "said").read_text().split() == ["2", "4", "4", "8", "8", "4", "2"], "only what was under way"
+    assert info.together == (("n", "say.contains"),)
