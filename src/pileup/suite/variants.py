@@ -22,7 +22,7 @@ from pileup.suite.problems import Position, Problems, TooManyProblemsError, show
 from pileup.suite.scan import text_of
 from pileup.suite.variables import Variables
 
-MOST = 1000
+MOST = 200
 """Combinations of values of variables: the suite is read for each of them."""
 OF_TESTS = ("options", "load", "timeout", "fail_when", "target", "environment", "places")
 USES = f"a use in {', '.join(f'`{word}`' for word in OF_TESTS)} of a test, `options`, `environment` or `launch`"
