@@ -63,7 +63,7 @@ def _case(case: Case) -> dict[str, object]:
         "name": case.name,
         "use": case.test.use,
         "target": case.test.target,
-        "load": load_words(case.load),
+        "load": load_words(case.load, case.test.places),
         "after": [],
         "beside": list(case.beside),
         "point": case.point,
@@ -98,7 +98,7 @@ def print_table(plan: Plan) -> None:
             table.add_section()
         after = ", ".join(plan.case(number).test.name for number in case.after)
         beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
-        load = load_words(case.load) + (f", beside {beside}" if beside else "")
+        load = load_words(case.load, case.test.places) + (f", beside {beside}" if beside else "")
         target = case.test.target or ""
         table.add_row(str(case.id), escape(case.name), escape(case.test.use), target, load, after, *_amounts(case))
     terminal = sys.stdout.isatty()

@@ -83,7 +83,7 @@ def _case(case: Case) -> CaseEntry:
         test=test.name,
         use=test.use,
         target=test.target or "",
-        load=load_words(load),
+        load=load_words(load, test.places),
         load_kind=load.kind,
         rate=case.asked,
         clients=load.clients,

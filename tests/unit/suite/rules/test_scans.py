@@ -167,3 +167,15 @@ def test_a_test_asks_for_no_more_places_than_there_are(faults: Callable[..., lis
 def test_a_word_of_the_scan_is_no_variable(faults: Callable[..., list[str]]) -> None:
     told = faults(FLEET + "variables: {places: 1}\noptions: {files: $places}\nscan: {places: [1, 2]}\n")
     assert any("'places' is a variable and what the scan varies by that name" in each for each in told), told
+
+
+def test_places_of_a_test_are_the_same_in_xml(plan: Callable[..., Plan]) -> None:
+    tests = (
+        '<test name="a" use="noop" places="2"/><test name="b" use="noop"><places>2</places></test>'
+        '<test name="c" use="noop"><places><value>1</value><value>process 3</value></places></test>'
+        '<test name="d" use="noop"><options><cost>'
+        "<by_place><value>1 s</value><value>2 s</value></by_place></cost></options></test>"
+    )
+    made = plan(f'<suite pileup="1" title="t" places="processes:3">{tests}</suite>')
+    assert [case.test.places for case in made.cases] == [2, 2, {"1", "process 3"}, None]
+    assert made.cases[3].test.options == {"cost": {"by_place": ["1 s", "2 s"]}}
