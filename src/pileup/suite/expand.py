@@ -115,6 +115,9 @@ class Expansion:
         number = len(self._cases) + 1
         if visit is None:
             label = name + _suffix(loop)
+            if any(self._of(each, name) != test for each in self._variants.suites.values()):
+                what = f"the variables of the scan change test {name!r}, which is done once for all points"
+                raise ValueError(f"{what}; expected `scope: point` or `scope: case`")
             return Case(number, label, test, tuple(sorted(needed)), loop=loop)
         point = self._points[visit.point]
         words = {axis: text_of(value) for axis, value in point.items()}

@@ -137,3 +137,15 @@ def test_without_a_scanned_variable_nothing_is_different(plan: Callable[..., Pla
     made = plan(SUITE + "scan: {se.threads: [1, 2]}\n", {"n": "2"})
     assert [case.load.clients for case in made.cases if case.test.name == "press"] == [4, 4]
     assert made.cases[0].settings == {"se": {"threads": "1"}}
+
+
+@pytest.mark.parametrize("change", [("{files: $n}", "{files: $n}"), ("{files: $n}", "{files: 1}")])
+def test_what_is_done_once_for_all_points_may_not_change(
+    faults: Callable[..., list[str]], change: tuple[str, str]
+) -> None:
+    text = SUITE.replace("use: storage.write", "use: storage.write, scope: run").replace(*change)
+    told = faults(text + "scan: {together: [{n: 1, size: 1 B}, {n: 2, size: 2 B}]}\n")
+    assert told == [
+        "9:1: the variables of the scan change test 'fill', which is done once for all points; "
+        "expected `scope: point` or `scope: case`"
+    ]

@@ -94,7 +94,16 @@ class ScanRules:
         else:
             self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
 
+    def _check_scope(self, axis: Axis) -> None:
+        """Refuse to vary what is done once for all points."""
+        test = self._tests.get(axis.owner)
+        if test is not None and axis.kind != "setting" and test.spec.scope == "run" and not test.spec.with_:
+            at = self._node.keys[axis.name]
+            told = f"a scan over {shown(axis.name)}, and test {shown(axis.owner)} is done once for all points"
+            self._problems.add(at, told, "`scope: point` or `scope: case` for it")
+
     def _check_values(self, axis: Axis, node: Sequence) -> None:
+        self._check_scope(axis)
         if axis.kind == "setting":
             self._check_setting(axis, node)
         elif axis.kind == "load":

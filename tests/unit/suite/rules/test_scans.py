@@ -179,3 +179,12 @@ def test_places_of_a_test_are_the_same_in_xml(plan: Callable[..., Plan]) -> None
     made = plan(f'<suite pileup="1" title="t" places="processes:3">{tests}</suite>')
     assert [case.test.places for case in made.cases] == [2, 2, {"1", "process 3"}, None]
     assert made.cases[3].test.options == {"cost": {"by_place": ["1 s", "2 s"]}}
+
+
+@pytest.mark.parametrize("axis", ["fill.files: [1, 2]", "fill.load.times: [1, 2]", "fill.places: [1, 3]"])
+def test_what_is_done_once_for_all_points_is_no_axis(faults: Callable[..., list[str]], axis: str) -> None:
+    once = FLEET.replace("target: se}", "target: se, scope: run}")
+    assert faults(once + f"scan: {{{axis}}}\n") == [
+        f"10:8: a scan over '{axis.partition(':')[0]}', and test 'fill' is done once for all points; "
+        "expected `scope: point` or `scope: case` for it"
+    ]
