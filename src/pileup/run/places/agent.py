@@ -33,7 +33,8 @@ class Agent(Builder):
     def __init__(self, message: Message, content: Any) -> None:
         plan: Plan
         plan, self._urls, files = content
-        self._position = message.number("position")
+        self._position = message.number("position") if message["table"] else 1
+        """In its fleet; what only samples monitors is no place of one."""
         self._scratch = Path(tempfile.mkdtemp(prefix="pileup-place-")) if message["far"] else None
         if self._scratch is not None:
             folder = _unpack(self._scratch, files)
