@@ -64,7 +64,7 @@ def _case(case: Case) -> dict[str, object]:
         "use": case.test.use,
         "target": case.test.target,
         "targets": case.test.targets,
-        "load": load_words(case.load),
+        "load": load_words(case.load, case.test.places),
         "after": [],
         "beside": list(case.beside),
         "point": case.point,
@@ -99,7 +99,7 @@ def print_table(plan: Plan) -> None:
             table.add_section()
         after = ", ".join(plan.case(number).test.name for number in case.after)
         beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
-        load = load_words(case.load) + (f", beside {beside}" if beside else "")
+        load = load_words(case.load, case.test.places) + (f", beside {beside}" if beside else "")
         use, aim = escape(case.test.use), escape(case.test.aim)
         table.add_row(str(case.id), escape(case.name), use, aim, load, after, *_amounts(case))
     terminal = sys.stdout.isatty()

@@ -231,16 +231,31 @@ class Fleet:
             self._gone.append(place)
         return fresh
 
+    def _chosen(self, order: Order) -> list[Place]:
+        """Return the places that a load asks for, lost or not."""
+        wanted = order.places
+        if wanted is None or isinstance(wanted, int):
+            return [place for place in self.places if not place.lost][:wanted] or self.places
+        return [place for number, place in enumerate(self.places, 1) if wanted & {str(number), place.name}]
+
+    def _pressing(self, order: Order) -> list[Place]:
+        """Return the places that press a load: those that it asks for, as far as they are there."""
+        return [place for place in self._chosen(order) if not place.lost]
+
     def press(self, order: Order, work: Work, output: Sink) -> Pressing:
         """Begin a load, shared out over the places; several of them begin at one time on the common clock.
 
         Raises ValueError for a load or program that the engine refuses, TargetError when no place is left.
         """
-        places = [place for place in self.places if not place.lost]
+        places = self._pressing(order)
         if not places:
-            told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self.places)
+            told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self._chosen(order))
             raise TargetError(f"no place is left to press from: {told}", "a place that answers")
-        parts = [place.prepare(order, work, output, (shard, len(places))) for shard, place in enumerate(places)]
+        works = [work.at(self.places.index(place) + 1) for place in places]
+        shares = [(shard, len(places)) for shard in range(len(places))]
+        parts = [
+            place.prepare(order, mine, output, share) for place, mine, share in zip(places, works, shares, strict=True)
+        ]
         try:
             for part in parts:
                 part.ready()
@@ -255,7 +270,7 @@ class Fleet:
 
     def workers(self, order: Order) -> int:
         """Return how many native workers a load takes at a place, the most."""
-        places = [place for place in self.places if not place.lost]
+        places = self._pressing(order)
         loads = (
             order.at_place(place.number, shard, len(places), workers=place.workers)
             for shard, place in enumerate(places)

@@ -31,6 +31,8 @@ class Start:
     """Its native workers; None: as many as cores may be used there."""
     beside: int = 1
     """How many places share the cores of its host."""
+    position: int = 1
+    """Which place of its fleet it is, from 1: the same for one in the stead of a lost one."""
 
 
 def process(number: int, options: tuple[str, ...] = ()) -> Start:

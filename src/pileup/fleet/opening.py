@@ -97,9 +97,10 @@ def starts_of(places: Places) -> list[Start]:
     """Return how the places are started. Raises TargetError for what is no host."""
     if places.ssh:
         found = [by_ssh(host, places.python, places.command) for host in places.ssh]
-        return [replace(start, workers=places.workers) for start in found]
+        return [replace(start, workers=places.workers, position=at) for at, start in enumerate(found, 1)]
     count = places.processes or 1
-    return [replace(process(number), workers=places.workers, beside=count) for number in range(1, count + 1)]
+    known = [(number, process(number)) for number in range(1, count + 1)]
+    return [replace(start, workers=places.workers, beside=count, position=number) for number, start in known]
 
 
 def python_files(plan: Plan) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from pileup._core import _native
@@ -29,6 +29,14 @@ class Work:
     client: ClientSpec | None = None
     coroutine: bool = False
     """Whether the Python test's `run` is async."""
+    by_place: tuple[Program, ...] = ()
+    """The program of each place of the fleet, where they differ; `program` is that of the first."""
+
+    def at(self, position: int) -> Work:
+        """Return the work of a place, by its position in the fleet from 1."""
+        if not self.by_place:
+            return self
+        return replace(self, program=self.by_place[(position - 1) % len(self.by_place)], by_place=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,8 @@ class Order:
     """What the `begin_run` of its test returned, as text."""
     stamp: str = ""
     """What makes the names that its tests give to jobs its own."""
+    places: int | frozenset[str] | None = None
+    """So many places of the fleet press it, the first ones, or those of these numbers (from 1) and names; None: all."""
 
     @staticmethod
     def of(case: Case, seed: int, target: int) -> Order:

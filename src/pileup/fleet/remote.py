@@ -197,6 +197,7 @@ class RemotePlace:
             self._table = path.open("xb", buffering=0)
         told = {"number": self.number, "far": far, "table": str(path), "ship": far, "board": self._make_board()}
         told |= {"name": self.name, "workers": self.start.workers, "beside": self.start.beside}
+        told |= {"position": self.start.position}
         opened = connection.ask("open", told, "opened", (pickle.dumps(content),))
         if self._board_path:
             Path(self._board_path).unlink(missing_ok=True)

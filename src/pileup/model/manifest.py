@@ -353,6 +353,8 @@ class Manifest:
     """(case, place) of attempts that were broken off and are made again."""
     scan: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     points: tuple[Mapping[str, str], ...] = ()
+    together: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)
+    """Axes of the scan that are varied together, in groups."""
     repeat: int = 1
     loop: int = 1
     cases: tuple[CaseEntry, ...] = ()

@@ -84,6 +84,8 @@ class Plan:
     values: dict[str, str] = field(default_factory=dict)
     points: tuple[dict[str, str], ...] = ()
     """Points of the scan, axis -> value as written; a suite without a scan has none."""
+    together: tuple[tuple[str, ...], ...] = ()
+    """Axes that are varied together, group by group."""
     uncovered: tuple[Uncovered, ...] = ()
     """What falls away on targets that pileup did not start."""
 

@@ -483,6 +483,10 @@ class FaultResult:
     """Their share of what was acknowledged between those audits, over all times (Wilson's interval)."""
 
 
+SIDE_BY_SIDE = " / "
+"""Between names, and between values, of axes that are varied together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A point of the scan: every test there under the same options and settings."""
@@ -492,6 +496,18 @@ class Point:
     name: str
     """Its values in words: `se.threads=4, copy.buffer=64 KiB`."""
     values: dict[str, str]
+    """Axis -> value, as written."""
+    together: tuple[tuple[str, ...], ...] = ()
+    """Axes that are varied together, in groups."""
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What varies by itself: axes, and those that are varied together as one, `n / size` -> `2 / 1 GiB`."""
+        group = {name: SIDE_BY_SIDE.join(names) for names in self.together for name in names}
+        found: dict[str, list[str]] = {}
+        for axis, value in self.values.items():
+            found.setdefault(group.get(axis, axis), []).append(value)
+        return {name: SIDE_BY_SIDE.join(parts) for name, parts in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic.config import JsonDict
 
 from pileup.model.criterion import Confidence, CriterionSpec
 from pileup.model.law import TimeLaw
@@ -149,6 +159,20 @@ def _aim(value: object) -> object:
 AimWord = Annotated[str | dict[str, str] | None, BeforeValidator(_aim)]
 
 
+def _chosen_places(value: object) -> object:
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        return _COUNT.validate_python(value)
+    names = [str(each).strip() for each in value]
+    if not names or "" in names or any(isinstance(each, (dict, list)) for each in value):
+        raise ValueError("no place is named; expected a number of places, or a list of them, e.g. [1, 3]")
+    return frozenset(names)
+
+
+_COUNT: TypeAdapter[int] = TypeAdapter(Annotated[Count, Field(ge=1, le=1000)])
+PlacesOfTest = Annotated[int | frozenset[str], BeforeValidator(_chosen_places)]
+"""So many places of the fleet, or those of these numbers and names."""
+
+
 class TestSpec(Part):
     """One test of the suite: which plug-in, on which target, under which load."""
 
@@ -187,6 +211,11 @@ class TestSpec(Part):
     )
     environment: EnvironmentWord | None = Field(
         None, description="client software to set up before; Python tests then run in a process of their own"
+    )
+    places: PlacesOfTest | None = Field(
+        None,
+        description="so many places of the fleet press it, the first ones; or a list of those that do, by number "
+        "(from 1) or name: [1, 3], [node2]; default: all of them",
     )
     against: Any = not_yet("two targets, pressed in pairs")
 
@@ -331,6 +360,13 @@ class Places(Part):
         """Whether the load comes from this process alone."""
         return self.processes is None and not self.ssh
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the places are called."""
+        if self.ssh:
+            return self.ssh
+        return tuple(f"process {number}" for number in range(1, (self.processes or 0) + 1)) or ("local",)
+
 
 def _short_places(value: object) -> object:
     """Read `local`, `workers:2`, `processes:4`, `ssh:host,host`: also what --fleet takes."""
@@ -349,8 +385,16 @@ def _short_places(value: object) -> object:
 
 PlacesWord = Annotated[Places, BeforeValidator(_short_places)]
 Axis = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*){1,3}$", max_length=200)
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*){0,3}$", max_length=200)
 ]
+TOGETHER = "together"
+"""Word of a scan: axes that are varied together, row by row."""
+_ROW: JsonDict = {"type": "object", "minProperties": 1}
+_GROUP: JsonDict = {"type": "array", "items": _ROW, "minItems": 1}
+_ROWS: JsonDict = {
+    "description": "parameters that are varied together: rows with the same names, or a list of such lists",
+    "anyOf": [_GROUP, {"type": "array", "items": _GROUP, "minItems": 1}],
+}
 
 
 class Suite(Part):
@@ -380,8 +424,12 @@ class Suite(Part):
     )
     scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
-        description="what to vary: TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option "
-        "(options.target: of all tests that name none), each with its values; every combination is a point",
+        description="what to vary, each with its values: a variable, TARGET.setting, TEST.option, TEST.load.word, "
+        "TEST.target, TEST.places, options.option (options.target: of all tests that name none), `places` or "
+        "`environment` (of all tests that do not say their own); every combination is a point. `together` has rows of "
+        "parameters that are varied together: [{n: 1, size: 1 GiB}, {n: 2, size: 2 GiB}]; of several groups a list "
+        "of such lists",
+        json_schema_extra={"properties": {TOGETHER: _ROWS}},
     )
     repeat: Count = Field(1, ge=1, le=10_000, description="how often each point is run, interleaved with the others")
     parallel: Count = Field(

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from pileup.model.law import Law
 from pileup.model.loads.load import Load
-from pileup.model.units import format_time
+from pileup.model.units import counted, format_time
 
 
-def load_words(load: Load) -> str:
-    """Return e.g. `closed, 100 clients for 10 s after 5 s ramp`."""
+def load_words(load: Load, places: int | frozenset[str] | None = None) -> str:
+    """Return e.g. `closed, 100 clients for 10 s after 5 s ramp`; `places` are those of the fleet that press it."""
     names = ((load.ramp, "ramp"), (load.before, "settling" if load.steered_by else "warm-up"))
     before = [f"{format_time(time)} {name}" for time, name in names if time]
     press = load.shape.words + (" after " + " and ".join(before) if before else "")
     pauses = (("think time", load.think), ("delay", load.delay))
-    return ", ".join([press, *(f"{name} {law_words(law)}" for name, law in pauses if law is not None)])
+    told = [f"{name} {law_words(law)}" for name, law in pauses if law is not None]
+    return ", ".join([press, *told, *([] if places is None else [_from(places)])])
+
+
+def _from(places: int | frozenset[str]) -> str:
+    if isinstance(places, int):
+        return f"from {counted(places, 'place')}"
+    return f"from place{'s' if len(places) > 1 else ''} {', '.join(sorted(places))}"
 
 
 def law_words(law: Law) -> str:

@@ -307,10 +307,9 @@ async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
     return verdict_of(result)
 
 
-async def _finished(result: object) -> None:
-    """Wait for what an async `setup` or `teardown` gave."""
-    if inspect.isawaitable(result):
-        await result
+async def _finished(result: Any) -> Any:
+    """Return what a method returned, plain or async."""
+    return await result if inspect.isawaitable(result) else result
 
 
 def results(

@@ -7,8 +7,9 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pileup import stats
 from pileup.fleet import Fleet, Order, Work
@@ -35,6 +36,7 @@ from pileup.run.control.hold import Steering
 from pileup.run.delay import draw
 from pileup.run.once import OncePerRun
 from pileup.run.places.changed_globals import remark_on
+from pileup.run.places.joined import joined, split, united
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.places.replay_starts import replayed
 from pileup.run.safety.boundary import inside_of
@@ -72,6 +74,8 @@ class CaseRun:
         self._ended = ended
         self._output: Output = live.folder.output(case.name)
         self._program: Program | None = None
+        """Of a native test, those of all places joined."""
+        self._programs: list[Program] = []
         """What a native test does, be it the engine that does it or another client."""
         self._limit = case.test.timeout
         """What an iteration may take, ns; in the engine an operation of a program."""
@@ -119,7 +123,7 @@ class CaseRun:
             return
         passed = self._known.outcome is PASSED
         wanted = {"always": True, "passed": passed, "never": False}[self.case.test.cleanup]
-        program = self._asked("cleanup", self._make(0).cleanup) if wanted and self._target else None
+        program = self._of_all_places("cleanup") if wanted and self._target else None
         problem = self._remove(program) if program else self._keep()
         state = ("removed" if program else "kept") if not problem else "left"
         told = {"own": self._entry.own, "problem": problem}
@@ -175,7 +179,7 @@ class CaseRun:
             return FAILED, f"set-up failed: {problem}"
         test = self._make(0)
         work = self._work(test)
-        preparation, removal = self._asked("prepare", test.prepare), self._asked("cleanup", test.cleanup)
+        preparation, removal = self._of_all_places("prepare"), self._of_all_places("cleanup")
         self._leaves, self._waits = test.leaves, test.waits
         engine = "native" if work.program is not None else "python"
         self._live.book.change(self.case, lambda entry: replace(entry, engine=engine))
@@ -357,6 +361,7 @@ class CaseRun:
             starts,
             stamp=self._stamp(),
             shared=self._shared,
+            places=self.case.test.places,
         )
 
     def _stamp(self) -> str:
@@ -389,14 +394,26 @@ class CaseRun:
     def _work(self, test: Test) -> Work:
         if not test.native():
             return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
-        self._program = self._asked("program", lambda: instances.program_of(test, self.case.test))
+        self._programs = [
+            self._asked("program", partial(instances.program_of, each, self.case.test)) for each in self._tests()
+        ]
+        self._program = joined(self._programs)
         return self._work_with(self._program)
 
+    def _tests(self) -> list[Test]:
+        """Return the test as each place has it, the first alone where they are alike."""
+        return [self._make(0, place) for place in instances.places_that_differ(self._live.plan, self.case)]
+
+    def _of_all_places(self, name: Literal["prepare", "cleanup"]) -> Program | None:
+        """Return what makes ready, or removes, what the test makes at any place."""
+        return united(self._asked(name, getattr(each, name)) for each in self._tests())
+
     def _work_with(self, program: Program) -> Work:
-        """Return the work of a native test that does this program."""
+        """Return the work of a native test that does this program: those of all places joined."""
         client = client_for(program, self._target)
+        program, *others = programs = split(program, self._programs)
         if client is None:
-            return self._work_of(program)
+            return replace(self._work_of(program), by_place=programs if others else ())
         self._limit = self.case.test.timeout * operations_of(program)
         return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
@@ -420,8 +437,8 @@ class CaseRun:
         target = self._live.targets.get(name)
         return self._live.rails.guarded(target) if target else None
 
-    def _make(self, client: int) -> Test:
-        return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data)
+    def _make(self, client: int, place: int = 1) -> Test:
+        return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data, place)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
         """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""

@@ -11,12 +11,14 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pileup.model.not_covered import Uncovered
 from pileup.model.plan import Plan
 from pileup.model.suite import Suite, TestSpec
 from pileup.suite import instances, kinds, overrides
 from pileup.suite.bind import bind
+from pileup.suite.coupling import Groups, couple
 from pileup.suite.formats.reading import read_file, read_tree
-from pileup.suite.formats.tree import Mapping, where
+from pileup.suite.formats.tree import where
 from pileup.suite.plan import check_limits, make_plan
 from pileup.suite.problems import Problems, TooManyProblemsError, parts, shown
 from pileup.suite.replays import Replays
@@ -27,7 +29,7 @@ from pileup.suite.schema import suite_schema
 from pileup.suite.secrets import HIDDEN, Secrets, secret_options
 from pileup.suite.static_plugins import without_import
 from pileup.suite.unset import leave_out
-from pileup.suite.variables import Variables
+from pileup.suite.variants import Key, ScannedTrees, Variants, fill
 
 __all__ = ["digest_of", "load", "suite_schema"]
 
@@ -67,10 +69,13 @@ def _load(path: Path, values: Values[str, str], problems: Problems, records: boo
     if data is None or tree is None:
         return None
     moved = overrides.apply(tree, values, problems)
-    Variables(tree, problems).fill(tree)
-    kinds.complete(tree)
-    with nullcontext() if imports else without_import(tree):
-        return _planned(_Given(path, data, values, moved), tree, problems, Replays(path.absolute().parent, records))
+    together = couple(tree, problems)
+    scanned = fill(tree, together, values, moved, problems)
+    for each in scanned.trees:
+        kinds.complete(each.tree)
+    given = _Given(path, data, values, moved, together)
+    with nullcontext() if imports else without_import(scanned.trees[0].tree):
+        return _planned(given, scanned, problems, Replays(path.absolute().parent, records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +87,30 @@ class _Given:
     values: Values[str, str]
     moved: Collection[str]
     """Targets that a url which was set keeps from being launched."""
+    together: Groups
+    """Axes of the scan that are varied together."""
 
 
-def _planned(given: _Given, tree: Mapping, problems: Problems, replays: Replays) -> Plan | None:
+def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: Replays) -> Plan | None:
     folder = given.path.absolute().parent
-    unset = leave_out(tree, given.moved, folder)
-    draft = bind(tree, problems)
-    check(draft, folder, problems, replays)
-    if problems or draft.suite is None:
+    unset: tuple[Uncovered, ...] = ()
+    suites: dict[Key, Suite] = {}
+    for each in scanned.trees:
+        unset = leave_out(each.tree, given.moved, folder)
+        draft = bind(each.tree, problems)
+        draft.together, draft.varied = given.together, scanned.uses
+        check(draft, folder, problems, replays)
+        if draft.suite is not None:
+            suites[each.key] = draft.suite
+    if problems or not suites:
         return None
+    tree = scanned.trees[0].tree
     secrets = Secrets(tree, secret_options(tree, folder))
-    for at in secrets.scanned:
+    for at in (*secrets.scanned, *secrets.places_of(scanned.names)):
         problems.add(at, "a secret is a value of a scan, and the points of a scan are in the record", SCANNED)
-    suite = _complete(draft.suite, folder, secrets)
-    lost = (*uncovered(suite, folder, given.moved), *unset)
+    variants = Variants(scanned.names, {key: _complete(each, folder, secrets) for key, each in suites.items()})
+    suite = next(iter(variants.suites.values()))
+    lost = (*uncovered(suite, folder, given.moved), *unset, *scanned.uncovered)
     for place, name, why in blind(suite, lost):
         told = f"the load of test {shown(name)} is steered by what is not there"
         problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
@@ -109,10 +124,13 @@ def _planned(given: _Given, tree: Mapping, problems: Problems, replays: Replays)
         _digest(given.data, given.values),
         str(folder),
         secrets.hide_values(given.values),
+        together=tuple(
+            group for names in given.together if (group := tuple(each for each in names if each in suite.scan))
+        ),
         uncovered=lost,
     )
     try:
-        plan = make_plan(empty, replays)
+        plan = make_plan(empty, replays, variants)
     except ValueError as problem:  # what no axis of the scan alone shows
         problems.add(where(tree, ("scan",), key=True), *parts(str(problem)))
         return None

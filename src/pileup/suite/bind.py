@@ -14,6 +14,7 @@ from pileup.model.criterion import CriterionSpec
 from pileup.model.law import Law
 from pileup.model.report_spec import ReportSpec
 from pileup.model.suite import NOT_YET, MonitorSpec, Suite, TargetSpec, TestSpec
+from pileup.suite.coupling import Groups
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, model_in, report
 from pileup.suite.problems import START, Position, Problems, near, shown
@@ -43,6 +44,10 @@ class Draft:
     monitors: list[BoundPart[MonitorSpec]] = field(default_factory=list)
     reports: list[BoundPart[ReportSpec]] = field(default_factory=list)
     criteria: list[BoundPart[CriterionSpec]] = field(default_factory=list)
+    together: Groups = ()
+    """Axes of the scan that are varied together."""
+    varied: frozenset[str] = frozenset()
+    """Names of tests that differ by the variables of the scan; `options` for those of the suite."""
 
     def names(self, word: str) -> list[str]:
         """Return the names that the file gives under `targets` or `tests`, whether those are right or not."""

@@ -10,9 +10,11 @@ from pydantic import ValidationError
 
 from pileup.model.plan import WHOLE, Case
 from pileup.model.suite import Suite, TestSpec
+from pileup.suite.coupling import Groups
 from pileup.suite.order import order
 from pileup.suite.problem_texts import first_words
 from pileup.suite.scan import Axis, axes_of, points_of, settings_at, test_at, text_of, visits
+from pileup.suite.variants import Variants
 
 OptionsOf = Callable[[TestSpec], set[str]]
 
@@ -40,13 +42,20 @@ class _Made:
 
 
 class Expansion:
-    """Makes the cases of a suite. `options_of` tells which options a test has."""
+    """Makes the cases of a suite. `options_of` tells which options a test has.
 
-    def __init__(self, suite: Suite, options_of: OptionsOf) -> None:
+    `together` are axes that are varied together, `variants` the suite at the values of scanned variables.
+    """
+
+    def __init__(
+        self, suite: Suite, options_of: OptionsOf, together: Groups = (), variants: Variants | None = None
+    ) -> None:
         self._suite = suite
+        self._variants = variants or Variants()
+        self._launched = sorted(self._variants.launch_settings())
         self._options = {test.name: options_of(test) for test in suite.tests}
         self._axes: list[Axis] = axes_of(suite)
-        self._points = points_of(self._axes)
+        self._points = points_of(self._axes, together)
         self._tests = {test.name: _scoped(test, suite) for test in suite.tests}
         self._order = order({name: test.after for name, test in self._tests.items()})
         self._cases: list[Case] = []
@@ -106,14 +115,18 @@ class Expansion:
         number = len(self._cases) + 1
         if visit is None:
             label = name + _suffix(loop)
+            if any(self._of(each, name) != test for each in self._variants.suites.values()):
+                what = f"the variables of the scan change test {name!r}, which is done once for all points"
+                raise ValueError(f"{what}; expected `scope: point` or `scope: case`")
             return Case(number, label, test, tuple(sorted(needed)), loop=loop)
         point = self._points[visit.point]
         words = {axis: text_of(value) for axis, value in point.items()}
         shown = ",".join(f"{axis}={value}" for axis, value in words.items())
         repeat = f"#{visit.repeat}" if self._suite.repeat > 1 and test.scope == "case" else ""
         label = name + (f"[{shown}]" if shown else "") + repeat + _suffix(loop)
+        variant = self._variants.at(words, self._suite)
         try:
-            at_point = test_at(test, self._axes, point, self._options[name])
+            at_point = test_at(self._of(variant, name), self._axes, point, self._options[name])
         except ValidationError as problem:
             raise ValueError(f"{label}: {first_words(problem)}") from problem
         return Case(
@@ -125,8 +138,29 @@ class Expansion:
             repeat=visit.repeat,
             visit=visit.number,
             point=words,
-            settings=settings_at(self._axes, point),
+            settings=settings_at(self._axes, point, self._launch(variant)),
         )
+
+    def _launch(self, variant: Suite) -> Iterator[tuple[str, str, object]]:
+        """Yield target, setting and value of what of `launch` follows from variables."""
+        for target, word in self._launched:
+            yield target, word, (variant.targets[target].launch or {})[word]
+
+    def _of(self, variant: Suite, name: str) -> TestSpec:
+        """Return a test of a variant, with what of that suite itself differs: options and environment."""
+        if variant is self._suite:
+            return self._tests[name]
+        test = _scoped(variant.test(name), variant)
+        options = {
+            word: value
+            for word, value in variant.options.items()
+            if word in self._options[name] and value != self._suite.options.get(word)
+        }
+        if options:
+            test = test.model_copy(update={"options": {**options, **test.options}})
+        if test.environment is None and variant.environment != self._suite.environment:
+            test = test.model_copy(update={"environment": variant.environment})
+        return test
 
     def _matching(self, name: str, visit: _Visit | None, made: _Made) -> Iterator[int]:
         """Yield the cases of a test that a case of this visit means: those of its point and repeat, else all."""

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pileup.model.by_place import at_place, values_by_place
 from pileup.model.plan import Case, Plan
 from pileup.model.program import Program, Step
 from pileup.model.report_spec import ReportSpec
@@ -110,16 +111,21 @@ def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 def make_test(
-    plan: Plan, case: Case, target_of: Callable[[str], Target | None], client: int, shared: SharedData | None = None
+    plan: Plan,
+    case: Case,
+    target_of: Callable[[str], Target | None],
+    client: int,
+    shared: SharedData | None = None,
+    place: int = 1,
 ) -> Test:
-    """Return the test of a case for one client; `target_of` returns a target of the suite as a test is to use it.
+    """Return the test of a case for one client at a place of the fleet, numbered from 1.
 
-    `shared` is what its `begin_run` returned.
+    `target_of` returns a target of the suite as a test is to use it, `shared` is what its `begin_run` returned.
 
     Raises PluginError, or ValueError for options that do not fit.
     """
     cls = class_of_test(case.test.use, Path(plan.folder))
-    options = merged_options(cls, plan.suite.options, case.test.options)
+    options = at_place(merged_options(cls, plan.suite.options, case.test.options), place)
     compared = any(case.test.name in names for names in plan.suite.equivalent)
     name = case.test.target
     context = context_of(plan.folder, plan.suite.seed, case.test, client, compared)
@@ -147,6 +153,14 @@ def _aimed_step(step: Step, targets: Mapping[str, str]) -> Step:
     to = step.destination
     name = targets.get(to.target) if to is not None else None
     return step if to is None or name is None else replace(step, destination=replace(to, target=name))
+
+
+def places_that_differ(plan: Plan, case: Case) -> range:
+    """Return the places, from 1, at which the options of a case may differ: the first alone where they do not."""
+    cls = class_of_test(case.test.use, Path(plan.folder))
+    options = merged_options(cls, plan.suite.options, case.test.options)
+    several = any(len(values_by_place(value)) > 1 for value in options.values())
+    return range(1, (len(plan.suite.places.names) if several else 1) + 1)
 
 
 def make_target(plan: Plan, name: str, url: str) -> Target:

@@ -21,16 +21,21 @@ from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import first_words
 from pileup.suite.problems import Problems
 from pileup.suite.replays import Replays
+from pileup.suite.variants import Variants
 
 
-def make_plan(empty: Plan, replays: Replays) -> Plan:
-    """Return a plan with its cases; the suite in it was found right.
+def make_plan(empty: Plan, replays: Replays, variants: Variants) -> Plan:
+    """Return a plan with its cases; the suite in it was found right, and so were its `variants`.
 
     Raises ValueError when the options of a test do not go together at some point of the scan, or a record has nothing
     to replay there.
     """
     folder = Path(empty.folder)
-    expansion = Expansion(empty.suite, lambda test: set(declared(instances.class_of_test(test.use, folder))))
+
+    def options_of(test: TestSpec) -> set[str]:
+        return set(declared(instances.class_of_test(test.use, folder)))
+
+    expansion = Expansion(empty.suite, options_of, empty.together, variants)
     cases: list[Case] = []
     for case in expansion.cases():
         cases.append(_bounded(empty, instances.in_order(case, folder), replays))
@@ -43,15 +48,19 @@ def make_plan(empty: Plan, replays: Replays) -> Plan:
 def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     try:
         replay = replays.of(case.load)
-        test = instances.make_test(plan, case, lambda name: None, 0)
+        differing = instances.places_that_differ(plan, case)
+        tests = [instances.make_test(plan, case, lambda name: None, 0, None, place) for place in differing]
     except RecordError as problem:
         raise ValueError(f"{case.name}: {problem}") from problem
     except ValueError as problem:
         told = first_words(problem) if isinstance(problem, ValidationError) else str(problem)
         raise ValueError(f"{case.name}: {told}") from problem
     number = replay.count if replay else case.load.iterations
-    operations, size = (None, None) if number is None else test.bounds(number)
-    most = longest(case.test, plan.suite, patience(test), replay)
+    bounds = [(None, None) if number is None else test.bounds(number) for test in tests]
+    operations, size = (
+        None if None in each else max(filter(None, each), default=0) for each in zip(*bounds, strict=True)
+    )
+    most = longest(case.test, plan.suite, max(map(patience, tests)), replay)
     return replace(case, longest=most, operations=operations, bytes=size, replay=replay)
 
 

@@ -43,7 +43,7 @@ BOUNDS = {
 }
 NAME_PATTERN = next(each.pattern for each in get_args(Name) if hasattr(each, "pattern"))
 NAME_RULE = "a name: letters, digits, _ and -, beginning with a letter or _, at most 64"
-AXIS_RULE = "names joined by dots, e.g. se.threads, copy.buffer or copy.load.clients"
+AXIS_RULE = "a variable, or names joined by dots, e.g. se.threads, copy.buffer or copy.load.clients"
 
 
 def report(

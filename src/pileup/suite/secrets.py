@@ -17,7 +17,8 @@ from pydantic import BaseModel, SecretStr
 from pileup.model.surroundings import DISCOVER
 from pileup.plugin.options import declared
 from pileup.suite import instances
-from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, walk
+from pileup.suite.formats.tree import Mapping, Node, Path, Scalar, Sequence, child, walk, where
+from pileup.suite.problems import Position
 
 HIDDEN = "(secret)"
 SUFFIXES = (
@@ -39,7 +40,7 @@ class Secrets:
     """
 
     def __init__(self, tree: Mapping, typed: frozenset[str] = frozenset()) -> None:
-        self._typed = typed
+        self._tree, self._typed = tree, typed
         known = [(path, scalar) for path, scalar in walk(tree) if self._is_secret(path) and not _open(scalar)]
         found = [scalar for path, scalar in known if not _in_place(path)]
         names = {name for scalar in found for name in scalar.variables}
@@ -52,6 +53,12 @@ class Secrets:
         self._spans = sorted(spans - {(0, 0)}, reverse=True)
         texts = sorted({scalar.text for scalar in found if len(scalar.text) >= SHORTEST}, key=len, reverse=True)
         self._texts = [re.compile("".join(IN_XML.get(sign, re.escape(sign)) for sign in text)) for text in texts]
+
+    def places_of(self, names: Iterable[str]) -> Iterator[Position]:
+        """Yield where those of some variables of the scan are named that secrets are made from."""
+        for name in names:
+            if name in self.variables:
+                yield where(self._tree, ("scan", name), key=True)
 
     def hide(self, text: str) -> str:
         """Return the file's text with every secret replaced."""

@@ -44,3 +44,17 @@ def test_a_load_in_words(load: dict[str, object], words: str) -> None:
 )
 def test_a_law_in_words(law: dict[str, object], words: str) -> None:
     assert law_words(Law.model_validate(law)) == words
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        (None, "once"),
+        (1, "once, from 1 place"),
+        (3, "once, from 3 places"),
+        (frozenset({"2"}), "once, from place 2"),
+        (frozenset({"node2", "1"}), "once, from places 1, node2"),
+    ],
+)
+def test_places_that_press_it_are_told(places: int | frozenset[str] | None, words: str) -> None:
+    assert load_words(Load(), places) == words

@@ -101,11 +101,12 @@ def write(base, told, tables, samples=(), frames=()):
     return folder
 
 
-def scan(base, duration, repeats=3, axes=AXES, failed=lambda point, repeat: 0, **fields):
-    """Make a run of a scan; `duration(point, repeat)` in ns. Points interleaved, 5 s apart."""
+def scan(base, duration, repeats=3, axes=AXES, failed=lambda point, repeat: 0, *, grid=None, **fields):
+    """Make a run of a scan; `duration(point, repeat)` in ns. Points interleaved, 5 s apart; `grid`: these points."""
     cases, tables, samples = [], [], []
+    grid = grid or points_of(axes)
     for repeat in range(1, repeats + 1):
-        for point in points_of(axes):
+        for point in grid:
             number = len(cases) + 1
             begin = START + number * 5 * SECOND
             label = ",".join(f"{axis}={value}" for axis, value in point.items())
@@ -117,4 +118,4 @@ def scan(base, duration, repeats=3, axes=AXES, failed=lambda point, repeat: 0, *
             samples += [SampleRow(begin + at * SECOND, "node", "h", Sample("load1", level, "", "")) for at in range(4)]
             rest = Sample("time_to_idle", level / 4, "s", f"visit={number - 1}")
             samples.append(SampleRow(begin + LONG + SECOND // 2, "cooldown", "", rest))
-    return write(base, info(cases, axes, **fields), tables, samples)
+    return write(base, info(cases, axes, points=grid, **fields), tables, samples)

@@ -73,8 +73,13 @@ def _equivalences(results: RunResults) -> Table:
     return Table("equivalences", columns, (row for each in results.equivalences for row in rows(each)))
 
 
-def _axes(results: RunResults) -> list[str]:
-    return list(results.points[0].values) if results.points else []
+def _axes(results: RunResults, others: Iterable[str]) -> dict[str, str]:
+    """Return the axes of the scan with their columns; `point.NAME` where another has its name (case does not count)."""
+    taken, found = {each.lower() for each in others}, {}
+    for axis in results.points[0].values if results.points else ():
+        found[axis] = f"point.{axis}" if axis.lower() in taken else axis
+        taken.add(found[axis].lower())
+    return found
 
 
 def _interval(figure: Figure | None) -> Row:
@@ -90,10 +95,11 @@ def _with_ends(*names: str) -> dict[str, str]:
 
 
 def _cases(results: RunResults) -> Table:
-    axes = _axes(results)
     texts = dict.fromkeys(("name", "test", "use", "target", "load", "outcome", "reason", "notes"), TEXT)
     columns = {"id": WHOLE, **texts, "started": WHOLE, "ended": WHOLE, "repeat": WHOLE, "loop": WHOLE, "visit": WHOLE}
-    columns |= {"role": YES, "stdout": TEXT, "stderr": TEXT} | dict.fromkeys(axes, TEXT)
+    columns |= {"role": YES, "stdout": TEXT, "stderr": TEXT}
+    axes = _axes(results, columns)
+    columns |= dict.fromkeys(axes.values(), TEXT)
 
     def row(case: CaseResult) -> Row:
         told = (case.id, case.name, case.test, case.use, case.target, case.load, str(case.outcome), case.reason)
@@ -235,8 +241,9 @@ def _gap(found: Difference | None) -> Row:
 
 
 def _points(results: RunResults) -> Table:
-    axes = _axes(results)
-    columns = {**COMPARED, "point": TEXT, **dict.fromkeys(axes, TEXT), **_with_ends("mean"), "repeats": WHOLE}
+    figures = {**_with_ends("mean"), "repeats": WHOLE}
+    axes = _axes(results, {**COMPARED, "point": TEXT, **figures})
+    columns = {**COMPARED, "point": TEXT, **dict.fromkeys(axes.values(), TEXT), **figures}
     named = {point.number: point for point in results.points}
     rows = (
         (

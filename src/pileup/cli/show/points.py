@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pileup.model.results import Comparison, Difference, Figure, Point, RunResults
+from pileup.model.results import SIDE_BY_SIDE, Comparison, Difference, Figure, Point, RunResults
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,13 +77,17 @@ def _table(results: RunResults, comparison: Comparison) -> Table:
 
 
 def _named(points: Iterable[Point]) -> tuple[str, dict[int, str]]:
-    """Return a title and the name of each point by its number; where there is one axis, its values are enough."""
+    """Return a title and the name of each point by its number; where there is one axis, its values are enough.
+
+    Axes that are varied together are one.
+    """
     known = {point.number: point for point in points}
-    axes = {axis for point in known.values() for axis in point.values}
-    if len(axes) != 1 or not all(point.values for point in known.values()):
+    axes = {axis for point in known.values() for axis in point.factors}
+    if len(axes) != 1 or not all(point.factors for point in known.values()):
         return "Point", {number: point.name for number, point in known.items()}
     axis = axes.pop()
-    return axis.rpartition(".")[2], {number: point.values[axis] for number, point in known.items()}
+    words = SIDE_BY_SIDE.join(part.rpartition(".")[2] for part in axis.split(SIDE_BY_SIDE))
+    return words, {number: point.factors[axis] for number, point in known.items()}
 
 
 def _points(names: dict[int, str], comparison: Comparison) -> Iterator[Row]:

@@ -34,6 +34,8 @@ class Agent(Builder):
     def __init__(self, message: Message, content: Any) -> None:
         plan: Plan
         plan, self._urls, files = content
+        self._position = message.number("position") if message["table"] else 1
+        """In its fleet; what only samples monitors is no place of one."""
         self._scratch = Path(tempfile.mkdtemp(prefix="pileup-place-")) if message["far"] else None
         if self._scratch is not None:
             folder = _unpack(self._scratch, files)
@@ -47,14 +49,14 @@ class Agent(Builder):
     def test(self, case: int, shared: str) -> Callable[[int], Test]:
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
         plan, chosen, data = self._plan, self._plan.case(case), from_text(shared)
-        targets = {name: self._target(name) for name in chosen.test.aims}
-        test = instances.make_test(plan, chosen, targets.get, 0, data)
+        targets, here = {name: self._target(name) for name in chosen.test.aims}, self._position
+        test = instances.make_test(plan, chosen, targets.get, 0, data, here)
         if test.native():
             program = instances.program_of(test, chosen.test)
             if (client := client_for(program, test.target)) is not None:
                 load = prepared_writes(plan, chosen, program).load or program
                 return interpreted(plan, chosen, load, client, self._target)
-        return lambda client: instances.make_test(plan, chosen, targets.get, client, data)
+        return lambda client: instances.make_test(plan, chosen, targets.get, client, data, here)
 
     def _target(self, name: str) -> Target | None:
         if name not in self._urls:

@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pileup.model.manifest import Manifest
-from pileup.model.results import CaseResult, Comparison, Difference, Effect, Figure, OperationResult, Point, PointFigure
+from pileup.model.results import (
+    CaseResult,
+    Comparison,
+    Difference,
+    Effect,
+    Figure,
+    OperationResult,
+    Point,
+    PointFigure,
+)
 from pileup.stats.frames.distribution import TOO_FEW
 from pileup.stats.intervals import paired
 
@@ -66,7 +75,7 @@ class Row:
 
 def points(run: Manifest) -> tuple[Point, ...]:
     """Return the points of the scan of a run (run.json), in its order; none without a scan."""
-    return tuple(Point(number, name_of(values), dict(values)) for number, values in enumerate(run.points))
+    return tuple(Point(number, name_of(values), dict(values), run.together) for number, values in enumerate(run.points))
 
 
 def name_of(values: Mapping[str, str]) -> str:
@@ -215,15 +224,18 @@ def effects(
 ) -> Iterable[Effect]:
     """Yield the main effects of all axes with several values; nothing where less than two axes have them.
 
+    Axes that are varied together are one.
+
     A repeat counts only where it has every point: means over different combinations are not alike.
     """
-    named = list(found[0].values) if found else []
-    axes = {axis: list(dict.fromkeys(point.values[axis] for point in found)) for axis in named}
+    named = list(found[0].factors) if found else []
+    factors = {point.number: point.factors for point in found}
+    axes = {axis: list(dict.fromkeys(each[axis] for each in factors.values())) for axis in named}
     several = {axis: values for axis, values in axes.items() if len(values) > 1}
     if len(several) < 2:
         return
     for axis, values in several.items():
-        mine = [[point.number for point in found if point.values[axis] == value] for value in values]
+        mine = [[number for number, each in factors.items() if each[axis] == value] for value in values]
         levels = [_averaged(rows, numbers) for numbers in mine]
         gaps: list[Difference | None] = [None, *differences(levels, dimension)]
         for value, level, gap in zip(values, levels, gaps, strict=True):

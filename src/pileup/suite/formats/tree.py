@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pileup.suite.problems import Position
 
@@ -53,6 +53,21 @@ class Mapping:
 
 Node = Scalar | Sequence | Mapping
 Path = tuple[str | int, ...]
+
+
+def copied(node: Mapping) -> Mapping:
+    """Return a copy of a tree; positions are shared."""
+    return Mapping({key: _copied(value) for key, value in node.entries.items()}, node.at, dict(node.keys))
+
+
+def _copied(node: Node) -> Node:
+    match node:
+        case Scalar():
+            return replace(node)
+        case Sequence():
+            return Sequence([_copied(item) for item in node.items], node.at)
+        case Mapping():
+            return copied(node)
 
 
 def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from pileup.model.suite import TOGETHER
 from pileup.suite.formats.shapes import ENTRY, ITEM, SUITE, Shape
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.formats.xml_text import FORBIDDEN, NAME, escape, fold, quote
@@ -96,7 +97,7 @@ class _Writer:
         elif word in STRAIGHT and part.free and isinstance(node, Mapping) and node.entries:
             for key, item in node.entries.items():
                 yield self._named(part, key, node.keys[key], item, depth)
-        elif self._is_name(shape, word) and shape.word != "scan":
+        elif self._is_name(shape, word) and (shape.word != "scan" or word == TOGETHER):
             yield self._element(word, [], node, part, depth)
         else:
             yield self._named(shape, word, at, node, depth)

@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pileup.model.by_place import BY_PLACE
 from pileup.model.errors import PluginError
 from pileup.plugin.options import declared, options_model
 from pileup.plugin.registry import user_mistake
 from pileup.suite.bind import plain
-from pileup.suite.formats.tree import Mapping, where
+from pileup.suite.formats.tree import Mapping, Node, Sequence, child, kind_of, where
 from pileup.suite.problem_texts import report
 from pileup.suite.problems import Position, Problems, near, parts, shown
 
@@ -60,6 +61,29 @@ class Plugins:
             self._mistake(cls, problem, options.at)
             return False
         return not unknown
+
+    def check_test_options(self, cls: type, options: Mapping, missing_at: Position) -> list[Mapping]:
+        """Check the options of a test as each place of a fleet has them; return them, none when some are wrong."""
+        known = self._at_places(options)
+        right = [self.check_options(cls, each, missing_at) for each in known]
+        return known if all(right) else []
+
+    def _at_places(self, options: Mapping) -> list[Mapping]:
+        """Return the options with the values of each place in the stead of `by_place`."""
+        lists: dict[str, list[Node]] = {}
+        for name, node in options.entries.items():
+            values = child(node, BY_PLACE)
+            if values is None or not isinstance(node, Mapping) or len(node.entries) > 1:
+                continue
+            if isinstance(values, Sequence) and values.items:
+                lists[name] = values.items
+            else:
+                told = "empty" if isinstance(values, Sequence) else kind_of(values)
+                self.problems.add(values.at, f"`{BY_PLACE}` is {told}", "a list with the value of each place")
+                self.problems.spoil(node.at)
+        count = max(map(len, lists.values()), default=1)
+        values_at = ({name: each[place % len(each)] for name, each in lists.items()} for place in range(count))
+        return [Mapping({**options.entries, **values}, options.at, options.keys) for values in values_at]
 
     def attempt(
         self, cls: type, act: Callable[[], object], node: Mapping, word: str = "", model: type[BaseModel] | None = None

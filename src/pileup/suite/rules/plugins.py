@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from pileup.model.own_waits import OWN_WAITS
@@ -16,6 +17,7 @@ from pileup.suite.problems import Problems, near, shown
 from pileup.suite.rules.attached import is_attached
 from pileup.suite.rules.plugin_options import Plugins
 from pileup.suite.rules.reports import check_reports
+from pileup.suite.rules.scanned_words import check_places
 from pileup.suite.rules.scans import ScanRules
 from pileup.suite.rules.targets import TargetRules
 
@@ -51,26 +53,27 @@ class PluginRules:
     def _check_test(self, test: BoundPart[TestSpec]) -> None:
         cls = self._plugins.find(instances.class_of_test, test.spec.use, test.node, "use")
         self._targets.check_target_of(test, cls)
+        check_places(test, self._draft, self._plugins.problems)
         if cls is None:
             self._complete = False
             return
         self._known.update(declared(cls))
-        options = self._merged(test, cls)
-        if self._plugins.check_options(cls, options, test.node.at):
-            seed = self._draft.suite.seed if self._draft.suite else 1
-            context = instances.context_of(str(self._plugins.folder), seed, test.spec)
+        for options in self._plugins.check_test_options(cls, self._merged(test, cls), test.node.at):
+            self._plugins.attempt(cls, partial(self._make, test, cls, options), options)
 
-            def make() -> None:
-                made = cls(None, context, **plain(options))
-                made.bounds(1)
-                self._targets.check_steps(test, made)
-                self._note_operations(test, made)
-
-            self._plugins.attempt(cls, make, options)
+    def _make(self, test: BoundPart[TestSpec], cls: type[Test], options: Mapping) -> None:
+        """Make the test of some place once, so that it says what is wrong."""
+        seed = self._draft.suite.seed if self._draft.suite else 1
+        context = instances.context_of(str(self._plugins.folder), seed, test.spec)
+        made = cls(None, context, **plain(options))
+        made.bounds(1)
+        self._targets.check_steps(test, made)
+        self._note_operations(test, made)
 
     def _note_operations(self, test: BoundPart[TestSpec], made: Test) -> None:
         scanned = {axis.rpartition(".")[0] for axis in (self._draft.suite.scan if self._draft.suite else ())}
         steered = test.spec.load.steered_by  # has numbers of what is held or found, beside its operations
+        scanned |= self._draft.varied
         if made.native() and not steered and not scanned & {test.spec.name, "options"}:
             try:
                 steps = made.program().steps

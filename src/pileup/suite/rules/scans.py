@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import partial
 
@@ -9,18 +10,34 @@ from pydantic import ValidationError
 
 from pileup.model.criterion import CriterionSpec
 from pileup.model.loads.load import Load
-from pileup.model.suite import TargetSpec, TestSpec
+from pileup.model.suite import TOGETHER, TargetSpec, TestSpec
 from pileup.model.units import counted
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.bind import BoundPart, Draft, plain
 from pileup.suite.formats.tree import Mapping, Node, Scalar, Sequence
 from pileup.suite.problem_texts import fields_of, report
-from pileup.suite.problems import Problems, near, shown
+from pileup.suite.problems import Position, Problems, near, shown
 from pileup.suite.rules.plugin_options import Plugins
-from pileup.suite.scan import AXIS_PATTERN, COMMON, MOST_CASES, Axis, aims, axis_of, text_of
+from pileup.suite.rules.scanned_words import check_words
+from pileup.suite.scan import (
+    AXIS_PATTERN,
+    COMMON,
+    ENVIRONMENT,
+    MOST_CASES,
+    PLACES,
+    Axis,
+    aims,
+    axis_of,
+    factors_of,
+    text_of,
+)
 
-NAMING = "TARGET.setting, TEST.option, TEST.load.word, TEST.target or options.option"
+NAMING = (
+    "TARGET.setting, TEST.option, TEST.load.word, TEST.target, TEST.places, options.option, `places`, `environment` or "
+    "a variable"
+)
+ALONE = "a variable of the suite, `places`, `environment`, or names joined by dots, e.g. se.threads"
 
 
 class ScanRules:
@@ -35,33 +52,58 @@ class ScanRules:
         node = draft.tree.entries.get("scan")
         self._node = node if isinstance(node, Mapping) else Mapping({}, draft.tree.at)
         self._axes: dict[str, Axis] = {}
+        self._coupled = {name for names in draft.together for name in names}
 
     def check(self) -> None:
         """Add every problem of the scan, and of what speaks of its points."""
         for name, node in self._node.entries.items():
             if isinstance(node, Sequence):
                 self._check_axis(name, node)
+        self._check_rows()
         self._check_number()
         for criterion in self._draft.criteria:
             self._check_at(criterion)
 
     def _check_axis(self, name: str, node: Sequence) -> None:
         tests, targets = set(self._draft.names("tests")), set(self._draft.names("targets"))
-        axis = axis_of(name, tuple(plain(item) for item in node.items), tests, targets)
+        variables = self._draft.names("variables")
+        axis = axis_of(name, tuple(plain(item) for item in node.items), tests, targets, variables)
         self._axes[name] = axis
         at = self._node.keys.get(name, node.at)
         if axis.kind == "unknown" and not re.match(AXIS_PATTERN, name):
             return  # told where the schema is checked
         if axis.kind == "unknown":
-            owners = sorted(tests | targets | {COMMON})
-            owner = name.partition(".")[0]
-            told = f"a scan over {shown(name)}, which is nothing of this suite"
-            self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
+            self._tell_unknown(axis, at, sorted(tests | targets | {COMMON}), [*variables, PLACES, ENVIRONMENT])
             return
+        if axis.kind in (PLACES, ENVIRONMENT) and name in variables:
+            told = f"{shown(name)} is a variable and what the scan varies by that name"
+            self._problems.add(at, told, "another name for the variable")
         texts = [text_of(value) for value in axis.values]
-        for place, item in enumerate(node.items):
+        for place, item in enumerate(node.items if name not in self._coupled else ()):
             if texts[place] in texts[:place]:
                 self._problems.add(item.at, f"{shown(texts[place])} stands twice in a scan", "values that differ")
+        self._check_values(axis, node)
+
+    def _tell_unknown(self, axis: Axis, at: Position, owners: list[str], alone: list[str]) -> None:
+        owner, dot, word = axis.name.partition(".")
+        told = f"a scan over {shown(axis.name)}, which is nothing of this suite"
+        if not dot:
+            self._problems.add(at, told, near(axis.name, alone, ALONE))
+        elif word.partition(".")[0] == "path" and owner in self._draft.names("targets"):
+            self._problems.add(at, f"`path` is reserved: not yet built ({shown(axis.name)})", "the suite without it")
+        else:
+            self._problems.add(at, told, near(owner, owners, NAMING) if owner not in owners else NAMING)
+
+    def _check_scope(self, axis: Axis) -> None:
+        """Refuse to vary what is done once for all points."""
+        test = self._tests.get(axis.owner)
+        if test is not None and axis.kind != "setting" and test.spec.scope == "run" and not test.spec.with_:
+            at = self._node.keys[axis.name]
+            told = f"a scan over {shown(axis.name)}, and test {shown(axis.owner)} is done once for all points"
+            self._problems.add(at, told, "`scope: point` or `scope: case` for it")
+
+    def _check_values(self, axis: Axis, node: Sequence) -> None:
+        self._check_scope(axis)
         if axis.kind == "setting":
             self._check_setting(axis, node)
         elif axis.kind == "load":
@@ -70,8 +112,20 @@ class ScanRules:
             self._check_target(axis, node)
         elif axis.kind == "option":
             self._check_option(axis, node, self._tests.get(axis.owner))
-        else:
+        elif axis.kind == "common":
             self._check_common(axis, node)
+        elif axis.kind in (PLACES, ENVIRONMENT):
+            check_words(axis, node, self._node.keys.get(axis.name, node.at), self._draft, self._plugins)
+
+    def _check_rows(self) -> None:
+        """Find rows of `together` that say the same as one before."""
+        for names in self._draft.together:
+            nodes = [node for name in names if isinstance(node := self._node.entries.get(name), Sequence)]
+            rows = list(zip(*([text_of(plain(item)) for item in node.items] for node in nodes), strict=False))
+            for number, row in enumerate(rows):
+                if row in rows[:number]:
+                    told = f"a row of `{TOGETHER}` says what one before it says"
+                    self._problems.add(nodes[0].items[number].at, told, "rows that differ")
 
     def _check_target(self, axis: Axis, node: Sequence) -> None:
         names = self._draft.names("targets")
@@ -110,7 +164,7 @@ class ScanRules:
         for item in node.items:
             entries = instances.merged_options(cls, dict(self._common.entries), {**own, axis.word: item})
             keys = {**self._common.keys, **(given.keys if isinstance(given, Mapping) else {}), axis.word: item.at}
-            if not self._plugins.check_options(cls, Mapping(entries, item.at, keys), item.at):
+            if not self._plugins.check_test_options(cls, Mapping(entries, item.at, keys), item.at):
                 return
 
     def _check_load(self, axis: Axis, node: Sequence) -> None:
@@ -176,9 +230,7 @@ class ScanRules:
         suite = self._draft.suite
         if suite is None:
             return
-        points = 1
-        for node in self._node.entries.values():
-            points *= len(node.items) if isinstance(node, Sequence) else 1
+        points = math.prod(len(factor[0].values) for factor in factors_of([*self._axes.values()], self._draft.together))
         number = points * suite.repeat * suite.loop * len(suite.tests)
         if number > MOST_CASES:
             at = self._node.at if self._node.entries else self._draft.tree.at

@@ -90,6 +90,22 @@ def test_figures_quantiles_and_criteria_are_those_of_the_results(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_an_axis_of_the_name_of_a_column_has_one_of_its_own(form, tmp_path):
+    axes = {"mean": ["4", "16"], "Test": ["a"], "n": ["1"]}
+    folder = scans.scan(tmp_path / "run", lambda point, repeat: int(point["mean"]) * 10**6, axes=axes)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["export", str(folder.path), "--to", form, "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    points = [row for row in read(out / f"points.{form}") if row["metric"] == "p50"]
+    assert [(row["point.mean"], row["point.Test"], row["n"], row["test"]) for row in points] == [
+        *[("4", "a", "1", "copy"), ("16", "a", "1", "copy")]
+    ]
+    assert [float(row["mean"]) for row in points] == pytest.approx([4e6, 16e6], rel=0.01)
+    first = read(out / f"cases.{form}")[0]
+    assert (first["mean"], first["point.Test"], first["test"]) == ("4", "a", "copy")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_the_points_of_a_scan_are_tables(form, tmp_path):
     folder = scans.scan(tmp_path / "run", lambda point, repeat: (40 // int(point["se.threads"]) + repeat) * 10**6)
     told = plain(folder)

@@ -126,6 +126,18 @@ def test_points_of_one_axis_are_named_by_its_values(width):
     assert not any(line.startswith("options.target") for line in lines)
 
 
+def test_points_that_grow_together_are_named_by_all_their_values():
+    run = synthetic.scanned()
+    points = tuple(
+        replace(each, values={"n": str(each.number), "read.size": f"{each.number} GiB"}, together=(("n", "read.size"),))
+        for each in run.points
+    )
+    lines = shown(replace(run, points=points), 100).splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("copy: rate at each point"))
+    assert lines[begin + 1].startswith("n / size ")
+    assert any(line.startswith("3 / 3 GiB ") for line in lines)
+
+
 def test_one_repeat_says_too_few():
     assert "too few" in shown(synthetic.scanned(repeats=1), 100)
 

@@ -236,3 +236,44 @@ def test_cases_of_which_a_quantile_had_no_answer_are_told():
     notes = {each.metric: each.notes for each in found}
     assert notes["p90"] == ("p90 had no answer in 1 of 6 cases: these are slower than what is compared.",)
     assert notes["p50"] == ()
+
+
+def grown(tmp_path, read=None):
+    """Two repeats of two rows of `n` and `size`, crossed with two buffers; more of both takes longer by the row."""
+    axes = {"n": ["1", "2"], "copy.buffer": ["64 KiB", "1 MiB"]}
+    sizes = {"1": "1 GiB", "2": "2 GiB"}
+    grid = [{"n": point["n"], "size": sizes[point["n"]], **point} for point in scans.points_of(axes)]
+    folder = scans.scan(
+        tmp_path,
+        lambda point, repeat: (10 * int(point["n"]) + 5 * (point["copy.buffer"] == "1 MiB") + 5 * repeat) * MS,
+        axes={**axes, "size": ["1 GiB", "2 GiB"]},
+        grid=grid,
+        together=[["n", "size"]],
+    )
+    return results(folder)
+
+
+def test_axes_that_are_varied_together_are_one_factor(tmp_path):
+    found = grown(tmp_path)
+    assert [point.name for point in found.points][:2] == [
+        "n=1, size=1 GiB, copy.buffer=64 KiB",
+        "n=1, size=1 GiB, copy.buffer=1 MiB",
+    ]
+    assert found.points[3].factors == {"n / size": "2 / 2 GiB", "copy.buffer": "1 MiB"}
+    p50 = comparison(found, "p50")
+    assert [(each.axis, each.value) for each in p50.effects] == [
+        *[("n / size", "1 / 1 GiB"), ("n / size", "2 / 2 GiB")],
+        *[("copy.buffer", "64 KiB"), ("copy.buffer", "1 MiB")],
+    ]
+    effect = p50.effects[1].difference
+    assert effect.difference.value == pytest.approx(10e6, rel=0.01)
+    assert effect.difference.n == 3
+
+
+def test_differences_of_what_grows_together_are_paired(tmp_path):
+    p50 = comparison(grown(tmp_path), "p50")
+    gaps = [each.difference for each in p50.differences]
+    assert [each.value for each in gaps] == pytest.approx([5e6, 10e6, 15e6], rel=0.05)
+    assert {each.n for each in gaps} == {3}
+    for each in gaps:  # the repeats differ by 5 ms, the pairs within them do not: taken apart it were 40 ms
+        assert each.interval.high - each.interval.low < 6e6

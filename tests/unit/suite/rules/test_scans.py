@@ -113,3 +113,78 @@ def test_criteria_may_name_points(plan: Callable[..., Plan]) -> None:
     criteria = "criteria: [{id: C, says: x, check: count(press) > 1, at: [{se.threads: 4}, {se.threads: 16}]}]\n"
     made = plan(SUITE + "scan: {se.threads: [4, 16], press.load.clients: [1, 2]}\n" + criteria)
     assert made.suite.criteria[0].at == ({"se.threads": "4"}, {"se.threads": "16"})
+
+
+FLEET = SUITE + "places: processes:3\n"
+
+
+def test_places_and_environments_may_be_scanned(plan: Callable[..., Plan]) -> None:
+    made = plan(FLEET + "scan: {places: [1, 3], press.places: [[1, process 2], [3]]}\n")
+    assert [(case.test.name, case.test.places) for case in made.cases] == [
+        *[("fill", 1), ("press", {"1", "process 2"}), ("fill", 1), ("press", {"3"})],
+        *[("fill", 3), ("press", {"1", "process 2"}), ("fill", 3), ("press", {"3"})],
+    ]
+    own = SUITE.replace("use: noop", "use: noop, environment: mine.sh").replace(
+        "use: storage.write", "use: command, options: {command: a}"
+    )
+    made = plan(own + "environment: base.sh\nscan: {environment: [a.sh, {set: {A: 1}}, ~]}\n")
+    told = [case.test.environment for case in made.cases]
+    assert [each and (each.source, each.set_) for each in told] == [
+        *[("a.sh", {}), ("mine.sh", {}), (None, {"A": "1"}), ("mine.sh", {}), (None, {}), ("mine.sh", {})]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scan", "told"),
+    [
+        ("{places: [4]}", "10:17: `places` is '4', and the fleet has 3 places; expected at most 3"),
+        ("{press.places: [0]}", "10:23: `places` is '0'; expected at least 1"),
+        ("{places: [[4], [process 9], []]}", "10:17: the fleet has no place '4'; expected a number up to 3, or a name"),
+        ("{places: [[process 9]]}", "10:17: the fleet has no place 'process 9'; expected 'process"),
+        ("{places: [[]]}", "10:17: `places`: no place is named; expected a number of places, or a list of them"),
+        ("{environment: [[a]]}", "10:22: `environment` is a list; expected a mapping"),
+        ("{environment: [a.sh]}", "10:8: the scan varies `environment`, and all tests are run by the engine"),
+        ("{se.path.latency: [1 ms]}", "10:8: `path` is reserved: not yet built ('se.path.latency')"),
+        ("{place: [1]}", "10:8: a scan over 'place', which is nothing of this suite; expected 'places'"),
+    ],
+)
+def test_what_the_fleet_and_tests_cannot_take_is_told(faults: Callable[..., list[str]], scan: str, told: str) -> None:
+    found = faults(FLEET + f"scan: {scan}\n")
+    assert any(each.startswith(told) for each in found), found
+
+
+def test_a_test_asks_for_no_more_places_than_there_are(faults: Callable[..., list[str]]) -> None:
+    text = FLEET.replace("use: noop", "use: noop, places: 4")
+    assert faults(text) == [
+        "8:38: `places` is '4', and the fleet has 3 places; expected at most 3 "
+        "(`places: processes:4` in the suite, or --fleet)"
+    ]
+    assert faults(text, {"places": "processes:4"}) == []
+    every = FLEET.replace("use: noop", "use: noop, places: 1").replace("target: se}", "target: se, places: 1}")
+    assert "10:8: 'places' is for no test: each says its own `places`" in faults(every + "scan: {places: [1]}\n")[0]
+
+
+def test_a_word_of_the_scan_is_no_variable(faults: Callable[..., list[str]]) -> None:
+    told = faults(FLEET + "variables: {places: 1}\noptions: {files: $places}\nscan: {places: [1, 2]}\n")
+    assert any("'places' is a variable and what the scan varies by that name" in each for each in told), told
+
+
+def test_places_of_a_test_are_the_same_in_xml(plan: Callable[..., Plan]) -> None:
+    tests = (
+        '<test name="a" use="noop" places="2"/><test name="b" use="noop"><places>2</places></test>'
+        '<test name="c" use="noop"><places><value>1</value><value>process 3</value></places></test>'
+        '<test name="d" use="noop"><options><cost>'
+        "<by_place><value>1 s</value><value>2 s</value></by_place></cost></options></test>"
+    )
+    made = plan(f'<suite pileup="1" title="t" places="processes:3">{tests}</suite>')
+    assert [case.test.places for case in made.cases] == [2, 2, {"1", "process 3"}, None]
+    assert made.cases[3].test.options == {"cost": {"by_place": ["1 s", "2 s"]}}
+
+
+@pytest.mark.parametrize("axis", ["fill.files: [1, 2]", "fill.load.times: [1, 2]", "fill.places: [1, 3]"])
+def test_what_is_done_once_for_all_points_is_no_axis(faults: Callable[..., list[str]], axis: str) -> None:
+    once = FLEET.replace("target: se}", "target: se, scope: run}")
+    assert faults(once + f"scan: {{{axis}}}\n") == [
+        f"10:8: a scan over '{axis.partition(':')[0]}', and test 'fill' is done once for all points; "
+        "expected `scope: point` or `scope: case` for it"
+    ]

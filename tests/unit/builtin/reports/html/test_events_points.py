@@ -70,6 +70,26 @@ def test_points_have_charts_with_a_line_for_each_value_of_the_other_axis() -> No
     assert page("scanned").text.index("Points of the scan") < page("scanned").text.index("Cases 24")
 
 
+def test_what_grows_together_is_one_axis_labelled_by_its_values() -> None:
+    run = synthetic.scanned()
+    found = tuple(
+        replace(
+            each,
+            values={"n": each.values["se.threads"], "size": f"{each.number // 2} GiB", **each.values},
+            together=(("n", "size", "se.threads"),),
+        )
+        for each in run.points
+    )
+    data = Page(HtmlReport().render(replace(run, points=found), synthetic.outputs()).decode()).data
+    (name,) = [name for name in data["charts"] if name.endswith("_rate")]
+    assert data["tables"][name]["x"] == [
+        *["4 / 0 GiB / 4", "4 / 0 GiB / 4", "16 / 1 GiB / 16", "16 / 1 GiB / 16", "64 / 2 GiB / 64", "64 / 2 GiB / 64"]
+    ]
+    assert set(data["tables"][name]["line"]["words"]) == {"copy.buffer=64 KiB", "copy.buffer=1 MiB"}
+    spec = str(data["charts"][name]["spec"])
+    assert "n / size / se.threads" in spec
+
+
 def test_differences_are_told_with_their_intervals() -> None:
     (group,) = points.groups(synthetic.scanned(), [])
     assert group.table.headings[0] == "Rate"

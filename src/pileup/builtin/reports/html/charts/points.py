@@ -65,16 +65,17 @@ class Axes:
 
 
 def axes(found: Sequence[Point]) -> Axes:
-    """Return the first axis with several values as x, all others with several values as lines."""
-    names = list(found[0].values) if found else []
-    several = [name for name in names if len({point.values.get(name) for point in found}) > 1] or names[:1]
+    """Return the first axis with several values as x, all others with several values as lines.
+
+    Axes that are varied together are one: `2 / 1 GiB`.
+    """
+    factors = {point.number: point.factors for point in found}
+    names = list(found[0].factors) if found else []
+    several = [name for name in names if len({each.get(name) for each in factors.values()}) > 1] or names[:1]
     along, others = several[0], several[1:]
     places = {
-        point.number: (
-            point.values.get(along, ""),
-            ", ".join(f"{name}={point.values.get(name, '')}" for name in others),
-        )
-        for point in found
+        number: (each.get(along, ""), ", ".join(f"{name}={each.get(name, '')}" for name in others))
+        for number, each in factors.items()
     }
     return Axes(along, places)
 
