@@ -27,8 +27,8 @@ def command(run: Path, as_json: bool) -> int:
 
     Prints every finding. Exit code 0 when there is none, else 1.
     """
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
 
     with reading(run):
         found = list(findings(RunFolder.open(run)))
