@@ -12,7 +12,7 @@ from pileup.stats.loads.gauge import Count, Gauge
 from pileup.stats.loads.knee import Evidence, Knee
 from pileup.stats.loads.rest import RestCheck
 from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow
-from pileup.stats.run import exit_code, results
+from pileup.stats.run import exit_code, results, worked_out
 from pileup.stats.verdicts.case_failure import judge_case
 from pileup.stats.verdicts.excuse import of_case as excused
 from pileup.stats.verdicts.resolve import amount, unanswered, words
@@ -41,4 +41,5 @@ __all__ = [
     "to_json",
     "unanswered",
     "words",
+    "worked_out",
 ]
