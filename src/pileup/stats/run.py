@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pileup.model import self_metrics
 from pileup.model.ending import StoppedBy
@@ -73,7 +73,7 @@ def results(folder: RunFolder, *, anew: bool = False) -> RunResults:
     return worked_out(folder, None if anew else kept_dependence.read(folder.dependence()))[0]
 
 
-def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResults, dict[str, Any]]:
+def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResults, object]:
     """Return the same, and what may be kept for the next who asks (`RunFolder.keep_dependence`)."""
     run = folder.manifest()
     folder.check_tables()

@@ -15,18 +15,17 @@ VERSION = 1
 """Of how it is found: what an earlier one has kept is found anew."""
 
 
-def plain(cases: Iterable[CaseData]) -> dict[str, Any]:
+def plain(cases: Iterable[CaseData]) -> object:
     """Return what is known of these cases as data for JSON."""
-    rows = [
-        {"case": data.entry.id, "operation": operation, "iteration": iteration, **_plain(found)}
-        for data in cases
-        for (operation, iteration), found in data.dependence.items()
-    ]
+    rows = [_plain(data.entry.id, *key, found) for data in cases for key, found in data.dependence.items()]
     return {"version": VERSION, "operations": rows}
 
 
-def _plain(found: Dependence) -> dict[str, Any]:
+def _plain(case: int, operation: str, iteration: bool, found: Dependence) -> object:
     return {
+        "case": case,
+        "operation": operation,
+        "iteration": iteration,
         "mean": found.mean,
         "error": found.error,
         "factors": [(share, each.factor, each.careful) for share, each in found.factors.items()],

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def test_what_is_kept_is_what_is_found_anew(folder: RunFolder) -> None:
     found, kept = worked_out(folder)
-    assert kept["operations"]
+    assert '"mean"' in json.dumps(kept)
     folder.keep_dependence(kept)
     assert results(folder) == results(folder, anew=True) == found
 
