@@ -348,7 +348,8 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if not test.native():
-            return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            work = Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            return self._live.foreground(self.case, work)
         self._program = self._asked("program", test.program)
         return self._work_with(self._program)
 
