@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pileup.api import html
 from pileup.model.contrast import Contrast, RunComparison
-from pileup.stats.compare.wording import change_words, plain_words, verdict_words
+from pileup.model.contrast_words import change_words, plain_words, verdict_words
 
 
 class Comparison:

@@ -53,9 +53,9 @@ def one_iteration(plan: Plan, name: str) -> tuple[Plan, Case]:
     numbers = sorted(_needed(plan, wanted.id))
     ids = {number: place for place, number in enumerate(numbers, 1)}
     cases = tuple(_alone(plan.case(number), ids, tried=number == wanted.id) for number in numbers)
-    nothing: dict[str, object] = dict.fromkeys(("monitors", "criteria", "faults", "equivalent", "reports"), ())
-    nothing |= dict.fromkeys(("cooldown", "until", "delay", "environment"), None)
-    suite = plan.suite.model_copy(update={**nothing, "places": Places(), "isolate": "thread"})
+    none = dict.fromkeys(("monitors", "criteria", "faults", "equivalent", "reports"), ())
+    nothing = dict.fromkeys(("cooldown", "until", "delay", "environment"))
+    suite = plan.suite.model_copy(update={**none, **nothing, "places": Places(), "isolate": "thread"})
     return replace(plan, suite=suite, cases=cases), cases[ids[wanted.id] - 1]
 
 
@@ -65,7 +65,7 @@ def _needed(plan: Plan, number: int) -> set[int]:
 
 def _alone(case: Case, ids: dict[int, int], *, tried: bool) -> Case:
     load = Load() if tried or case.load.sustained else case.load
-    kept: dict[str, object] = {"load": load, "with_": (), "isolate": None, "environment": None, "cleanup": "always"}
+    kept = {"load": load, "with_": (), "isolate": None, "environment": None, "cleanup": "always"}
     after = tuple(ids[each] for each in case.after)
     changed = replace(case, id=ids[case.id], test=case.test.model_copy(update=kept), after=after, beside=())
     return replace(changed, longest=max(case.longest, DAY), replay=None if load is not case.load else case.replay)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pileup.builtin.command.processes import Finished, execute, split_command
 from pileup.builtin.monitors.numbers import LINE, Patterns, find_number, to_number
-from pileup.model.units import format_time
 from pileup.plugin import Duration, Monitor, PluginError, Sample, option
+from pileup.plugin.units import format_time
 
 
 class CommandMonitor(Monitor):

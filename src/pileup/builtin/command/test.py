@@ -11,9 +11,8 @@ from pydantic import AfterValidator, SecretStr
 
 from pileup.builtin.command.processes import Finished, Stream, execute, split_command
 from pileup.builtin.monitors.numbers import Patterns, find_number
-from pileup.model.check import FIELDS
-from pileup.model.units import format_time
-from pileup.plugin import Ambiguous, Failed, Op, Test, option
+from pileup.plugin import FIELDS, Ambiguous, Failed, Op, Test, option
+from pileup.plugin.units import format_time
 
 
 def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pileup.builtin.command.processes import split_command
 from pileup.builtin.computing.jobs import Users, check_users, handed_over, lack_of_users, one_of
-from pileup.model.law import TimeLaw
-from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, option
+from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, TimeLaw, option
 from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
 
 
