@@ -140,7 +140,8 @@ def _tell(folder: RunFolder, results: RunResults, case: Case) -> None:
     if case.point:
         echo(f"at {', '.join(f'{axis}={value}' for axis, value in case.point.items())}")
     if table.row_count:
-        SafeConsole().print(table)
+        console = SafeConsole()
+        console.print(table)
     for row in folder.samples():
         if row.monitor == case.test.name:
             echo(f"reported {row.sample.metric}: {row.sample.value:g} {row.sample.unit}".rstrip())
