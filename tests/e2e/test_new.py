@@ -1,12 +1,15 @@
 """What `pileup new` writes runs as it is: the suite, and the plug-in's own test."""
 
+import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from tests.support import pileup, run_folder
+from tests.support import give_up, pileup, run_folder
 
 SHORT = ("--quiet", "--set", "length=1 s")
 
@@ -60,3 +63,26 @@ def test_the_chart_and_the_exporter_are_used_on_a_run_folder(tmp_path: Path) -> 
         assert done.returncode == 0, done.stderr
     assert [path.name for path in (tmp_path / "chart/charts").iterdir()] == ["my_chart-not-passed.svg"]
     assert (tmp_path / "exporter/cases.tsv").read_text().splitlines()[1].split("\t")[1:3] == ["a", "a"]
+
+
+def test_a_package_is_installed_found_and_run(tmp_path: Path) -> None:
+    """pip makes it an installed one, with no network; its own tests and its suite pass."""
+    if int(version("setuptools").partition(".")[0]) < 77:
+        give_up("setuptools is older than 77: pip install 'setuptools>=77'")
+    assert pileup("new", "package", "our-tools", cwd=tmp_path).returncode == 0
+    home, site = tmp_path / "our-tools", tmp_path / "site"
+    flags = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
+    tool(tmp_path, "pip", "install", *flags, "--target", str(site), str(home))
+    paths = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    listed = pileup("list", cwd=tmp_path, PYTHONPATH=paths).stdout
+    for name in ("our-tools.ask", "our-tools"):
+        assert re.search(rf"^ *{name}\s", listed, flags=re.MULTILINE), listed
+    done = pileup("run", "our_tools.yaml", *SHORT, cwd=home, PYTHONPATH=paths)
+    assert done.returncode == 0, done.stdout + done.stderr
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(home)],
+        cwd=home, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert tested.returncode == 0, tested.stdout
+    tool(home, "ruff", "check", "--isolated", "--no-cache", "--line-length=120", "--select=E,F,I,B,UP,ANN,D1", ".")
+    tool(home, "ruff", "format", "--isolated", "--no-cache", "--line-length=120", "--check", ".")

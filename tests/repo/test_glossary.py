@@ -14,7 +14,7 @@ SECTION = (ROOT / "ARCHITECTURE.md").read_text().partition("\n## Words\n")[2].pa
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")] for line in SECTION.splitlines() if line.startswith("| ")
 ][1:]
-FAULTS = re.compile(r"fault|model/(event|journal|manifest|practice|results|suite)\.py|cli/export/tables\.py|_kinds\.py")
+FAULTS = re.compile(r"fault|model/(event|journal|manifest|practice|results|suite)\.py|stats/tables\.py|_kinds\.py")
 """Files that may have "fault" in their own name or in those of their classes and functions."""
 ABOUT_FAULTS = {"_check_fault", "_check_fault_of", "_faults", "_faults_of", "_of_fault", "_fault_name", "after_fault"}
 """Functions elsewhere that are about the faults of a suite."""

@@ -16,11 +16,11 @@ ADDER = {
     "stats/frames/totals.py": "sums by phase",
 }
 OTHERS = {
-    "cli/export/command.py": "writes each row by itself",
     "fleet/loss.py": "makes histograms of the table of a lost place, which no frame has told",
     "fleet/wire.py": "sends each row by itself",
     "record/frames.py": "writes each row by itself",
     "stats/frames/detached.py": "looks for the names of operations",
+    "stats/record_tables.py": "writes each row by itself",
     "stats/loads/trial.py": "says of which phase the rows of a trial are",
 }
 """Modules that go through the rows of frames, or make histograms, for something else."""

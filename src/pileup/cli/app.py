@@ -19,6 +19,7 @@ from pileup.model.surroundings import introduce
 
 COMMANDS = {
     "run": "pileup.cli.run",
+    "try": "pileup.cli.try_out",
     "resume": "pileup.cli.resume",
     "clean": "pileup.cli.clean",
     "validate": "pileup.cli.validate",

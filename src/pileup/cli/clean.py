@@ -47,8 +47,8 @@ def command(
     """
     from pileup.cli.common import parse_settings
     from pileup.cli.messages import print_note, print_problem
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
     from pileup.run.recovery.leftovers import put_right, sweep
     from pileup.run.recovery.ownership import Trust
     from pileup.run.recovery.undo import would_mend

@@ -1,11 +1,8 @@
-"""What several commands share: arguments made into paths, values and mappings."""
+"""What several commands share: arguments made into values and mappings."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pileup.model.errors import SuiteError, UsageError
@@ -13,54 +10,8 @@ from pileup.model.errors import SuiteError, UsageError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pileup.model.plan import Plan
-
-SHIPPED = "suite:"
-SHOWN = 5
-"""Suites named of a folder."""
 TRUST = "Although your registry of runs does not know it: what its suite and its journal say is done."
 Model = TypeVar("Model", bound="BaseModel")
-
-
-def shipped_folder() -> Path:
-    """Return the folder of the suites that come with pileup: in the package, else `examples/` of the repository."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "suites"
-    return installed if installed.is_dir() else package.parent.parent / "examples"
-
-
-def suite_path(suite: str) -> Path:
-    """Return the file of a suite: a path, or `suite:NAME` for a shipped one. Raises UsageError when there is none."""
-    if not suite.startswith(SHIPPED):
-        path = Path(suite)
-        if "\0" not in suite and path.is_dir():
-            found = sorted(each.name for each in path.glob("*.yaml"))[:SHOWN]
-            hint = f"in it: {', '.join(found)}" if found else "name the file in it"
-            raise UsageError(f"{suite!r} is a folder", "the file of a suite", hint)
-        if "\0" in suite or not path.is_file():
-            expected = "a suite, or suite:NAME for one that comes with pileup"
-            raise UsageError(f"there is no file {suite!r}", expected, "is the path right?")
-        return path
-    folder = shipped_folder()
-    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-    known |= {path.name: path for path in sorted(folder.glob("*.xml"))}
-    name = suite.removeprefix(SHIPPED)
-    if name not in known:
-        raise UsageError(
-            f"there is no shipped suite {name!r}",
-            f"one of {', '.join(known) or '(none is installed)'}",
-            "or the path of your own",
-        )
-    return known[name]
-
-
-def with_ssh(plan: Plan) -> Plan:
-    """Return the plan with the ssh command of $PILEUP_SSH, unless the suite names one."""
-    command, places = os.environ.get("PILEUP_SSH"), plan.suite.places
-    if not command or places.command:
-        return plan
-    changed = places.model_copy(update={"command": command})
-    return replace(plan, suite=plan.suite.model_copy(update={"places": changed}))
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:

@@ -45,9 +45,9 @@ def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool
 
 def _read(suite: str) -> tuple[bytes, str, str]:
     """Return the bytes of a suite, its name in messages, and how its name ends."""
-    from pileup.cli.common import suite_path
     from pileup.suite.formats.reading import read_file
     from pileup.suite.problems import Problems
+    from pileup.suite.shipped import suite_path
 
     path = Path("/dev/stdin") if suite == HERE else suite_path(suite)
     name = "stdin" if suite == HERE else str(path)

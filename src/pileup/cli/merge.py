@@ -19,9 +19,9 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
 
     Its figures are those of all rows; cases are numbered: copy#1, copy#2. Prints the name of the folder.
     """
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
     from pileup.record.merge import merge
+    from pileup.record.reading import reading
     from pileup.run.finish import finish
 
     if len(runs) < 2:

@@ -1,9 +1,11 @@
-"""pileup new: a plug-in or a suite to begin with, that runs as it is."""
+"""pileup new: a plug-in, a package of them, or a suite to begin with, that runs as it is."""
 
 from __future__ import annotations
 
 import keyword
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -12,13 +14,14 @@ from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
 
 SKELETONS = Path(__file__).parent / "skeletons"
-KINDS = ("test", "target", "monitor", "report", "chart", "exporter", "suite")
+KINDS = ("test", "target", "monitor", "report", "chart", "exporter", "suite", "package")
 USED = {
     "report": "pileup report RUN --to",
     "chart": "pileup export RUN --charts svg --out DIR --chart",
     "exporter": "pileup export RUN --out DIR --to",
 }
 """Kind that no suite needs -> how it is used on any run folder."""
+PACKAGE = "package"
 LOG = "monitor-log"
 """Folder of the monitor that reads a log."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*|[A-Za-z]")
@@ -35,16 +38,20 @@ LONGEST = 50
 def command(kind: str, name: str, out: Path, log: bool) -> None:
     """Write a KIND of plug-in called NAME that runs as it is, with its own test and a suite that uses it; or a suite.
 
+    A package is a folder that pip installs, with a target, a test and a monitor that `pileup list` has then.
     Nothing that is there is overwritten. docs/plugins.md tells what else a plug-in may do.
     """
     if log and kind != "monitor":
         raise UsageError(f"--log with a {kind}", "a monitor, which reads a log", f"pileup new monitor {name} --log")
     words = spelled(name)
+    folder = SKELETONS / (LOG if log else kind)
     files = {
-        filled(path.name.removesuffix(".txt"), words): filled(path.read_text(), words)
-        for path in sorted((SKELETONS / (LOG if log else kind)).iterdir())
+        filled(str(path.relative_to(folder)).removesuffix(".txt"), words): filled(path.read_text(), words)
+        for path in sorted(folder.rglob("*.txt"))
     }
-    write(files, out)
+    if kind == PACKAGE:
+        files = {f"{words['thing-name']}/{path}": text for path, text in files.items()}
+    write(files, out, "" if kind == "suite" else words["thing_name"])
     for told in advice(kind, words, out):
         echo(told)
 
@@ -67,16 +74,21 @@ def filled(text: str, words: dict[str, str]) -> str:
     return re.sub("thing_name|thing-name|ThingName", lambda found: words[found.group()], text)
 
 
-def write(files: dict[str, str], folder: Path) -> None:
-    """Write all files or none. Raises UsageError when one is there already, or the folder cannot be written."""
+def write(files: dict[str, str], folder: Path, module: str) -> None:
+    """Write all files or none. Raises UsageError when one is there already, or the folder cannot be written.
+
+    `module` is what they make importable, which nothing else may be; empty for none.
+    """
     there = [name for name in files if (folder / name).exists()]
     if there:
         raise UsageError(
             f"{folder / there[0]} is there already", "another name, or another folder", "nothing was written"
         )
+    if module and (taken := importable(module)):
+        raise UsageError(f"`import {module}` is {taken}", "a name that no other module has", f"e.g. my-{module}")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
     except OSError as problem:
         raise UsageError(
@@ -84,11 +96,28 @@ def write(files: dict[str, str], folder: Path) -> None:
         ) from problem
 
 
+def importable(module: str) -> str:
+    """Return what is imported by this name, in words; empty when nothing is. Nothing is imported to find out."""
+    if module in sys.stdlib_module_names:
+        return "a module of Python itself"
+    try:
+        found = find_spec(module)
+    except (ImportError, ValueError):
+        return ""
+    return f"there already: {found.origin}" if found is not None and found.origin else ""
+
+
 def advice(kind: str, words: dict[str, str], folder: Path) -> list[str]:
     """Return the lines that say what is where and what to type next."""
     module, cls = words["thing_name"], words["ThingName"]
     path = folder / module
     lines = []
+    if kind == PACKAGE:
+        home = folder / words["thing-name"]
+        lines.append(f"{home}: the package; pip install -e {home}, then pileup list")
+        lines.append(f"{home / 'tests'}: its own tests; python -m pytest {home}")
+        lines.append(f"{home / module}.yaml: a suite with it; pileup run {home / module}.yaml")
+        return lines
     if kind != "suite":
         lines.append(f"{path}.py: the {kind}; pileup describe ./{path}.py:{cls}")
         lines.append(f"{folder / f'test_{module}.py'}: its own test; python -m pytest {folder / f'test_{module}.py'}")

@@ -32,8 +32,9 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
 
     The longest time counts every time-out that may pass. A suite whose own `limits` forbid its plan is refused.
     """
-    from pileup.cli.common import parse_settings, suite_path
+    from pileup.cli.common import parse_settings
     from pileup.suite import load
+    from pileup.suite.shipped import suite_path
 
     plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     if as_json:

@@ -36,11 +36,11 @@ def command(run: Path, kind: str, out: Path | None) -> None:
 
     Prints the name of the file.
     """
-    from pileup.cli.reading import reading
     from pileup.model.errors import PluginError
     from pileup.plugin import registry
     from pileup.plugin.report import rendered
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
     from pileup.stats import results
 
     report = made(registry.load("reports", kind), kind)

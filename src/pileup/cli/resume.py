@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -34,12 +35,13 @@ def command(
 
     Exit codes as those of `pileup run`.
     """
-    from pileup.cli.common import parse_settings, with_ssh
+    from pileup.cli.common import parse_settings
     from pileup.cli.messages import print_note
-    from pileup.cli.reading import reading
     from pileup.cli.run import conduct
+    from pileup.record.reading import reading
     from pileup.run import Runner
     from pileup.run.recovery.resume import take_up
+    from pileup.run.start import with_ssh
     from pileup.run.stop import Stop
 
     with reading(run):
@@ -47,4 +49,4 @@ def command(
     for line in earlier.told:
         echo(line, err=True)
     stop = Stop()
-    conduct(context, Runner(with_ssh(earlier.plan), run.parent, stop, earlier), stop, quiet, as_json)
+    conduct(context, Runner(with_ssh(earlier.plan, os.environ), run.parent, stop, earlier), stop, quiet, as_json)

@@ -14,7 +14,6 @@ import click
 
 from pileup.cli.messages import echo
 from pileup.model.ending import StoppedBy
-from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,15 +63,14 @@ def command(
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
     70 a fault of pileup itself.
     """
-    from pileup.cli.common import parse_settings, suite_path, with_ssh
+    from pileup.cli.common import parse_settings
     from pileup.run import Runner
     from pileup.run.recovery.leftovers import sweep
+    from pileup.run.start import planned, runs_folder
     from pileup.run.stop import Stop
-    from pileup.suite import load
 
-    values = parse_settings(settings) | ({"places": fleet} if fleet else {})
     stop = Stop()
-    plan, base = with_ssh(load(suite_path(suite), values)), runs_folder(out)
+    plan, base = planned(suite, parse_settings(settings), fleet, os.environ), runs_folder(out, os.environ)
     for line in sweep():
         echo(line, err=True)
     conduct(context, Runner(plan, base, stop), stop, quiet, as_json)
@@ -110,18 +108,6 @@ def _tell_left(run: Path, left: list[str], stays: list[str]) -> None:
     if left:
         more = f" and {len(left) - MOST_TOLD} more" if len(left) > MOST_TOLD else ""
         echo(f"{'these' if len(left) > 1 else 'this'}{more} can be tried again: pileup clean {run}", err=True)
-
-
-def runs_folder(out: Path | None) -> Path:
-    """Return the folder that run folders go to, made when it is not there."""
-    folder = out or Path(os.environ.get("PILEUP_RUNS") or "runs")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise UsageError(
-            f"runs cannot be written to {folder}: {problem.strerror}", "a folder you may write to", "--out DIR"
-        ) from problem
-    return folder
 
 
 @contextmanager

@@ -19,9 +19,10 @@ def command(suite: str, settings: tuple[str, ...], static: bool) -> None:
     Plug-ins that the suite names are loaded, also those from files beside it: a suite is code. With --static none of
     those files is imported.
     """
-    from pileup.cli.common import parse_settings, suite_path
+    from pileup.cli.common import parse_settings
     from pileup.model.not_covered import words
     from pileup.suite import load
+    from pileup.suite.shipped import suite_path
 
     plan = load(suite_path(suite), parse_settings(settings), imports=not static)
     parts = [

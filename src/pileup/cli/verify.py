@@ -27,8 +27,8 @@ def command(run: Path, as_json: bool) -> int:
 
     Prints every finding. Exit code 0 when there is none, else 1.
     """
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
 
     with reading(run):
         found = list(findings(RunFolder.open(run)))
@@ -64,7 +64,9 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     if any(path.endswith(".parquet") for path, _ in torn):
         return
     try:
-        made = results(folder)
+        made = results(folder, anew=True)
+        if results(folder).cases != made.cases:
+            yield "dependence.json", "it is not what its tables give: remove it, it is found anew when it is needed"
         yield from disagreements(folder, made)
     except (duckdb.Error, DamagedRecord) as problem:  # without sums, and its columns are not those of any version
         yield "operations", f"they cannot be read: {str(problem).splitlines()[0]}"

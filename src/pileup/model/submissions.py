@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pileup.model.cause import Cause
 
 if TYPE_CHECKING:
     from pileup.model.results import Figure
@@ -80,3 +83,13 @@ class JobsResult:
     reasons: tuple[JobReason, ...] = ()
     """The most frequent ones, at most 50."""
     more_reasons: int = 0
+
+
+STATES = ("completed", "failed", Cause.CANCELLED.word, "not over at the end", "lost with its place")
+"""How a job may end, in the order in which it is shown."""
+
+
+def states_of(found: Iterable[JobsResult]) -> list[str]:
+    """Return the states that any jobs ended in, in the order in which they are shown: a column each."""
+    seen = {state for each in found for state in each.states}
+    return [state for state in STATES if state in seen]

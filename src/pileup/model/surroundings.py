@@ -1,6 +1,7 @@
 """Who the user is by the habits of the grid: tokens, proxies and CA folders that tools find by themselves.
 
-The command line introduces the user's environment once, at its start (`introduce`); nobody else reads it. What is found
+The command line introduces the user's environment once, at its start (`introduce`), and so does what Python users
+call (`pileup.api`); nobody else reads it. What is found
 is looked for when a target is opened.
 """
 
@@ -106,7 +107,7 @@ _introduced = Surroundings()
 
 
 def introduce(environment: Mapping[str, str], user: int) -> None:
-    """Make a user's environment known; only the command line calls this."""
+    """Make a user's environment known; only the command line and `pileup.api` call this."""
     global _introduced  # noqa: PLW0603  one process has one user
     _introduced = Surroundings({name: environment[name] for name in VARIABLES if name in environment}, user)
 

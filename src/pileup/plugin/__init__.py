@@ -1,24 +1,29 @@
 """The public surface for plug-ins: Test, Target, Monitor, Report, Exporter, Program, and what their options may be.
 
-May import `model` only. No compiled code is needed to write or to test a plug-in.
+May import `model` only. No compiled code is needed to write or to test a plug-in. What only some need is in modules
+beside: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `logs`, `charts`, `testing`.
 """
 
+from pileup.model.check import FIELDS
 from pileup.model.errors import (
     Ambiguous,
     Failed,
     NoListing,
     NotThere,
+    PileupError,
     PluginError,
     Refused,
     TargetError,
     ThereAlready,
     VerdictException,
 )
-from pileup.model.program import ClientSpec, Content, Destination, Expect, Keys, Program, Step
+from pileup.model.law import TimeLaw
+from pileup.model.program import CHECKSUM, ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
 from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
+from pileup.model.suite_part import Part
 from pileup.plugin.commands import Finished, run_command, split_command
 from pileup.plugin.exporter import Exporter, ExportTable
 from pileup.plugin.launcher import Accepts, Answer, Daemon, Exists, File, Launcher, Line, Task
@@ -31,6 +36,8 @@ from pileup.plugin.target import Entry, FileTarget, Target, no_folder, port_of
 from pileup.plugin.test import Context, Test
 
 __all__ = [
+    "CHECKSUM",
+    "FIELDS",
     "Accepts",
     "Ambiguous",
     "Answer",
@@ -63,6 +70,8 @@ __all__ = [
     "Op",
     "Operation",
     "Outcome",
+    "Part",
+    "PileupError",
     "PluginError",
     "Program",
     "ProgramClient",
@@ -80,6 +89,7 @@ __all__ = [
     "Task",
     "Test",
     "ThereAlready",
+    "TimeLaw",
     "VerdictException",
     "no_folder",
     "option",

@@ -42,7 +42,10 @@ class Report:
         """Return the report. `outputs` maps a path inside the run folder (stdout, stderr of a case) to its text."""
 
     def charts(self, results: RunResults, form: str) -> Iterator[tuple[str, bytes]]:
-        """Yield file name and content of each chart that it can draw, `form` "svg" or "png"; none by default."""
+        """Yield file name and content of each chart that it can draw, `form` "svg", "png" or "json" (Vega-Lite).
+
+        None by default.
+        """
         del results, form
         yield from ()
 

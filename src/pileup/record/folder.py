@@ -25,6 +25,7 @@ from pileup.record import (
     convert,
     files,
     frames,
+    kept,
     manifest,
     older,
     operations,
@@ -331,6 +332,18 @@ class RunFolder:
     def check_tables(self) -> None:
         """Raise DamagedRecord when a table of another run is in this folder."""
         origin.check(self.path, self.nonce)
+
+    def dependence(self) -> object | None:
+        """Return what is kept of how values depend on their neighbours; None where it is of other tables than these."""
+        return kept.read(self.path, self.manifest())
+
+    def keep_dependence(self, found: object) -> None:
+        """Keep that for the tables as they are now. Raises RecordError when the disk refuses."""
+        try:
+            kept.write(self.path, self.manifest(), found)
+        except OSError as problem:
+            told = f"{self.path / kept.NAME} cannot be written: {problem.strerror}"
+            raise RecordError(told, "room on the disk") from problem
 
     def write_report(self, name: str, data: bytes) -> None:
         """Write a report into the folder, in the place of an older one. Raises RecordError, also for a wrong name."""

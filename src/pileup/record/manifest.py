@@ -7,8 +7,9 @@ import reprlib
 
 from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import Manifest
+from pileup.model.plain_json import to_json
 from pileup.record import older
-from pileup.record.typed_json import read, to_json
+from pileup.record.typed_json import read
 
 __all__ = ["from_json", "read", "text_of", "to_json"]
 

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,10 @@ def connect(path: str = ":memory:", loads: bool = False) -> DuckDBPyConnection:
     import duckdb  # noqa: PLC0415  slow to import, and not every use of a record needs it
 
     bounds = {"memory_limit": MEMORY, "threads": "1"} if loads else {}
-    return duckdb.connect(path, config={**OFFLINE, **bounds, "temp_directory": str(_spill(path))})
+    connection = duckdb.connect(path, config={**OFFLINE, **bounds, "temp_directory": str(_spill(path))})
+    with suppress(duckdb.InvalidInputException):  # in a notebook without widgets, which has none
+        connection.execute("SET enable_progress_bar = false")  # who prints is the command line
+    return connection
 
 
 def _spill(path: str) -> Path:

@@ -1,4 +1,4 @@
-"""Frozen types out of JSON and back, by their fields: what is not of its type is named with its place.
+"""Frozen types out of JSON, by their fields: what is not of its type is named with its place.
 
 A field is the key of its name; one that is a word of Python has an underscore behind it. What is not there takes the
 default of its field, and keys that no field has are passed over. Reading is written once for each form that a type may
@@ -52,8 +52,6 @@ class _Key:
     read: Read
     nullable: bool
     needed: bool
-    unsaid: object
-    """The value with which it is left out; MISSING where it never is."""
 
 
 def read(kind: type[Kind], value: object, path: object = "run.json") -> Kind:
@@ -89,33 +87,6 @@ def _attributes(kind: Any) -> set[str]:
     return {key.attribute for key in _keys(kind)}
 
 
-def to_json(value: object) -> Any:
-    """Return an object of a type as data for JSON."""
-    kind: Any = type(value)
-    if kind in SIMPLE:
-        return value
-    if kind in (tuple, list):
-        return [to_json(each) for each in value]  # type: ignore[attr-defined]
-    if kind in (Check, Unreadable):
-        return value.text  # type: ignore[attr-defined]
-    if is_dataclass(value):
-        return _object_of(value)
-    if isinstance(value, Mapping):
-        return {str(name): to_json(each) for name, each in value.items()}
-    return value.value if isinstance(value, Enum) else value
-
-
-def _object_of(value: object) -> dict[str, object]:
-    """Return the fields of an object but for those that are not said; run.json may have tens of thousands."""
-    kind: Any = type(value)
-    plain: dict[str, object] = {}
-    for key in _keys(kind):
-        part = getattr(value, key.attribute)
-        if key.unsaid is MISSING or part != key.unsaid:
-            plain[key.name] = part if type(part) in SIMPLE else to_json(part)
-    return plain
-
-
 @cache
 def _keys(kind: Any) -> tuple[_Key, ...]:
     hints = get_type_hints(kind)
@@ -126,9 +97,8 @@ def _key(found: Field[Any], hint: Any) -> _Key:
     fallback = found.default if found.default is not MISSING else MISSING
     if found.default_factory is not MISSING:
         fallback = found.default_factory()
-    unsaid = fallback if found.metadata.get("later") else MISSING
     nullable = type(None) in (hint, *get_args(hint))
-    return _Key(found.name.rstrip("_"), found.name, _reader(hint), nullable, fallback is MISSING, unsaid)
+    return _Key(found.name.rstrip("_"), found.name, _reader(hint), nullable, fallback is MISSING)
 
 
 @cache

@@ -393,7 +393,8 @@ class CaseRun:
 
     def _work(self, test: Test) -> Work:
         if not test.native():
-            return Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            work = Work(self._make, coroutine=inspect.iscoroutinefunction(type(test).run))
+            return self._live.foreground(self.case, work)
         self._programs = [
             self._asked("program", partial(instances.program_of, each, self.case.test)) for each in self._tests()
         ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pileup import stats
+from pileup.model.errors import RecordError
 from pileup.model.event import REPORT
 from pileup.model.manifest import Manifest, RunState
 from pileup.model.plan import Plan
@@ -21,9 +23,11 @@ def finish(folder: RunFolder, run: Manifest, plan: Plan | None = None) -> tuple[
     The reports are those of the plan's suite. Return the results, and the reports that `pileup run` names.
     """
     folder.convert()
-    results = stats.results(folder)
+    results, found = stats.worked_out(folder)
     run = replace(run, state=RunState.ENDED, exit_code=int(results.exit_code), verdict=results.verdict)
     folder.save(run)
+    with suppress(RecordError):  # it can be found anew
+        folder.keep_dependence(found)
     results = replace(results, run=run)
     reports = write_reports(folder, results, plan)
     before = [event for event in results.events if event.kind != REPORT]

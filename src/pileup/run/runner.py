@@ -54,7 +54,7 @@ from pileup.run.roles import Role
 from pileup.run.safety.limits import LimitCheck, WriteRules
 from pileup.run.safety.own_folders import OwnFolders, with_own
 from pileup.run.servers.supervisor import Supervisor
-from pileup.run.session import Live
+from pileup.run.session import Foreground, Live
 from pileup.run.stop import Stop, StopMode
 from pileup.run.targets.calls import Caller
 from pileup.run.targets.opening import Targets
@@ -70,12 +70,19 @@ DEBUG_BUILD = (
 class Runner:
     """One execution of a plan. `folder` is known from the start, so that others can watch it grow.
 
-    With `earlier` it goes on with a run that was broken off, in the same folder.
+    With `earlier` it goes on with a run that was broken off, in the same folder. `foreground` may give a case other
+    work than that of its test (`run/foreground.py`).
     """
 
     def __init__(
-        self, plan: Plan, base: Path, stop: Stop | None = None, earlier: EarlierSessions | None = None
+        self,
+        plan: Plan,
+        base: Path,
+        stop: Stop | None = None,
+        earlier: EarlierSessions | None = None,
+        foreground: Foreground = lambda _case, work: work,
     ) -> None:
+        self._foreground = foreground
         self._stop = stop or Stop()
         self._machine = SuiteMachine(plan, earlier.done if earlier else None)
         self._done: dict[int, CaseRun] = {}
@@ -151,7 +158,8 @@ class Runner:
             fleets = Fleets(plan, folder, targets, first, book, session=len(book.run.sessions))
             stop = self._stop
             grounds = OwnFolders(plan, folder, fleets.flush)
-            live = Live(plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
+            parts = (plan, folder, book, targets, settings, fleets, monitors, faults, guard, rails, grounds, stop)
+            live = Live(*parts, self._foreground)
             try:
                 self._carry_out(live)
             finally:

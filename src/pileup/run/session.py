@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pileup._core._native import now
-from pileup.fleet import Pressing
+from pileup.fleet import Pressing, Work
 from pileup.model.ending import StoppedBy
 from pileup.model.errors import RecordError
-from pileup.model.plan import Plan
+from pileup.model.plan import Case, Plan
 from pileup.model.record import ClaimRow, Sample
 from pileup.record import RunFolder
 from pileup.run.control.hold import Steering
@@ -33,6 +33,7 @@ AT_ONCE = 1000
 """Claims that are written together: as rows they take much more memory than as they come."""
 GRACE = 2 * 10**9
 """What a case may take beyond its longest possible time, ns, before it is ended."""
+Foreground = Callable[[Case, Work], Work]
 
 
 @dataclass(slots=True)
@@ -51,6 +52,8 @@ class Live:
     rails: WriteRules
     grounds: OwnFolders
     stop: Stop
+    foreground: Foreground
+    """Returns what a place does as the work of a case: that very work, unless somebody tries the test."""
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
         """Let time go by with the monitors served; ends early when the run shall stop, or `ended` is set."""

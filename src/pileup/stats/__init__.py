@@ -3,7 +3,8 @@
 May import `record`, `model`, `_core`.
 """
 
-from pileup.stats.as_json import plain, to_json
+from pileup.model.figure_words import amount, unanswered, words
+from pileup.model.results_json import plain, to_json
 from pileup.stats.compare.runs import compare_runs
 from pileup.stats.errors import commonest_error, errors
 from pileup.stats.frames.distribution import quantiles_of
@@ -12,10 +13,9 @@ from pileup.stats.loads.gauge import Count, Gauge
 from pileup.stats.loads.knee import Evidence, Knee
 from pileup.stats.loads.rest import RestCheck
 from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow
-from pileup.stats.run import exit_code, results
+from pileup.stats.run import exit_code, results, worked_out
 from pileup.stats.verdicts.case_failure import judge_case
 from pileup.stats.verdicts.excuse import of_case as excused
-from pileup.stats.verdicts.resolve import amount, unanswered, words
 
 __all__ = [
     "Condition",
@@ -41,4 +41,5 @@ __all__ = [
     "to_json",
     "unanswered",
     "words",
+    "worked_out",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from pileup.model.figure_words import words
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import UNKNOWN, Frame
 from pileup.model.results import CaseResult, Counts, Detached, Figure, HeldLevel, OperationResult, SteadyState
@@ -21,7 +22,7 @@ from pileup.stats.loads.find import found, found_words
 from pileup.stats.loads.hold import held_words
 from pileup.stats.loads.settling import settled_words
 from pileup.stats.verdicts.case_failure import CHECKS, not_passed
-from pileup.stats.verdicts.resolve import Part, words
+from pileup.stats.verdicts.resolve import Part
 
 
 @dataclass(slots=True)

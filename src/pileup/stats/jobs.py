@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pileup.model.cause import Cause
 from pileup.model.manifest import Manifest
 from pileup.model.results import CaseResult, OperationResult
-from pileup.model.submissions import JobReason, JobsResult
+from pileup.model.submissions import STATES, JobReason, JobsResult
 from pileup.record.operations import BROKEN_OFF
 from pileup.stats.audits import share
 
@@ -21,16 +21,9 @@ JOB = "job"
 CANCELLED = Cause.CANCELLED.word
 WORDS = {"passed": "completed", "unfinished": "not over at the end", "lost": "lost with its place"}
 """Outcome -> what it says of a job; of any other the cause says whether it was cancelled."""
-STATES = ("completed", "failed", CANCELLED, "not over at the end", "lost with its place")
 MOST_REASONS = 50
 Group = tuple[str, str, str, int, str]
 """Outcome, message, cause, how many jobs ended so, and the name of one."""
-
-
-def states_of(found: Iterable[JobsResult]) -> list[str]:
-    """Return the states that any jobs ended in, in the order in which they are shown: a column each."""
-    seen = {state for each in found for state in each.states}
-    return [state for state in STATES if state in seen]
 
 
 def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...]:

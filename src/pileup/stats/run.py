@@ -25,8 +25,9 @@ from pileup.stats.compare.monitor_points import observed
 from pileup.stats.errors import errors
 from pileup.stats.events import events, not_written
 from pileup.stats.faults import outages, repeats
-from pileup.stats.frames import detached
+from pileup.stats.frames import detached, kept_dependence
 from pileup.stats.frames.blocks import add_dependence
+from pileup.stats.frames.kept_dependence import Known
 from pileup.stats.frames.window import windows
 from pileup.stats.generator import bottleneck
 from pileup.stats.generator.overhead import overhead
@@ -64,8 +65,16 @@ VERDICTS = {
 }
 
 
-def results(folder: RunFolder) -> RunResults:
-    """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError."""
+def results(folder: RunFolder, *, anew: bool = False) -> RunResults:
+    """Return the figures and verdicts of a run that has ended, goes on, or has crashed. Raises RecordError.
+
+    What is kept of its rows is taken unless `anew`: else each is looked at.
+    """
+    return worked_out(folder, None if anew else kept_dependence.read(folder.dependence()))[0]
+
+
+def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResults, object]:
+    """Return the same, and what may be kept for the next who asks (`RunFolder.keep_dependence`)."""
     run = folder.manifest()
     folder.check_tables()
     answers, series = equivalent.split(whole_series(folder.samples()))
@@ -79,7 +88,7 @@ def results(folder: RunFolder) -> RunResults:
         happened = outages.with_outages(happened, found_outages)
         found_errors = errors(connection, run)
         by_servers = served(connection)
-        data = _cases(folder, run, connection)
+        data = _cases(folder, run, connection, known)
         remarks = stalls.remarks(connection, data, series)
         for each in data:
             each.remark = remarks.get(each.entry.id, "")
@@ -100,7 +109,7 @@ def results(folder: RunFolder) -> RunResults:
         judged = tuple(judge.judge(criterion) for criterion in run.criteria)
     equal = equivalent.equivalences(run.equivalent, cases, answers)
     code = exit_code(run, cases, judged, equal)
-    return RunResults(
+    found = RunResults(
         folder=str(folder.path),
         run=run,
         cases=cases,
@@ -122,6 +131,7 @@ def results(folder: RunFolder) -> RunResults:
         jobs=ended,
         comparisons=points.comparisons(found_points, cases, limited) + observed(found_points, data, _of_system(series)),
     )
+    return found, kept_dependence.plain(data)
 
 
 def _steady(cases: Sequence[CaseData]) -> tuple[Event, ...]:
@@ -138,7 +148,7 @@ def _of_system(series: Sequence[MetricSeries]) -> list[MetricSeries]:
     return [each for each in series if each.monitor != self_metrics.MONITOR]
 
 
-def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection) -> list[CaseData]:
+def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection, known: Known | None) -> list[CaseData]:
     frames = _by_case(folder, run)
     told = [case for case in run.cases if case.outcome is not SPARED]
     measured = windows(connection, told, frames)
@@ -150,7 +160,7 @@ def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection) -> 
         for case in told
         for number in (case.id,)
     ]
-    add_dependence(connection, data)
+    add_dependence(connection, data, known)
     return data
 
 

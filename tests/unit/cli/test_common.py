@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pileup.cli.common import parse_mapping, parse_settings, suite_path, validated
+from pileup.cli.common import parse_mapping, parse_settings, validated
 from pileup.model.errors import UsageError
+from pileup.suite.shipped import suite_path
 from tests.fakes import Settings
 
 

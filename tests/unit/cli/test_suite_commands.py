@@ -97,6 +97,6 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_shipped_suites_are_found_by_name() -> None:
-    from pileup.cli.common import suite_path
+    from pileup.suite.shipped import suite_path
 
     assert suite_path("suite:first-run").name == "first-run.yaml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from pileup.builtin.slurm.settings import SECOND, SlurmSettings
-from pileup.model.quantities import Count, Duration
+from pileup.plugin import Count, Duration
 
 
 class ArcSettings(SlurmSettings):

@@ -19,7 +19,6 @@ from pileup.builtin.arc.words import describe, describe_all
 from pileup.builtin.http.location import Location, locate
 from pileup.builtin.slurm.location import SOCKET_NAME
 from pileup.builtin.slurm.target import SlurmTarget
-from pileup.model.units import counted
 from pileup.plugin import Ambiguous, Duration, Failed, Launcher, Refused, TargetError, option
 from pileup.plugin.batch import (
     BatchTarget,
@@ -34,6 +33,7 @@ from pileup.plugin.batch import (
     Purged,
     Submission,
 )
+from pileup.plugin.units import counted
 
 MOUNT = "/arex"
 """Where the service is at a host, if the url does not say."""

@@ -14,9 +14,8 @@ from pileup.builtin.arc.rest import Rest
 from pileup.builtin.credentials.identity import Identity, identity_of
 from pileup.builtin.http.connection import Connections
 from pileup.builtin.http.location import Location
-from pileup.model.suite import Credentials
-from pileup.model.surroundings import look
 from pileup.plugin import Failed, Refused, TargetError
+from pileup.plugin.credentials import Credentials, look
 
 TOLD = "pileup.json"
 """Beside the identities of a private CE: where its files are."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pileup.builtin.monitors.numbers import LINE, Patterns, find_number, to_number
-from pileup.model.units import format_time
 from pileup.plugin import Duration, Finished, Monitor, PluginError, Sample, option, split_command
 from pileup.plugin.processes import execute
+from pileup.plugin.units import format_time
 
 
 class CommandMonitor(Monitor):

@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, SecretStr
 
 from pileup.builtin.monitors.numbers import Patterns, find_number
-from pileup.model.check import FIELDS
-from pileup.plugin import Failed, Finished, Op, Test, option, run_command, split_command
+from pileup.plugin import FIELDS, Failed, Finished, Op, Test, option, run_command, split_command
 
 
 def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:

@@ -9,8 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BeforeValidator, Field
 
-from pileup.model.errors import VerdictException
-from pileup.plugin import Ledger, Op
+from pileup.plugin import Ledger, Op, VerdictException
 from pileup.plugin.batch import BatchTarget, Delegation, Job
 
 KEPT = "kept"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pileup.builtin.computing.jobs import Problems, handed_over, key_of
-from pileup.model.errors import VerdictException
-from pileup.plugin import Duration, Op, Test, option
+from pileup.plugin import Duration, Op, Test, VerdictException, option
 from pileup.plugin.batch import Delegation
 
 

@@ -6,8 +6,7 @@ import random
 from typing import Literal
 
 from pileup.builtin.computing.jobs import Users, check_users, handed_over, lack_of_users, one_of
-from pileup.model.law import TimeLaw
-from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, option, split_command
+from pileup.plugin import Ambiguous, Count, Duration, Op, Refused, Test, TimeLaw, option, split_command
 from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
 
 

@@ -11,9 +11,8 @@ from typing import TypedDict, cast
 from pileup.builtin.credentials.authorities import is_folder, trusting
 from pileup.builtin.credentials.server_certificates import unverified
 from pileup.builtin.credentials.token_source import TokenSource
-from pileup.model.suite import Credentials
-from pileup.model.surroundings import DISCOVER, surroundings
 from pileup.plugin import TargetError
+from pileup.plugin.credentials import DISCOVER, Credentials, surroundings
 
 
 class EngineIdentity(TypedDict, total=False):

@@ -15,7 +15,7 @@ from pileup.plugin import Ambiguous, Failed, Refused
 if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
 
-    from pileup.model.errors import VerdictException
+    from pileup.plugin import VerdictException
 
 LOCKED = {1205, 1213, 1020, 3572, "40P01", "40001", "55P03", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_BUSY_SNAPSHOT"}
 """Somebody else holds what it needs, or all wait for each other: nothing was done, and again it may go well."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pileup.builtin.database.read_only import Database
 from pileup.builtin.database.source import Login, check_url
 from pileup.builtin.database.target import DatabaseTarget
-from pileup.model.suite import Credentials
 from pileup.plugin import PluginError, Target
+from pileup.plugin.credentials import Credentials
 
 
 def database_of(target: Target, timeout: int) -> Database:

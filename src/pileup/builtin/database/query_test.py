@@ -13,9 +13,8 @@ from pileup.builtin.database.parameters import DrawContext, Parameter
 from pileup.builtin.database.session import Reply, Session
 from pileup.builtin.database.sql_text import Statement, parse, split
 from pileup.builtin.monitors.labels import checkable_name
-from pileup.model.check import FIELDS
-from pileup.model.units import counted
-from pileup.plugin import Count, Failed, Op, Test, option
+from pileup.plugin import FIELDS, Count, Failed, Op, Test, option
+from pileup.plugin.units import counted
 
 Wanted = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, float)) else value)]
 CONNECT = "connect"

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from pileup.model.quantities import Count, Duration, Size
-from pileup.model.suite_part import Part
+from pileup.plugin import Count, Duration, Part, Size
 
 Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.]{0,63}$")]
 SECOND = 10**9

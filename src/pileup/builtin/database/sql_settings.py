@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from pileup.builtin.database.sql_text import parse, split
-from pileup.model.suite_part import Part
+from pileup.plugin import Part
 
 
 def _statements(value: Any) -> Any:

@@ -17,9 +17,8 @@ from pileup.builtin.database.settings import DatabaseSettings
 from pileup.builtin.database.source import Login, Source, check_url
 from pileup.builtin.database.sql_settings import SqlSetting
 from pileup.builtin.database.sql_text import parse
-from pileup.model.errors import PileupError
-from pileup.model.suite import Credentials
-from pileup.plugin import Duration, Launcher, Target, TargetError, option
+from pileup.plugin import Duration, Launcher, PileupError, Target, TargetError, option
+from pileup.plugin.credentials import Credentials
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

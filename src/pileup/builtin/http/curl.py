@@ -17,9 +17,9 @@ from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.http.curl_answer import ANSWER, Answer, failure
 from pileup.builtin.http.location import locate
 from pileup.builtin.http.multistatus import PROPFIND, parse_entries
-from pileup.model.verbs import Names
 from pileup.plugin import Ambiguous, Call, Failed, NotThere, ProgramClient, Refused, Step, ThereAlready
 from pileup.plugin.processes import started
+from pileup.plugin.verbs import Names
 
 COMMAND = "curl"
 INSTALL = "apt install curl"

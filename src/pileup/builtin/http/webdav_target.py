@@ -14,7 +14,6 @@ from pileup.builtin.http.multistatus import PROPFIND, parse_entries
 from pileup.builtin.http.target import HttpTarget
 from pileup.builtin.xrootd.launcher import xrootd_launcher
 from pileup.builtin.xrootd.settings import XrootdSettings
-from pileup.model.suite_part import Part
 from pileup.plugin import (
     Entry,
     Failed,
@@ -22,6 +21,7 @@ from pileup.plugin import (
     Launcher,
     NoListing,
     NotThere,
+    Part,
     Refused,
     TargetError,
     ThereAlready,

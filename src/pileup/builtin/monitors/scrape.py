@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pileup.model.units import format_time
 from pileup.plugin import PluginError
+from pileup.plugin.units import format_time
 
 ACCEPT = "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, text/plain;q=0.4, */*;q=0.1"
 """The older format first: what is a slip in it makes a whole page of OpenMetrics invalid."""

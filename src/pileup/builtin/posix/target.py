@@ -13,7 +13,6 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pileup.builtin.posix.beneath import HERE, Place, inside, reach, refused
-from pileup.model.units import format_size
 from pileup.plugin import (
     ClientSpec,
     Entry,
@@ -26,6 +25,7 @@ from pileup.plugin import (
     no_folder,
     option,
 )
+from pileup.plugin.units import format_size
 
 PIECE = 1 << 20
 

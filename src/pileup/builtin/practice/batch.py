@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from pileup.builtin.http.connection import judge
 from pileup.builtin.http.target import HttpTarget
 from pileup.model.practice import SETTINGS, BatchSettings
-from pileup.model.units import counted
 from pileup.plugin import Failed, Launcher, Refused
 from pileup.plugin.batch import BatchTarget, Changes, Delegation, Job, JobSpec, JobState, Purged, Submission
+from pileup.plugin.units import counted
 
 READY = r"^pileup practice batch ready at (?P<url>\S+)$"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pileup.model.results import RunResults
 from pileup.plugin import Report
-from pileup.stats import to_json
+from pileup.plugin.results import RunResults, to_json
 
 
 class JsonReport(Report):

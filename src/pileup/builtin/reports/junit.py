@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from pileup.builtin.reports.markup import clean
-from pileup.model.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults
-from pileup.model.verdict import Verdict
 from pileup.plugin import Report
+from pileup.plugin.results import CaseResult, CriterionResult, Equivalence, ErrorGroup, RunResults, Verdict
 
 OUTPUT, OUTPUTS = 100_000, 5_000_000
 """Characters of one output and of all, at most: ends are kept."""

@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from pileup.builtin.reports.markup import clean
-from pileup.model.results import RunResults
 from pileup.plugin import Report
-from pileup.stats import to_json
+from pileup.plugin.results import RunResults, to_json
 
 FORMAT = "1"
 NAME = re.compile(r"[a-z][a-z0-9_]*")

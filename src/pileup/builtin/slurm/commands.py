@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pileup.builtin.slurm.words import FULL, SECOND, judged
-from pileup.model.child_environment import handed_on
 from pileup.plugin import Ambiguous, Failed, PluginError, Refused
+from pileup.plugin.credentials import handed_on
 
 INSTALL = "apt-get install slurm-client"
 TIMES = {"SLURM_TIME_FORMAT": "%s"}

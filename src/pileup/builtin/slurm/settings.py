@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from pileup.model.quantities import Count, Duration
-from pileup.model.suite_part import Part
+from pileup.plugin import Count, Duration, Part
 
 SECOND = 10**9
 MILLISECOND = 10**6

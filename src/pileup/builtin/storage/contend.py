@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pileup.builtin.storage.files import ContentSet, apart, make_folders, removal
-from pileup.model.sizes import Sizes
-from pileup.plugin import Count, Keys, Program, Step, option
+from pileup.plugin import Count, Keys, Program, Sizes, Step, option
 
 
 class StorageContend(ContentSet):

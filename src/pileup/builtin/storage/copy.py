@@ -6,9 +6,8 @@ from typing import Literal
 
 from pileup.builtin.storage.files import ContentSet, make_folders, removal
 from pileup.builtin.storage.names import NamedSet
-from pileup.model.program import CHECKSUM
-from pileup.model.units import counted
-from pileup.plugin import Program, Size, Step, option
+from pileup.plugin import CHECKSUM, Program, Size, Step, option
+from pileup.plugin.units import counted
 
 
 class StorageCopy(ContentSet, NamedSet):

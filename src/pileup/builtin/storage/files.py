@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator
 
 from pileup.builtin.storage.layers import Layers, layered
-from pileup.model.sizes import Sizes
-from pileup.model.units import format_size
-from pileup.plugin import Content, Count, Fraction, Keys, Program, Size, Step, Test, option
+from pileup.plugin import Content, Count, Fraction, Keys, Program, Size, Sizes, Step, Test, option
+from pileup.plugin.units import format_size
 
 FILE_NAME = "f"
 DIGITS = 6

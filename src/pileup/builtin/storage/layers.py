@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from pileup.model.verbs import Moves, Verb
 from pileup.plugin import Program, Step
+from pileup.plugin.verbs import Moves, Verb
 
 Layers = Literal["all", "control", "data", "session", "noop"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pileup.builtin.storage.names import NamedSet
-from pileup.model.sizes import Sizes
-from pileup.plugin import Content, Step, option
+from pileup.plugin import Content, Sizes, Step, option
 
 
 class StorageStat(NamedSet):

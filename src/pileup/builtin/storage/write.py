@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pileup.builtin.storage.files import ContentSet, make_folders, removal
-from pileup.model.units import counted
 from pileup.plugin import Program, Step
+from pileup.plugin.units import counted
 
 MOST = 1 << 50
 """Bytes of a set."""

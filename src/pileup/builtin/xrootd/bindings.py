@@ -18,9 +18,9 @@ from pileup.builtin.credentials.authorities import is_folder
 from pileup.builtin.credentials.token_source import TokenSource
 from pileup.builtin.xrootd.location import ClientSettings
 from pileup.builtin.xrootd.words import BROKEN, EXPIRED, QUICK, IsFolder, failure
-from pileup.model.units import format_time
 from pileup.plugin import Call, Failed, PluginError, ProgramClient, Refused, Step
 from pileup.plugin.program_client import Range
+from pileup.plugin.units import format_time
 
 WAIT = 30
 """Seconds that connecting may take before the clock runs."""

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.builtin.xrootd.figures import Statistics, read_statistics
 from pileup.builtin.xrootd.target import XrootdTarget
-from pileup.model.suite import Credentials
 from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, TargetError, option
+from pileup.plugin.credentials import Credentials
 
 NOW = {
     "connections": "link.num",

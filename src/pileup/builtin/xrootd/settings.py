@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from pileup.model.quantities import Bandwidth, Count, Rate
-from pileup.model.suite_part import Part
+from pileup.plugin import Bandwidth, Count, Part, Rate
 
 
 class XrootdSettings(Part):

@@ -82,8 +82,8 @@ def _side(word: str) -> list[RunResults]:
 
 
 def _read(run: Path) -> RunResults:
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
     from pileup.stats import results
 
     with reading(run):

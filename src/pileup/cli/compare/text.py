@@ -84,7 +84,7 @@ def _table(contrasts: Iterable[Contrast], smallest: float, head: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from pileup.stats.compare.wording import change_words, plain_words
+    from pileup.model.contrast_words import change_words, plain_words
 
     table = Table(box=None, show_header=head, header_style="dim", pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for title, width, right in COLUMNS:
@@ -103,7 +103,7 @@ def verdict_text(found: Contrast, smallest: float) -> Text:
     """Return the verdict with its colour."""
     from rich.text import Text
 
-    from pileup.stats.compare.wording import verdict_words
+    from pileup.model.contrast_words import verdict_words
 
     style = COLOURS.get(found.verdict, "") if found.matters or found.verdict == TOO_FEW else ""
     return Text(verdict_words(found, smallest), style)

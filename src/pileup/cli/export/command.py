@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from pileup.cli.messages import echo
 from pileup.model.errors import UsageError
-from pileup.model.record import OUTCOMES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pileup.cli.export.tables import Table
-    from pileup.model.record import Frame
     from pileup.model.results import RunResults
     from pileup.plugin import Exporter
     from pileup.record import RunFolder
-
-FRAME = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
-COUNTERS = (*OUTCOMES, "bytes", "calls")
-QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
-SAMPLE = {"time": "BIGINT", "monitor": "VARCHAR", "metric": "VARCHAR", "labels": "VARCHAR", "value": "DOUBLE"} | {
-    "unit": "VARCHAR",
-    "host": "VARCHAR",
-    "iteration": "BIGINT",
-}
-FRAMES = {
-    **dict.fromkeys(FRAME, "BIGINT"),
-    "missed": "UBIGINT",
-    "operation": "VARCHAR",
-    "iteration": "BOOLEAN",
-    **dict.fromkeys(("row_phase", *COUNTERS, *(name for name, _ in QUANTILES)), "BIGINT"),
-}
-NONE = "\\N"
-"""What stands for no value between Python and DuckDB: an empty text is a text."""
 
 
 @click.command("export")
@@ -66,9 +44,9 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
     errors, criteria, equivalences; of batch systems jobs, job_reasons, audits, claims, findings; of a scan points,
     repeats, differences, effects. Times are ns since the epoch.
     """
-    from pileup.cli.reading import reading
     from pileup.plugin import registry
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
     from pileup.stats import results
 
     if form is None and charts is None:
@@ -106,20 +84,20 @@ def write_charts(results: RunResults, form: str, names: tuple[str, ...], out: Pa
 
 def write_all(folder: RunFolder, results: RunResults, exporter: Exporter, out: Path) -> Iterator[Path]:
     """Write all tables and yield each when it is complete. Times are ns since the epoch."""
-    from pileup.cli.export import jobs
-    from pileup.cli.export.tables import Table, tables
-    from pileup.stats import to_json
+    from pileup.stats import job_tables, record_tables, to_json
+    from pileup.stats.table_rows import load
+    from pileup.stats.tables import tables
 
     yield _whole(out / "results.json", lambda path: path.write_text(json.dumps(to_json(results), indent=1)))
     with folder.operations().connect() as connection:
         yield _write(connection, "operations", exporter, out)
         for table in (
-            Table("frames", FRAMES, _frame_rows(folder.frames())),
-            Table("samples", SAMPLE, _sample_rows(folder)),
+            record_tables.frames(folder),
+            record_tables.samples(folder),
             *tables(results, folder.events()),
-            *jobs.tables(folder, results),
+            *job_tables.tables(folder, results),
         ):
-            _load(connection, table, out)
+            load(connection, table, out)
             yield _write(connection, table.name, exporter, out)
             connection.execute(f"DROP TABLE {table.name}")
 
@@ -151,42 +129,3 @@ def _write(connection: DuckDBPyConnection, name: str, exporter: Exporter, out: P
             raise PluginError(told, "an exporter that takes every table") from problem
 
     return _whole(out / f"{name}.{exporter.suffix or exporter.name}", write)
-
-
-def _load(connection: DuckDBPyConnection, table: Table, out: Path) -> None:
-    """Make a table out of rows by way of a CSV file: bounded in memory."""
-    passing = out / f".{table.name}.rows.part"
-    with passing.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.columns)
-        writer.writerows([NONE if value is None else value for value in row] for row in table.rows)
-    columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in table.columns.items())
-    connection.execute(
-        f"""CREATE TABLE {table.name} AS SELECT * FROM read_csv({_quoted(str(passing))}, header = true, delim = ',',
-        quote = '"', escape = '"', nullstr = '{NONE}', parallel = false, max_line_size = 100000000,
-        columns = {{{columns}}})"""  # noqa: S608  names and types are ours
-    )
-    passing.unlink()
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _frame_rows(frames: Iterable[Frame]) -> Iterator[tuple[Any, ...]]:
-    from pileup.stats import quantiles_of
-
-    for frame in frames:
-        head = tuple(getattr(frame, name) for name in FRAME)
-        for row in frame.rows:
-            counters = tuple(getattr(row, name) for name in COUNTERS)
-            shares = quantiles_of(row.response, [share for _, share in QUANTILES])
-            yield (*head, row.operation, row.iteration, row.phase, *counters, *shares)
-        if not frame.rows:
-            yield (*head, "", False, frame.phase, *(0 for _ in COUNTERS), *(None for _ in QUANTILES))
-
-
-def _sample_rows(folder: RunFolder) -> Iterator[tuple[Any, ...]]:
-    for row in folder.samples():
-        sample = row.sample
-        yield (row.time, row.monitor, sample.metric, sample.labels, sample.value, sample.unit, row.host, row.iteration)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from pileup.model.figure_words import unanswered
 from pileup.model.record import Frame, Phase
 from pileup.model.results import Figure
 from pileup.model.units import format_time
@@ -14,7 +15,6 @@ from pileup.stats.frames.distribution import DueDurations, plain_quantile
 from pileup.stats.frames.timeline import Second, Seconds
 from pileup.stats.frames.totals import Measured, recent
 from pileup.stats.generator.bottleneck import seen
-from pileup.stats.verdicts.resolve import unanswered
 
 RECENT = 5 * 10**9
 """What "now" means for rates and quantiles, ns."""

@@ -53,8 +53,8 @@ PARTS: dict[str, tuple[Any, ...]] = {
 """Heading -> classes and functions, in their order on the page."""
 HOW = (
     "What plug-ins are given and what they define, from the signatures and docstrings of `pileup.plugin` (charts: "
-    "`pileup.plugin.charts`, logs: `.logs`, tests of plug-ins: `.testing`, batch systems: `.batch`; the classes of "
-    "results are in `pileup.model`). docs/plugins.md shows how they are used. Fields with a default need not be given."
+    "`pileup.plugin.charts`, logs: `.logs`, results: `.results`, tests of plug-ins: `.testing`, batch systems: "
+    "`.batch`). docs/plugins.md shows how they are used. Fields with a default need not be given."
 )
 
 

@@ -53,8 +53,8 @@ MOST_CASES = 200
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object.")
 def command(run: Path, as_json: bool) -> None:
     """Show the results of a run folder: one that has ended, goes on, or was broken off."""
-    from pileup.cli.reading import reading
     from pileup.record import RunFolder
+    from pileup.record.reading import reading
     from pileup.stats import results
 
     with reading(run):

@@ -42,8 +42,8 @@ def words(results: RunResults) -> Iterator[tuple[str, str]]:
 
 
 def _jobs(found: Iterable[JobsResult]) -> Table:
+    from pileup.model.submissions import states_of
     from pileup.stats import words as figure_words
-    from pileup.stats.jobs import states_of
 
     told = list(found)
     states = states_of(told)

@@ -18,6 +18,7 @@ from pileup.model.record import NOT_PASSED
 from pileup.record.tally import Tally
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.distribution import SHARES
+from pileup.stats.frames.kept_dependence import Known
 from pileup.stats.intervals.correlated import Blocks, Floats, dependence
 
 if TYPE_CHECKING:
@@ -52,11 +53,16 @@ class BlockRequest:
         return int(self.number * (window.end - self.begin) / (self.last - self.begin)) if window else 0
 
 
-def add_dependence(connection: DuckDBPyConnection, cases: Sequence[CaseData]) -> None:
+def add_dependence(connection: DuckDBPyConnection, cases: Sequence[CaseData], known: Known | None = None) -> None:
     """Find how neighbours depend on each other in each case that has enough of them; `connection` has `operations`.
 
-    Loads of several levels are left out: these differ on purpose.
+    What is `known` of the cases is taken, and no row looked at. Loads of several levels are left out: these differ on
+    purpose.
     """
+    if known is not None:
+        for data in cases:
+            data.dependence.update(known.get(data.entry.id, {}))
+        return
     candidates = [data for data in cases if data.window is not None and not data.window.parts]
     lasts = _lasts(connection, [data for data in candidates if any(_enough(data))])
     wanted = (each for data in candidates for each in _wanted(data, lasts))

@@ -42,22 +42,36 @@ def windows(
     connection: DuckDBPyConnection, cases: Iterable[CaseEntry], frames: Mapping[int, Sequence[Frame]] | None = None
 ) -> dict[int, Window]:
     """Return the window of every case that was measured; `connection` has the view `operations`."""
-    rows = connection.execute(
-        """SELECT case_id, min(intended), max("end") FROM operations
-        WHERE parent = 0 AND phase = 'measure' AND side = 'client' GROUP BY case_id"""
-    ).fetchall()
-    seen = {int(number): (int(begin), int(end)) for number, begin, end in rows}
+    rows = _Rows(connection)
     found = {}
     for case in cases:
         number = case.id
         told = (frames or {}).get(number, ())
-        window = _told(case, told, seen.get(number)) or _recorded(case, seen.get(number))
+        window = _told(case, told, rows) or _recorded(case, rows.seen(number))
         if window is not None:
             found[number] = window
     return found
 
 
-def _told(case: CaseEntry, frames: Sequence[Frame], seen: tuple[int, int] | None) -> Window | None:
+class _Rows:
+    """The first and the last of the measured iterations: the rows are looked at only where frames do not tell."""
+
+    def __init__(self, connection: DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._seen: dict[int, tuple[int, int]] | None = None
+
+    def seen(self, case: int) -> tuple[int, int] | None:
+        """Return when the first should have started and the last ended; None of a case without any."""
+        if self._seen is None:
+            rows = self._connection.execute(
+                """SELECT case_id, min(intended), max("end") FROM operations
+                WHERE parent = 0 AND phase = 'measure' AND side = 'client' GROUP BY case_id"""
+            ).fetchall()
+            self._seen = {int(number): (int(begin), int(end)) for number, begin, end in rows}
+        return self._seen.get(case)
+
+
+def _told(case: CaseEntry, frames: Sequence[Frame], rows: _Rows) -> Window | None:
     """Return the measured time as the places told it; None where none did, or it had not come yet."""
     since = (case.find.measuring or 0) if case.find else 0
     last = {frame.place: frame for frame in frames if frame.measured_from and frame.time > since}
@@ -67,6 +81,7 @@ def _told(case: CaseEntry, frames: Sequence[Frame], seen: tuple[int, int] | None
     end = max(frame.measured_to for frame in last.values())
     news = max(frame.time for frame in last.values())
     if not all(frame.measured_to for frame in last.values()):
+        seen = rows.seen(case.id)
         end = seen[1] if seen else news
     if not case.ended:
         end = min(end, news)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pileup.model.figure_words import amount
 from pileup.model.loads.hold import HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CaseEntry
 from pileup.model.results import HeldLevel
 from pileup.model.units import format_time
 from pileup.stats.frames.window import Window
 from pileup.stats.monitors import MetricSeries, thinned
-from pileup.stats.verdicts.resolve import amount
 
 
 def held(case: CaseEntry, window: Window | None, series: Sequence[MetricSeries]) -> HeldLevel | None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pileup.model.event import Event
+from pileup.model.figure_words import amount
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase
 from pileup.model.results import SteadyState, Timeline
@@ -13,7 +14,6 @@ from pileup.model.units import format_time
 from pileup.stats.frames.timeline import timeline
 from pileup.stats.frames.window import Window
 from pileup.stats.loads.steady_state import LEAST, steady
-from pileup.stats.verdicts.resolve import amount
 
 SECOND = 10**9
 LATE = 5 * SECOND

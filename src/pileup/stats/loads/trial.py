@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pileup.model.check import Check, Selected
+from pileup.model.figure_words import amount, unanswered
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
 from pileup.model.results import Counts, Figure
@@ -19,7 +20,6 @@ from pileup.stats.frames.window import Window
 from pileup.stats.generator.bottleneck import answers
 from pileup.stats.loads.gauge import Gauge
 from pileup.stats.monitors import MetricSeries, whole_series
-from pileup.stats.verdicts import resolve
 from pileup.stats.verdicts.case_failure import not_passed as outcomes
 from pileup.stats.verdicts.excuse import Excuse, excuse, of_not_passed
 from pileup.stats.verdicts.judge import against
@@ -192,8 +192,8 @@ def _lost_words(counts: Counts, due: int) -> str:
 
 def _failed_words(check: Check, figure: Figure) -> str:
     if figure.value is None:
-        return f"{check.figure} is {resolve.unanswered(figure) or figure.note}"
-    return f"{check.figure} is {resolve.amount(figure.value, check.dimension)}"
+        return f"{check.figure} is {unanswered(figure) or figure.note}"
+    return f"{check.figure} is {amount(figure.value, check.dimension)}"
 
 
 def _unknown_words(unknown: Sequence[Figure]) -> str:

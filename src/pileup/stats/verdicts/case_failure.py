@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pileup.model import check
+from pileup.model.figure_words import words
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import ERROR, FAILED, MISSED, NOT_PASSED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
 from pileup.model.results import Counts
@@ -104,7 +105,7 @@ def _by_condition(text: str, entry: CaseEntry, measured: Measured, message: Call
     part = resolve.Part(measured, timeout=entry.timeout)
     figure = resolve.of_test(wanted, selected, [part])
     if against(wanted, figure).met:
-        return FAILED, _joined(f"{text}: {resolve.words(figure)}", message())
+        return FAILED, _joined(f"{text}: {words(figure)}", message())
     return PASSED, not_passed(measured.counts())
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected, Unreadable
+from pileup.model.figure_words import NOTHING, words
 from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CriterionEntry
@@ -224,7 +225,7 @@ class Criteria:
         found = [each for each in named if each.has(selected.labels)]
         if len({each.key for each in found}) != 1:
             reason = self._no_number(check, selected) or _which(selected, named, found, self.series)
-            return JudgedFigure(Verdict.UNKNOWN, Figure(None, note=resolve.NOTHING), reason, group.name)
+            return JudgedFigure(Verdict.UNKNOWN, Figure(None, note=NOTHING), reason, group.name)
         spans = grouping.of_samples(group, selected)
         values, dimension = to_base(pooled(found, spans, visits), found[0].unit)
         figure = resolve.of_values(check, values, dimension)
@@ -284,7 +285,7 @@ def _together(check: Check, several: Sequence[JudgedFigure]) -> JudgedFigure:
         return replace(worst[0], point="")
     deciding = _farthest(check, worst)
     if verdict.met:
-        figure = resolve.words(deciding.figure)
+        figure = words(deciding.figure)
         reason = f"at each of {len(several)} points; nearest at {_where(deciding)}: {figure}"
         return JudgedFigure(verdict, deciding.figure, reason, needed=deciding.needed)
     told = [f"{_where(each)}: {_why(each)}" for each in worst[:MOST_TOLD]]
@@ -299,7 +300,7 @@ def _where(judged: JudgedFigure) -> str:
 
 
 def _why(judged: JudgedFigure) -> str:
-    return resolve.words(judged.figure) if judged.verdict.missed else judged.reason
+    return words(judged.figure) if judged.verdict.missed else judged.reason
 
 
 def _farthest(check: Check, several: Sequence[JudgedFigure]) -> JudgedFigure:
@@ -323,7 +324,7 @@ def _same(given: str, found: str) -> bool:
 
 def _against(check: Check, figure: Figure, point: str = "") -> JudgedFigure:
     verdict = judge.against(check, figure)
-    told = resolve.words(figure)
+    told = words(figure)
     if verdict is Verdict.UNKNOWN:
         known = figure.above is not None
         why = f"it is only known to be {told}" if known else f"{told}: {counted(figure.n, 'value')}"

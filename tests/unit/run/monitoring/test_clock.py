@@ -10,6 +10,7 @@ import pytest
 from pileup.model.record import Outcome, Sample, ServerOperation
 from pileup.plugin import Monitor, PluginError
 from pileup.record import RunFolder
+from pileup.run.monitoring import clock as clocks
 from pileup.run.monitoring.clock import MonitorClock, Watch
 from tests.manifests import run_of
 
@@ -97,7 +98,7 @@ def test_t24_the_first_sample_is_there_before_the_load_begins(folder: RunFolder)
 def test_a_monitor_that_has_no_first_sample_in_time_does_not_keep_the_load(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pileup.run.monitoring.clock.FIRST", 0.05)
+    monkeypatch.setattr(clocks, "FIRST", 0.05)
     monitor = Slow(60)
     clock = MonitorClock([Watch("server", monitor, 10 * MS)], folder)
     clock.start()

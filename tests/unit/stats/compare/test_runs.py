@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from pileup.model.contrast_words import change_words, plain_words
 from pileup.model.results import Figure, FoundLevel, Interval, SoughtCondition
 from pileup.stats import compare_runs
-from pileup.stats.compare.wording import change_words, plain_words
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pileup._core._native import Histogram
+from pileup.model.figure_words import words
 from pileup.model.results import Interval
 from pileup.stats.frames.distribution import DueDurations, distribution, mean, merged, quantile, quantiles_of
 from pileup.stats.intervals.correlated import Inflation
-from pileup.stats.verdicts.resolve import words
 
 
 def histogram(values):

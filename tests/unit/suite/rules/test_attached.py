@@ -7,8 +7,9 @@ import pytest
 
 from pileup.model.errors import SuiteError
 from pileup.model.not_covered import Uncovered, words
+from pileup.model.plain_json import to_json
 from pileup.model.plan import Plan
-from pileup.record.typed_json import read, to_json
+from pileup.record.typed_json import read
 from pileup.suite import load
 from tests.support import EXAMPLES
 

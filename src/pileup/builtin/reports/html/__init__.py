@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pileup.model.contrast import RunComparison
-from pileup.model.results import RunResults
 from pileup.plugin import PluginError, Report, option, registry
+from pileup.plugin.results import RunComparison, RunResults
 
 if TYPE_CHECKING:
     from pileup.builtin.reports.html.charts.assemble import Charts

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import ShownFigure
-from pileup.model.record import OF_DUE
-from pileup.model.results import CaseResult, Distribution, Figure, OperationResult, RunResults
-from pileup.model.units import counted as number_of
-from pileup.model.units import format_size, format_time
+from pileup.plugin.results import OF_DUE, CaseResult, Distribution, Figure, OperationResult, RunResults
+from pileup.plugin.units import counted as number_of
+from pileup.plugin.units import format_size, format_time
 
 MOST = 200
 """Cases in the table, and in the details: of more, those that did not pass come first. All are in a list."""

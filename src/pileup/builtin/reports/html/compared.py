@@ -12,9 +12,8 @@ import jinja2
 from markupsafe import Markup
 
 from pileup.builtin.reports.html.text import ShownFigure, show
-from pileup.model.contrast import ALIKE, BETTER, TOO_FEW, WORSE, Contrast, RunComparison
-from pileup.model.units import format_fraction
-from pileup.stats.compare.wording import change_words, verdict_words
+from pileup.plugin.results import ALIKE, BETTER, TOO_FEW, WORSE, Contrast, RunComparison, change_words, verdict_words
+from pileup.plugin.units import format_fraction
 
 WIDTH = 200.0
 """Width of a drawn interval, in its own units."""

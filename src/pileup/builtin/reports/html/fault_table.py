@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import ShownFigure
-from pileup.model.record import NOT_PASSED
-from pileup.model.results import FaultResult, RunResults
-from pileup.model.units import format_count
+from pileup.plugin.results import NOT_PASSED, FaultResult, RunResults
+from pileup.plugin.units import format_count
 
 MOST = 500
 

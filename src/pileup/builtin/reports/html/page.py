@@ -16,13 +16,20 @@ from pileup.builtin.reports.html.bundle import bundle
 from pileup.builtin.reports.html.charts import marks, tables
 from pileup.builtin.reports.html.charts.assemble import Charts
 from pileup.builtin.reports.html.fault_table import fault_table
-from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
-from pileup.model.record import ERROR, FAILED, PASSED
-from pileup.model.results import RunResults
-from pileup.model.units import format_count, format_size, format_time
 from pileup.plugin.charts import Columns
 from pileup.plugin.charts.drawing import CONFIG
-from pileup.stats.jobs import states_of
+from pileup.plugin.results import (
+    ERROR,
+    FAILED,
+    PASSED,
+    Host,
+    Manifest,
+    MonitorEntry,
+    RunResults,
+    TargetEntry,
+    states_of,
+)
+from pileup.plugin.units import format_count, format_size, format_time
 
 ERRORS = 200
 """Rows of the table of errors."""

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pileup.builtin.reports.html.text import ABSENT, ShownFigure
-from pileup.model.results import Comparison, Difference, Figure, RunResults
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts import Group as Drawings
-from pileup.stats import amount
+from pileup.plugin.results import Comparison, Difference, Figure, RunResults, amount
 
 METRICS = ("rate", "throughput", "mean", "p50", "p90", "p99", "not passed")
 HEADINGS = {"rate": "Rate", "throughput": "Throughput", "mean": "Mean response", "not passed": "Not passed"}

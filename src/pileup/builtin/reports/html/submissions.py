@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import ShownFigure
-from pileup.model.results import RunResults
-from pileup.model.submissions import AuditResult, BadSubmission
-from pileup.model.units import format_count
+from pileup.plugin.results import AuditResult, BadSubmission, RunResults
+from pileup.plugin.units import format_count
 
 BAD = ("ran twice", "lost", "id used again")
 """Fates that make a row red."""

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pileup.model.results import Figure, Note
-from pileup.model.units import format_fraction, format_quantity
+from pileup.plugin.results import Figure, Note
+from pileup.plugin.units import format_fraction, format_quantity
 
 ABSENT = "\N{EN DASH}"
 NO_ANSWER = "no answer"

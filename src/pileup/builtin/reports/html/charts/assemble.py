@@ -12,11 +12,10 @@ from altair.utils.schemapi import debug_mode
 
 from pileup.builtin.reports.html import ALL, points
 from pileup.builtin.reports.html.charts import marks, tables
-from pileup.model.errors import PluginError
-from pileup.model.results import RunResults
-from pileup.plugin import registry
+from pileup.plugin import PluginError, registry
 from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.drawing import with_marks
+from pileup.plugin.results import RunResults
 
 SECTIONS = ("points", "load", "times", "monitors")
 BEHIND = 200

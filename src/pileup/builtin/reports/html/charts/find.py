@@ -9,9 +9,9 @@ import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
 from pileup.builtin.reports.html.charts.hold import SHOWN
-from pileup.model.results import CaseResult, FoundLevel, RunResults, SoughtCondition
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, color, finish, layer_of, named
+from pileup.plugin.results import CaseResult, FoundLevel, RunResults, SoughtCondition
 
 MOST = 6
 """Conditions that are drawn, at most: the first."""

@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.model.results import CaseResult, HeldLevel, RunResults
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts.columns import Number, drawn_runs, looks
 from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
+from pileup.plugin.results import CaseResult, HeldLevel, RunResults
 
 MOST = 6
 """Cases that are drawn, at most: the first."""

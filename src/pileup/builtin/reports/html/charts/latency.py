@@ -7,11 +7,11 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.model.results import CaseResult
-from pileup.model.units import format_count
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive
 from pileup.plugin.charts.drawing import INK, MUTED, QUANTILES, color, finish, layer_of, log_time, named
+from pileup.plugin.results import CaseResult
+from pileup.plugin.units import format_count
 
 KINDS = {"response": [1, 0], "service": [3, 3]}
 

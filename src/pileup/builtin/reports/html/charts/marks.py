@@ -11,11 +11,10 @@ import altair as alt
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import tables
-from pileup.model.event import Event
-from pileup.model.results import RunResults
-from pileup.model.units import counted, format_time
 from pileup.plugin.charts import Clock, Columns, Mark
 from pileup.plugin.charts.drawing import in_window, layer_of, time_axis
+from pileup.plugin.results import Event, RunResults
+from pileup.plugin.units import counted, format_time
 
 MOST = 200
 """Events that charts show, at most."""

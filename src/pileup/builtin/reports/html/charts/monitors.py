@@ -12,11 +12,11 @@ import altair as alt
 
 from pileup.builtin.reports.html.charts import stacks, tables
 from pileup.builtin.reports.html.charts.stacks import Queue
-from pileup.model.results import RunResults, Series
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts import Group as Drawings
 from pileup.plugin.charts.columns import Number, largest, mean, scaled
 from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
+from pileup.plugin.results import RunResults, Series
 
 POINTS = 360
 """Points of one series, at most; beyond, means are drawn."""

@@ -29,10 +29,14 @@ SIZE = re.compile(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"')
 
 
 def pictures(drawn: Charts, form: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each chart; `form` is "svg" or "png"."""
+    """Yield name and content of each chart; `form` is "svg", "png", or "json" for Vega-Lite with all that it draws."""
     for chart in drawn.all():
         marks = drawn.marks if chart.timed else ()
-        picture = _framed(_plain(chart, drawn.data), chart, marks)
+        if form == "json":
+            yield f"{chart.id}.json", _whole(chart, drawn.data, marks).encode()
+            continue
+        text = _plain(chart, drawn.data)
+        picture = _framed(vl_convert.vegalite_to_svg(text, allowed_base_urls=[]), chart, marks)
         made = picture.encode() if form == "svg" else vl_convert.svg_to_png(picture, scale=SCALE)
         yield f"{_file(chart)}.{form}", made
 
@@ -44,7 +48,7 @@ def _file(chart: Drawing) -> str:
 
 
 def _plain(chart: Drawing, tables: dict[str, Columns]) -> str:
-    """Return the chart alone as SVG: colours and numbers put in, nothing fetched from anywhere."""
+    """Return the chart alone as Vega-Lite: colours and numbers put in, nothing fetched from anywhere."""
     named = {name: _rows(tables[name]) for name in _names(chart.spec) if name in tables}
     spec = {
         **chart.spec,
@@ -52,9 +56,46 @@ def _plain(chart: Drawing, tables: dict[str, Columns]) -> str:
         "config": {**CONFIG, "font": FONT},
         "datasets": {**chart.spec.get("datasets", {}), **named},
     }
-    text = VARIABLE.sub(lambda found: _colours().get(found[1], "#000"), json.dumps(spec))
-    made: str = vl_convert.vegalite_to_svg(text, allowed_base_urls=[])
-    return made
+    return VARIABLE.sub(lambda found: _colours().get(found[1], "#000"), json.dumps(spec))
+
+
+def _whole(chart: Drawing, tables: dict[str, Columns], marks: tuple[Mark, ...]) -> str:
+    """Return the chart as Vega-Lite that has its title and its legend in itself."""
+    spec = json.loads(_plain(chart, tables))
+    legend = (*chart.legend, *marks)
+    spec["title"] = {"text": f"{chart.title} ({chart.unit})" if chart.unit else chart.title, "anchor": "start"}
+    if chart.about:
+        spec["title"]["subtitle"] = chart.about
+    _raise_selections(spec)
+    if legend and "layer" in spec:
+        spec["layer"].append(_key_layer(legend))
+        spec["resolve"] = {**spec.get("resolve", {}), "scale": {**spec.get("resolve", {}).get("scale", {}), **APART}}
+    return json.dumps(spec)
+
+
+def _raise_selections(spec: Any) -> None:
+    """Say at the top which layer a selection is of: where altair joins charts it looks for them there."""
+    for number, layer in enumerate(spec.get("layer", [])):
+        if found := layer.pop("params", []):
+            layer["name"] = f"layer_{number}"
+            spec.setdefault("params", []).extend({**each, "views": [layer["name"]]} for each in found)
+
+
+APART = {"color": "independent"}
+
+
+def _key_layer(marks: tuple[Mark, ...]) -> Any:
+    """Return a layer that draws nothing and has the legend of what the others draw."""
+    names = [mark.text for mark in marks]
+    colours = [VARIABLE.sub(lambda found: _colours().get(found[1], "#000"), mark.color) for mark in marks]
+    scale = {"domain": names, "range": colours}
+    legend = {"title": None, "symbolOpacity": 1, "symbolType": "stroke", "orient": "bottom", "labelLimit": 400}
+    color = {"field": "text", "type": "nominal", "scale": scale, "legend": legend}
+    return {
+        "data": {"values": [{"text": name} for name in names]},
+        "mark": {"type": "point", "opacity": 0, "size": 0},
+        "encoding": {"color": color},
+    }
 
 
 def _names(part: Any) -> set[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html import points
-from pileup.model.results import Comparison, Point, RunResults
 from pileup.plugin.charts import Columns, Drawing, Group, Mark
 from pileup.plugin.charts.columns import Number, largest, scaled, short
 from pileup.plugin.charts.drawing import MUTED, color, finish, layer_of, named
+from pileup.plugin.results import Comparison, Point, RunResults
 
 DRAWN = ("rate", "throughput", "p50", "p99", "not passed")
 INSTEAD = {"p50": "mean"}

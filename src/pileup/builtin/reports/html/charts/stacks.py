@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from pileup.builtin.reports.html.charts import tables
-from pileup.model.results import Series
 from pileup.plugin.charts import Clock, Columns, Mark
 from pileup.plugin.charts.drawing import time_axis, within
+from pileup.plugin.results import Series
 
 MODES = {"user": "var(--c0)", "system": "var(--c8)", "iowait": "var(--c1)", "steal": "var(--c4)"}
 """Modes of CPU time from below, with their colours; idle is what is left."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from pileup.model.record import Phase
-from pileup.model.results import CaseResult, Detached, Distribution, RunResults, Timeline
 from pileup.plugin.charts import Clock, Columns
 from pileup.plugin.charts.columns import (
     Number,
@@ -20,6 +18,7 @@ from pileup.plugin.charts.columns import (
     short,
     stretches,
 )
+from pileup.plugin.results import CaseResult, Detached, Distribution, Phase, RunResults, Timeline
 
 ROWS = 3000
 """Rows of the timeline over all cases, at most."""

@@ -8,9 +8,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from pileup.model import plain_json
 from pileup.model.manifest import Manifest
 from pileup.model.results import RunResults
-from pileup.record import manifest
 
 SIMPLE = (int, str, bool, type(None))
 """Types that stay as they are; looked at first, for results hold a great many of them."""
@@ -43,7 +43,7 @@ def _plain(value: Any) -> Any:
 
 def _rare(value: Any) -> Any:
     if isinstance(value, Manifest):
-        return _plain(manifest.to_json(value))
+        return _plain(plain_json.to_json(value))
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -63,4 +63,4 @@ def _names(kind: type) -> tuple[str, ...] | None:
 
 
 _KNOWN: dict[type, tuple[str, ...] | None] = {Manifest: None}
-"""Run.json has its own words, which the record knows."""
+"""Run.json has its own words, which `plain_json` writes."""

@@ -1,4 +1,4 @@
-"""Reading a run folder that may be anybody's: whatever it holds, a command ends with a sentence."""
+"""Reading a run folder that may be anybody's: whatever it holds, who reads it is told in a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def reading(run: Path) -> Iterator[None]:
     Only for what reads a run folder: a fault of pileup itself would be told as one of the record, so its message is
     kept, to be reported.
     """
-    import duckdb  # slow to import
+    import duckdb  # noqa: PLC0415  slow to import
 
     try:
         yield

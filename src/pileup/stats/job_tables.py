@@ -1,14 +1,14 @@
-"""Jobs and submissions as tables of an export."""
+"""Jobs and submissions as plain tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pileup.cli.export.tables import NUMBER, TEXT, WHOLE, Row, Table
 from pileup.model.record import ClaimRow
 from pileup.model.results import Figure, RunResults
 from pileup.model.submissions import AuditResult
 from pileup.record import RunFolder
+from pileup.stats.tables import NUMBER, TEXT, WHOLE, Row, Table
 
 CLAIM = {"claimed": WHOLE, "case": TEXT, **dict.fromkeys(("test", "target", "name", "id"), TEXT)}
 FOUND = dict.fromkeys(("fate", "state", "found", "reason"), TEXT)

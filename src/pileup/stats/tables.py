@@ -1,4 +1,4 @@
-"""The results of a run as plain tables: what `pileup export` writes beside operations, frames and samples."""
+"""The results of a run as plain tables: of an export, of Python; beside operations, frames and samples."""
 
 from __future__ import annotations
 

@@ -1,0 +1,101 @@
+"""What a notebook shows of a run: HTML without a script, its colours those of the notebook, every text escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from pileup.model.results import CaseResult, Figure, OperationResult, RunResults
+from pileup.stats import amount, unanswered, words
+
+GOOD, BAD, DOUBT = "#2e7d32", "#c62828", "#b26a00"
+"""Readable on white and on black."""
+COLOURS = {"passed": GOOD, "met": GOOD, "met, not shown": GOOD, "better": GOOD} | dict.fromkeys(
+    ("failed", "error", "unavailable", "not met", "not met, not shown", "worse"), BAD
+)
+COLOURS |= dict.fromkeys(("unknown", "not run", "stopped"), DOUBT)
+STYLE = "text-align:left;padding:2px 12px 2px 0;border:0;vertical-align:top"
+MOST = 50
+"""Rows of a table that are shown."""
+QUANTILES = (0.5, 0.9, 0.99)
+
+
+def run(results: RunResults) -> str:
+    """Return verdict, criteria and figures of a run."""
+    parts = [heading(results.run.title, results.verdict), notes([results.limit, *results.notes])]
+    if results.criteria:
+        rows = [(each.id, each.says, words(each.figure), each.threshold, each.verdict) for each in results.criteria]
+        parts.append(table(("Criterion", "Says", "Figure", "Wanted", "Verdict"), rows))
+    if results.cases:
+        titles = ("Case", "Outcome", "Passed", "Rate", "Mean", "p50", "p90", "p99", "Bytes")
+        parts.append(table(titles, [_line(case, each) for case in results.cases for each in _operations(case)]))
+    if results.errors:
+        errors = [(each.message or "(no message)", each.case, each.outcome, each.count) for each in results.errors]
+        parts.append(table(("Error", "Case", "Outcome", "Count"), errors))
+    parts.append(f'<p style="margin:4px 0;opacity:.6"><code>{_safe(results.folder)}</code></p>')
+    return framed(parts)
+
+
+def rows(columns: Mapping[str, str], first: Sequence[tuple[object, ...]], most: int) -> str:
+    """Return the first rows of a table; `first` has one more than `most` where there are more."""
+    more = ["and more; .df(), .arrow(), .numpy() or .chunks() has them all"] if len(first) > most else []
+    return framed([table(tuple(columns), first[:most]), notes(more)])
+
+
+def framed(parts: Iterable[str]) -> str:
+    """Return parts as one block."""
+    return f'<div class="pileup">{"".join(parts)}</div>'
+
+
+def heading(title: str, verdict: str) -> str:
+    """Return a title with its verdict."""
+    return f'<p style="margin:4px 0;font-size:1.15em"><b>{_safe(title)}</b> {_word(verdict)}</p>'
+
+
+def notes(lines: Iterable[str]) -> str:
+    """Return lines of text."""
+    return "".join(f'<p style="margin:2px 0;opacity:.8">{_safe(line)}</p>' for line in lines if line)
+
+
+def table(titles: Sequence[str], found: Sequence[Sequence[object]]) -> str:
+    """Return a table, at most MOST rows of it; words that are verdicts have their colour."""
+    head = "".join(f'<th style="{STYLE}">{_safe(title)}</th>' for title in titles)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{STYLE}">{_word(cell)}</td>' for cell in row) + "</tr>" for row in found[:MOST]
+    )
+    more = notes([f"and {len(found) - MOST} more"] if len(found) > MOST else [])
+    return f'<table style="margin:6px 0;border-collapse:collapse"><tr>{head}</tr>{body}</table>{more}'
+
+
+def _operations(case: CaseResult) -> Sequence[OperationResult | None]:
+    return case.operations or (None,)
+
+
+def _line(case: CaseResult, each: OperationResult | None) -> tuple[object, ...]:
+    name = case.name if each is None or each.iteration else f"↳ {each.operation}"
+    outcome = case.outcome if each is None or each.iteration else ""
+    if each is None:
+        return (name, outcome, *("" for _ in range(7)))
+    mean = Figure(each.response.mean if each.response else None, "time")
+    shown = (each.rate, mean, *(each.quantiles.get(share) for share in QUANTILES))
+    moved = _figure(each.throughput) if each.bytes else "-"
+    return (name, outcome, each.counts.passed, *map(_figure, shown), moved)
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return "-"
+    if figure.above is not None:
+        return unanswered(figure)
+    return figure.note or "-" if figure.value is None else amount(figure.value, figure.dimension)
+
+
+def _word(cell: object) -> str:
+    text = _safe("" if cell is None else str(cell))
+    colour = COLOURS.get(str(cell))
+    return f'<span style="color:{colour}">{text}</span>' if colour else text
+
+
+def _safe(text: str) -> str:
+    r"""Return a text for a page: escaped, characters that control or turn text written out as `\x1b`."""
+    return escape("".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text))

@@ -1,0 +1,43 @@
+"""Which file a suite is: a path, or the name of one that comes with pileup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pileup.model.errors import UsageError
+
+SHIPPED = "suite:"
+SHOWN = 5
+"""Suites named of a folder."""
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the suites that come with pileup: in the package, else `examples/` of the repository."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "suites"
+    return installed if installed.is_dir() else package.parent.parent / "examples"
+
+
+def suite_path(suite: str) -> Path:
+    """Return the file of a suite: a path, or `suite:NAME` for a shipped one. Raises UsageError when there is none."""
+    if not suite.startswith(SHIPPED):
+        path = Path(suite)
+        if "\0" not in suite and path.is_dir():
+            found = sorted(each.name for each in path.glob("*.yaml"))[:SHOWN]
+            hint = f"in it: {', '.join(found)}" if found else "name the file in it"
+            raise UsageError(f"{suite!r} is a folder", "the file of a suite", hint)
+        if "\0" in suite or not path.is_file():
+            expected = "a suite, or suite:NAME for one that comes with pileup"
+            raise UsageError(f"there is no file {suite!r}", expected, "is the path right?")
+        return path
+    folder = shipped_folder()
+    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    known |= {path.name: path for path in sorted(folder.glob("*.xml"))}
+    name = suite.removeprefix(SHIPPED)
+    if name not in known:
+        raise UsageError(
+            f"there is no shipped suite {name!r}",
+            f"one of {', '.join(known) or '(none is installed)'}",
+            "or the path of your own",
+        )
+    return known[name]
