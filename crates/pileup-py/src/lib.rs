@@ -9,6 +9,7 @@ mod outcome;
 mod practice;
 mod press;
 mod protocols;
+mod recorded;
 mod recorder;
 mod session;
 mod steps;

@@ -17,6 +17,7 @@ pub use histogram::{Histogram, HistogramError, LONGEST};
 pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
 pub use local::Local;
 pub use recorder::Recorder;
+pub use strings::SEPARATOR;
 pub use row::{Cause, Outcome, Phase, Row, Side};
 pub use tally::{Beside, Tally, TallyRow};
 

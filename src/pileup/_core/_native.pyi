@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Self, final
 
+from pileup.model.record import Labels
+
 EndingWord = Literal["finished", "stopped", "limit", "unreadable", "engine"]
 
 DEBUG: bool
@@ -227,6 +229,21 @@ class Op:
     def __call__(self, name: str, key: str = "") -> AbstractContextManager[Operation]: ...
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int | None = None,
+        outcome: int = 0,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that somebody else has timed, in this iteration. Times in ns since the epoch."""
     def conclude(self, limit: int) -> int:
         """End the iteration as passed, unless it took longer than `limit`: by how many ns then, else 0.
 

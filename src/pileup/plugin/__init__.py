@@ -16,7 +16,7 @@ from pileup.model.errors import (
 )
 from pileup.model.program import ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
-from pileup.model.record import Sample, ServerOperation
+from pileup.model.record import Outcome, Sample
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
 from pileup.plugin.exporter import Exporter, ExportTable
@@ -60,6 +60,7 @@ __all__ = [
     "NotThere",
     "Op",
     "Operation",
+    "Outcome",
     "PluginError",
     "Program",
     "ProgramClient",
@@ -68,7 +69,6 @@ __all__ = [
     "Report",
     "RunResults",
     "Sample",
-    "ServerOperation",
     "Size",
     "Sizes",
     "Step",

@@ -58,6 +58,7 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "mytargets.py",
         "mymonitors.py",
         "mylog.py",
+        "access_log.py",
         "mycharts.py",
         "myexporters.py",
         "myreports.py",
@@ -68,7 +69,7 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "test_myreports.py",
         "send.py",
     }
-    assert PAGE.read_text().count("```python") == 15
+    assert PAGE.read_text().count("```python") == 16
 
 
 class Tape:
