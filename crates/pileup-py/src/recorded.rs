@@ -56,7 +56,9 @@ pub fn labels_text(labels: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(labels) = labels else { return Ok(String::new()) };
     let wrong = || {
         let found = labels.repr().map(|text| text.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!("labels are {found:.100}; expected a mapping of names to values ({{\"server\": \"a\"}})"))
+        PyTypeError::new_err(format!(
+            "labels are {found:.100}; expected a mapping of names to values ({{\"server\": \"a\"}})"
+        ))
     };
     let mapping = labels.cast::<PyMapping>().map_err(|_| wrong())?;
     let mut pairs = Vec::new();

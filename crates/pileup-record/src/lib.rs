@@ -17,8 +17,8 @@ pub use histogram::{Histogram, HistogramError, LONGEST};
 pub use ledger::{End, Ledger, LedgerFrame, Origin, Refusal};
 pub use local::Local;
 pub use recorder::Recorder;
-pub use strings::SEPARATOR;
 pub use row::{Cause, Outcome, Phase, Row, Side};
+pub use strings::SEPARATOR;
 pub use tally::{Beside, Tally, TallyRow};
 
 /// Operation name of the parent row when an iteration has several operations.
