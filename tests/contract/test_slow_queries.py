@@ -15,6 +15,7 @@ from pileup.builtin.database.sql_text import parse
 from pileup.builtin.database.target import DatabaseTarget
 from pileup.cli import main
 from pileup.plugin import PluginError
+from pileup.plugin.testing import MonitorRecord
 from pileup.record import RunFolder
 from tests.servers.launched import NAME, supervised
 from tests.support import require_program
@@ -54,10 +55,11 @@ def watching(target: DatabaseTarget) -> Iterator[SlowQueries]:
 
 def test_a_slow_query_is_seen_with_its_time_and_without_its_values(target: DatabaseTarget) -> None:
     with watching(target) as monitor:
+        record = MonitorRecord(monitor)
         asked(target, "SELECT SLEEP(0.15), 'a secret' AS text")
         asked(target, "SELECT 1")
         found = {f"{each.metric}[{each.labels}]": each.value for each in monitor.sample()}
-        (operation,) = monitor.operations()
+        (operation,) = record.operations()
     assert found["number[]"] == 1
     assert 0.15 <= found["query_time[of=largest]"] < 5
     assert operation.name == "SELECT SLEEP(?), ? AS text"
@@ -110,7 +112,7 @@ def test_a_run_keeps_them_as_operations_of_the_server(tmp_path: Path, capsys: py
     assert (code, [each["verdict"] for each in results["criteria"]]) == (0, ["met"] * 4)
     found = folder.operations().arrays("operation", "target", "case", "start", "end", where="side = 'server'")
     assert set(found["operation"]) == {"SELECT SLEEP(?), ?"}
-    assert (set(found["target"]), set(found["case"]), len(found["end"])) == ({"db"}, {""}, QUERIES)
+    assert (set(found["target"]), set(found["case"]), len(found["end"])) == ({"db"}, {"ask"}, QUERIES)
     assert all(found["end"] - found["start"] >= 0.05 * SECOND)
     (kind,) = results["served"]
     assert (kind["target"], kind["operation"], kind["count"]) == ("db", "SELECT SLEEP(?), ?", QUERIES)

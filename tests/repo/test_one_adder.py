@@ -20,6 +20,8 @@ OTHERS = {
     "fleet/wire.py": "sends each row by itself",
     "record/frames.py": "writes each row by itself",
     "stats/frames/detached.py": "looks for the names of operations",
+    "stats/frames/labels.py": "chooses rows by their labels",
+    "stats/frames/recorded.py": "makes histograms of what monitors recorded, which has no frames of its own",
     "stats/record_tables.py": "writes each row by itself",
     "stats/loads/trial.py": "says of which phase the rows of a trial are",
 }

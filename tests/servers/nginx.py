@@ -19,7 +19,7 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log info;
 events { worker_connections 2048; }
 http {
-    access_log off;
+    LOG
     client_max_body_size 0;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
@@ -41,17 +41,22 @@ http {
 """
 
 
+TIMED = """log_format timed '$msec $request_time $status $bytes_sent $request_method $uri';
+    access_log {folder}/access.log timed buffer=64k flush=500ms;"""
+
+
 @contextlib.contextmanager
-def nginx(folder: Path, *, lists: bool = True, deletes: bool = True) -> Iterator[str]:
+def nginx(folder: Path, *, lists: bool = True, deletes: bool = True, logs: bool = False) -> Iterator[str]:
     """Yield the url of a WebDAV server whose files lie in folder/data.
 
-    Unless it `lists` it has no PROPFIND, unless it `deletes` no DELETE.
+    Unless it `lists` it has no PROPFIND, unless it `deletes` no DELETE. If it `logs`, then into folder/access.log, in
+    pieces, as busy servers do.
     """
     program = require_program("nginx", "apt-get install nginx-light libnginx-mod-http-dav-ext")
     require_program(MODULE, "apt-get install libnginx-mod-http-dav-ext")
     folder.chmod(0o755)
     command = (program, "-c", "{folder}/nginx.conf", "-p", "{folder}")
-    config = CONFIG.replace("MODULE", MODULE)
+    config = CONFIG.replace("MODULE", MODULE).replace("LOG", TIMED if logs else "access_log off;")
     if not lists:
         config = config.replace("dav_ext_methods PROPFIND OPTIONS;", "")
     if not deletes:

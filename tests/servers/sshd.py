@@ -52,11 +52,17 @@ def make_key(path: Path) -> str:
     return path.with_suffix(".pub").read_text()
 
 
+def _sources() -> str:
+    """Let the far side run the sources that the tests run, where these are not the installed ones."""
+    path = os.environ.get("PYTHONPATH")
+    return f"SetEnv PYTHONPATH={path}\n" if path else ""
+
+
 def launcher(folder: Path) -> Launcher:
     """Return how to start it; keys are made at once."""
     host, _ = make_key(folder / "host"), make_key(folder / "user")
     files = (
-        File("sshd_config", SERVER),
+        File("sshd_config", SERVER + _sources()),
         File("ssh_config", CLIENT),
         File("known_hosts", "[127.0.0.1]:{port} " + host),
     )

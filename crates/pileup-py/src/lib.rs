@@ -11,6 +11,7 @@ mod practice;
 mod press;
 mod protocols;
 mod ready;
+mod recorded;
 mod recorder;
 mod session;
 mod steps;

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::judged::Judged;
 use crate::ready::Ready;
+use crate::recorded::{Timed, labels_text};
 use crate::{ledger, outcome};
 
 /// Marks a number that the test has not set.
@@ -248,6 +249,36 @@ impl Op {
         };
         iteration.press.operation(&iteration.start, row);
         Ok(passed)
+    }
+
+    #[pyo3(signature = (name, key = "", *, start, end = None, outcome = 0, bytes = 0, calls = 0, first_byte = 0, error = "", labels = None))]
+    #[allow(clippy::too_many_arguments)] // as Python names them
+    fn record(
+        &self,
+        name: &str,
+        key: &str,
+        start: i64,
+        end: Option<i64>,
+        outcome: i64,
+        bytes: u64,
+        calls: u32,
+        first_byte: i64,
+        error: &str,
+        labels: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.may_begin(name)?;
+        let outcome = outcome::numbered(outcome)?;
+        let row = Timed { start, end, outcome, bytes, calls, first_byte }.row()?;
+        let (iteration, labels) = (&self.0, labels_text(labels)?);
+        let case = iteration.press.origin(&iteration.start).case;
+        let recorder = iteration.press.recorder();
+        let error = if error.is_empty() { 0 } else { recorder.string(outcome::cut(error)) };
+        let row = Row { operation: recorder.labelled(case, name, &labels), key: recorder.string(key), error, ..row };
+        if iteration.press.operation(&iteration.start, row) {
+            iteration.bytes.inside.fetch_add(bytes, Relaxed);
+            iteration.calls.inside.fetch_add(calls.into(), Relaxed);
+        }
+        Ok(())
     }
 
     #[pyo3(signature = (outcome, error = ""))]

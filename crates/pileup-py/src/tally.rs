@@ -1,6 +1,6 @@
 //! Counts and histograms of one operation, for Python.
 
-use pileup_record::{Recorder, TallyRow};
+use pileup_record::{Recorder, SEPARATOR, TallyRow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -8,7 +8,10 @@ use pyo3::types::{PyBytes, PyDict};
 pub fn told<'py>(py: Python<'py>, recorder: &Recorder, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
     let plain = PyDict::new(py);
     let name = recorder.name_of(row.operation);
-    plain.set_item("operation", name.as_deref().unwrap_or_default())?;
+    let name = name.as_deref().unwrap_or_default();
+    let (name, labels) = name.split_once(SEPARATOR).unwrap_or((name, ""));
+    plain.set_item("operation", name)?;
+    plain.set_item("labels", labels)?;
     plain.set_item("iteration", row.iteration)?;
     plain.set_item("phase", row.phase as u8)?;
     for (word, count) in ["passed", "failed", "refused", "ambiguous", "unfinished", "lost"].iter().zip(row.outcomes) {

@@ -40,7 +40,7 @@ fn wrong(what: impl fmt::Display) -> HistogramError {
 /// It begins as a list of its bins, and takes the 0.3 MB of all bins when there are many: most cases of a suite of checks have one
 /// iteration, and taking, clearing and reading so much memory for it would be most of what pileup does for them.
 #[derive(Clone)]
-pub struct Histogram(Counts);
+pub struct Histogram(Counts, usize);
 
 #[derive(Clone)]
 enum Counts {
@@ -71,7 +71,19 @@ impl Histogram {
     /// An empty one.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Counts::Few(Vec::new()))
+        Self(Counts::Few(Vec::new()), FEW)
+    }
+
+    /// An empty one that stays a list: it takes the memory of what is in it, and is slower for many different times.
+    #[must_use]
+    pub const fn sparse() -> Self {
+        Self(Counts::Few(Vec::new()), usize::MAX)
+    }
+
+    /// Whether it stays a list.
+    #[must_use]
+    pub const fn is_sparse(&self) -> bool {
+        self.1 == usize::MAX
     }
 
     /// Read HDR V2 bytes.
@@ -110,10 +122,10 @@ impl Histogram {
             Counts::Few(_) if count == 0 => return,
             Counts::Few(bins) => bins,
         };
-        let index = index(value);
+        let (index, most) = (index(value), self.1);
         match bins.binary_search_by_key(&index, |bin| bin.0) {
             Ok(at) => bins[at].1 = bins[at].1.saturating_add(count),
-            Err(at) if bins.len() < FEW => bins.insert(at, (index, count)),
+            Err(at) if bins.len() < most => bins.insert(at, (index, count)),
             Err(_) => self.many().saturating_record_n(value, count),
         }
     }
@@ -158,6 +170,7 @@ impl Histogram {
     pub fn add(&mut self, other: &Self) {
         match &other.0 {
             Counts::Few(bins) => bins.iter().for_each(|(index, count)| self.put(lowest(*index).unwrap_or(0), *count)),
+            Counts::Many(_) if self.is_sparse() => other.bins().for_each(|(low, _, count)| self.put(low, count)),
             Counts::Many(counts) => {
                 let _ = self.many().add(counts.as_ref()); // fails for other bounds only
             }
@@ -167,7 +180,10 @@ impl Histogram {
     /// Forget everything, keep the memory.
     pub fn reset(&mut self) {
         match &mut self.0 {
-            Counts::Few(bins) => bins.clear(),
+            Counts::Few(bins) => {
+                bins.clear();
+                bins.shrink_to(FEW);
+            }
             Counts::Many(counts) => counts.reset(),
         }
     }

@@ -83,6 +83,11 @@ impl Recorder {
         lock(&self.shared.strings).name(text)
     }
 
+    /// The number of an operation's name with labels (`name=value,...`, sorted), as this case has it.
+    pub fn labelled(&self, case: u32, name: &str, labels: &str) -> u32 {
+        if labels.is_empty() { self.name(name) } else { lock(&self.shared.strings).labelled(case, name, labels) }
+    }
+
     /// The operation's name of that number, if `name` has given it.
     #[must_use]
     pub fn name_of(&self, number: u32) -> Option<Arc<str>> {

@@ -1,12 +1,20 @@
 //! Texts of the record: each gets a number, and stands in the file before the first row that names it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many texts are remembered to be used again. Texts beyond that get a number each time they come: memory stays bounded.
 pub const REMEMBERED: usize = 65_536;
 /// How many names of operations are told apart; a test that makes up names by the thousand gets `OTHER_NAMES` for the rest.
 pub const NAMES: usize = 4096;
+/// How many sets of labels are told apart in one case; those that come later are counted together as `OTHER_LABELS`.
+pub const LABELS: usize = 1000;
+/// The same over all cases of a place.
+const ALL_LABELS: usize = 65_536;
+/// Between the name of an operation and its labels, in one text of the record.
+pub const SEPARATOR: char = '\u{1f}';
+/// The labels of sets that came after `LABELS` others.
+pub const OTHER_LABELS: &str = "labels=other";
 /// Stands for the names that came after `NAMES` others.
 pub const OTHER_NAMES: &str = "(other names)";
 /// Longer texts are cut, bytes.
@@ -18,6 +26,10 @@ pub struct Strings {
     known: HashMap<Box<str>, u32>,
     names: HashMap<Arc<str>, u32>,
     named: HashMap<u32, Arc<str>>,
+    /// Of `names`, how many have labels.
+    with_labels: usize,
+    /// Case -> the numbers of its names with labels.
+    sets: HashMap<u32, HashSet<u32>>,
     last: u32,
     pending: Vec<u8>,
     count: u32,
@@ -49,9 +61,34 @@ impl Strings {
         if let Some(number) = self.names.get(text) {
             return *number;
         }
-        if self.names.len() >= NAMES && text != OTHER_NAMES {
+        if self.names.len() - self.with_labels >= NAMES && text != OTHER_NAMES {
             return self.name(OTHER_NAMES);
         }
+        self.new_name(text)
+    }
+
+    /// The number of a name with a set of labels, as this case has it: sets beyond `LABELS` are one.
+    pub fn labelled(&mut self, case: u32, name: &str, labels: &str) -> u32 {
+        let text = format!("{name}{SEPARATOR}{labels}");
+        let text = cut(&text);
+        let known = self.names.get(text).copied();
+        let mine = self.sets.entry(case).or_default();
+        if let Some(number) = known.filter(|number| mine.contains(number)) {
+            return number;
+        }
+        let full = mine.len() >= LABELS || known.is_none() && self.with_labels >= ALL_LABELS;
+        if full && labels != OTHER_LABELS {
+            return self.labelled(case, name, OTHER_LABELS);
+        }
+        let number = known.unwrap_or_else(|| {
+            self.with_labels += 1;
+            self.new_name(text)
+        });
+        self.sets.entry(case).or_default().insert(number);
+        number
+    }
+
+    fn new_name(&mut self, text: &str) -> u32 {
         let (number, text) = (self.append(text), Arc::<str>::from(text));
         self.names.insert(Arc::clone(&text), number);
         self.named.insert(number, text);
@@ -123,6 +160,23 @@ mod tests {
         let last: Vec<u32> = (0..2 * NAMES).map(|number| strings.name(&format!("name {number}"))).collect();
         assert_eq!(strings.name_of(last[2 * NAMES - 1]).as_deref(), Some(OTHER_NAMES));
         assert_eq!(strings.names.len(), NAMES + 1);
+    }
+
+    #[test]
+    fn sets_of_labels_are_bounded_in_each_case() {
+        let mut strings = Strings::default();
+        let plain = strings.name("task");
+        let sets: Vec<u32> =
+            (0..LABELS + 5).map(|number| strings.labelled(1, "task", &format!("worker={number}"))).collect();
+        assert_eq!(strings.name_of(sets[3]).as_deref(), Some("task\u{1f}worker=3"));
+        assert_eq!(strings.labelled(1, "task", "worker=3"), sets[3]);
+        let other = sets[LABELS];
+        assert_eq!(strings.name_of(other).as_deref(), Some("task\u{1f}labels=other"));
+        assert!(sets[LABELS..].iter().all(|number| *number == other) && other != plain);
+        assert_eq!(strings.labelled(2, "task", "worker=3"), sets[3], "another case has room, and the same number");
+        assert_ne!(strings.labelled(2, "task", "worker=99999"), other);
+        let names: Vec<u32> = (0..NAMES - 1).map(|number| strings.name(&format!("name {number}"))).collect();
+        assert_ne!(strings.name_of(names[NAMES - 2]).as_deref(), Some(OTHER_NAMES), "labels take no room of names");
     }
 
     #[test]

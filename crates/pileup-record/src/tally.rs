@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use crate::histogram::Histogram;
 use crate::row::{Outcome, Phase, Row};
 
-/// Operations and phases that may have histograms at a time in one tally; beyond that there are counters only. About 0.6 MB each.
-const MOST: usize = 128;
+/// Operations and phases that may have histograms of any size at a time in one tally, about 0.6 MB each.
+const DENSE: usize = 128;
+/// Those and others whose histograms stay lists of what came in a second: there may be a thousand sets of labels. Beyond that there are
+/// counters only.
+const MOST: usize = 1280;
 /// Pairs of histograms kept for later.
 const SPARE: usize = 8;
 
@@ -47,6 +50,10 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         Self { response: Histogram::new(), service: Histogram::new() }
+    }
+
+    fn sparse() -> Self {
+        Self { response: Histogram::sparse(), service: Histogram::sparse() }
     }
 
     fn reset(&mut self) {
@@ -115,7 +122,8 @@ impl Pairs {
     fn of<'a>(&mut self, entry: &'a mut Entry) -> Option<&'a mut Pair> {
         if entry.times.is_none() && self.given < MOST {
             self.given += 1;
-            entry.times = Some(self.spare.pop().unwrap_or_else(Pair::new));
+            let pair = if self.given > DENSE { Pair::sparse() } else { self.spare.pop().unwrap_or_else(Pair::new) };
+            entry.times = Some(pair);
         }
         entry.times.as_mut()
     }
@@ -123,7 +131,7 @@ impl Pairs {
     fn take_back(&mut self, entry: &mut Entry) {
         if let Some(pair) = entry.times.take() {
             self.given -= 1;
-            if self.spare.len() < SPARE {
+            if self.spare.len() < SPARE && !pair.response.is_sparse() {
                 self.spare.push(pair);
             }
         }

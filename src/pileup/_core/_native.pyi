@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self, final
 
+from pileup.model.record import Labels
+
 EndingWord = Literal["finished", "stopped", "limit", "unreadable", "engine"]
 
 DEBUG: bool
@@ -244,6 +246,21 @@ class Op:
         """Count a check as an operation `check.NAME` of no length. ValueError for a name that no suite can name."""
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open an operation that outlives the iteration. ValueError when one of that name and key is open already."""
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int | None = None,
+        outcome: int = 0,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that somebody else has timed, in this iteration. Times in ns since the epoch."""
     def conclude(self, limit: int) -> int:
         """End the iteration as passed, unless it took longer than `limit`: by how many ns then, else 0.
 

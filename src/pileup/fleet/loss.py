@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from pileup._core._native import Histogram, now
 from pileup.fleet.inflight_file import InflightIteration
 from pileup.fleet.order import Order
 from pileup.model.errors import RecordError
-from pileup.model.record import ITERATION, OUTCOMES, Frame, FrameRow, Outcome, Phase
+from pileup.model.record import ITERATION, OUTCOMES, SEPARATOR, Frame, FrameRow, Outcome, Phase
 from pileup.record import RunFolder
 from pileup.record.operations import ROW, chunks
 from pileup.record.tables import Rows, TableReader, TableWriter
@@ -189,7 +190,7 @@ def _count(rows: Rows, texts: dict[int, str], found: dict[Key, Tally]) -> None:
     keys = np.stack([rows["operation"], rows["parent"] == 0, rows["phase"]], axis=1).astype(np.int64)
     for operation, iteration, phase in np.unique(keys, axis=0).tolist():
         own = rows[(keys == (operation, iteration, phase)).all(axis=1)]
-        key = texts.get(operation, ""), bool(iteration), phase
+        key = texts.get(operation, "").partition(SEPARATOR)[0], bool(iteration), phase
         found.setdefault(key, Tally(*key[:2])).take(_summed(key, own))
 
 
@@ -218,7 +219,7 @@ def _by_phase(lost: list[InflightIteration], order: Order, begun: int) -> dict[i
 
 def _row(key: Key, sums: Mapping[str, int], response: bytes = b"", service: bytes = b"") -> FrameRow:
     operation, iteration, phase = key
-    counts = {name: sums.get(name, 0) for name in (*OUTCOMES, "bytes", "calls")}
+    counts: dict[str, Any] = {name: sums.get(name, 0) for name in (*OUTCOMES, "bytes", "calls")}
     return FrameRow(operation, iteration, phase, response=response, service=service, **counts)
 
 

@@ -154,9 +154,12 @@ def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Fra
         return blobs[at - 1] if at else b""
 
     def row(told: dict[str, Any]) -> FrameRow:
-        plain = {name: value for name, value in told.items() if name not in {"operation", "iteration", *_BYTES}}
+        plain = {
+            name: value for name, value in told.items() if name not in {"operation", "iteration", "labels", *_BYTES}
+        }
         kept: dict[str, Any] = {name: _fitting(value, name) for name, value in plain.items()}
         kept |= {name: histogram(told[name]) for name in _BYTES}
+        kept |= {"labels": str(told["labels"])}
         return FrameRow(operation=str(told["operation"]), iteration=bool(told["iteration"]), **kept)
 
     def frame(told: dict[str, Any]) -> Frame:

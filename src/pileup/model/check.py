@@ -1,6 +1,7 @@
 """Checks: `FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]`, read by hand, never evaluated as code.
 
-A selector is `test[.operation][.field]` or `monitor.metric[label=value,...]`. `parse` needs the text alone; `resolve`
+A selector is `test[.operation][.field][label=value,...]`, `monitor.metric[label=value,...]`, or, for monitors that
+record operations of a server, `monitor.operation[.field][label=value,...]`. `parse` needs the text alone; `resolve`
 knows the names of the suite and says which of the two it is, and whether the value has the dimension of the figure.
 
 Fields of a test: `response` (from the intended start) and `service` (from the start) are times: quantiles are over all
@@ -106,7 +107,7 @@ class Selected:
     """What a selector names: a test with operation and field, or a monitor with metric and labels."""
 
     kind: str
-    """"test" or "monitor"."""
+    """"test", "monitor", or "served": operations that a monitor recorded."""
     name: str
     operation: str | None = None
     """None: the iterations."""
@@ -122,14 +123,19 @@ def parse(text: str) -> Check:
     return _Reader(text).check()
 
 
-def resolve(check: Check, tests: Collection[str], monitors: Collection[str]) -> Selected:
-    """Look the names of a check up.
+def resolve(
+    check: Check, tests: Collection[str], monitors: Collection[str], recording: Collection[str] | None = None
+) -> Selected:
+    """Look the names of a check up. `recording` are the monitors that record operations; with None what is judged is a
+    whole test: labels that select a part of it are refused.
+
+    A figure that may be of samples or of operations is taken for one of samples: `as_served` gives the other.
 
     Raises ValueError when no test or monitor is meant, when the function does not suit the field, or when the value has
     not the dimension of the figure.
     """
     if check.path[0] in tests:
-        return _of_test(check)
+        return _of_test(check, labelled=recording is not None)
     monitor = _monitor_of(check.path, monitors)
     if monitor is None:
         raise ValueError(
@@ -138,6 +144,8 @@ def resolve(check: Check, tests: Collection[str], monitors: Collection[str]) -> 
     metric = ".".join(check.path)[len(monitor) + 1 :]
     if not metric:
         raise ValueError(f"{monitor!r} is a monitor and no metric is named; expected {monitor}.METRIC")
+    if monitor in (recording or ()) and (check.function in ("rate", "fraction") or check.path[-1] in FIELDS):
+        return as_served(check, monitor)
     if check.function in ("rate", "fraction"):
         raise ValueError(f"{check.function} of a monitor's metric; expected {_list((*VALUES, 'count', 'sum', 'p50'))}")
     if check.function == "count" and check.dimension not in (BARE, "count"):
@@ -150,14 +158,28 @@ def _monitor_of(path: Sequence[str], monitors: Collection[str]) -> str | None:
     return next((name for end in range(len(path), 0, -1) if (name := ".".join(path[:end])) in monitors), None)
 
 
-def _of_test(check: Check) -> Selected:
-    name, *rest = check.path
-    if check.labels and (len(rest) != 1 or rest[0] in FIELDS):
+def as_served(check: Check, monitor: str) -> Selected:
+    """Return what a check selects of what a monitor recorded. Raises ValueError where it cannot be that."""
+    rest = ".".join(check.path)[len(monitor) + 1 :].split(".")
+    field = rest.pop() if len(rest) > 1 and rest[-1] in FIELDS else "response"
+    if field == "missed":
         raise ValueError(
-            f"{name!r} is a test, labels belong to a monitor's metric, or to a number that it reports; "
-            f"expected {name}.NUMBER"
+            f"operations cannot be missed, only iterations can; expected a field like {monitor}.GET.failed"
         )
-    if check.labels or _is_reported(check, rest):
+    dimension = _dimension(check, field)
+    if not _fits(check.dimension, dimension, check.value):
+        raise ValueError(mismatch(check, dimension))
+    return Selected("served", monitor, ".".join(rest), field, ".".join(rest), check.labels, dimension)
+
+
+def _of_test(check: Check, *, labelled: bool) -> Selected:
+    name, *rest = check.path
+    of_number = bool(check.labels) and not labelled
+    if of_number and (len(rest) != 1 or rest[0] in FIELDS):
+        raise ValueError(
+            f"{name!r} is a test, whose labels select in criteria alone; expected {name}[.OPERATION][.FIELD]"
+        )
+    if of_number or _is_reported(check, rest):
         return Selected("monitor", name, metric=rest[0], labels=check.labels)
     field = rest.pop() if rest and rest[-1] in FIELDS else None
     operation = ".".join(rest) or None
@@ -167,7 +189,7 @@ def _of_test(check: Check) -> Selected:
     dimension = _dimension(check, field)
     if not _fits(check.dimension, dimension, check.value):
         raise ValueError(mismatch(check, dimension))
-    return Selected("test", name, operation, field, dimension=dimension)
+    return Selected("test", name, operation, field, labels=check.labels, dimension=dimension)
 
 
 def _is_reported(check: Check, rest: Sequence[str]) -> bool:

@@ -40,3 +40,11 @@ def amount(value: float, dimension: str) -> str:
     if value < 0:
         return f"-{amount(-value, dimension)}"
     return units.format_quantity(value, dimension) if dimension else f"{value:.4g}"
+
+
+def apart_words(figure: Figure) -> str:
+    """Return by how much something is slower or faster, with its interval: `32 % slower (25 % to 39 %)`."""
+    share = figure.value or 0.0
+    ends = (figure.interval.low, figure.interval.high) if figure.interval else (share, share)
+    low, high = map(units.format_fraction, sorted(map(abs, ends)))
+    return f"{units.format_fraction(abs(share))} {'slower' if share > 0 else 'faster'} ({low} to {high})"

@@ -257,6 +257,8 @@ class MonitorEntry:
     """Where it samples; empty: here."""
     watches: str = ""
     """The target whose host it speaks of."""
+    records: bool | None = field(default=None, metadata=LATER)
+    """Whether it records operations of a server; None: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

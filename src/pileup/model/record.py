@@ -70,6 +70,21 @@ ITERATION = "iteration"
 """Operation name of the parent row when an iteration has several operations."""
 
 
+SEPARATOR = "\x1f"
+"""In texts of the record: between the name of an operation and its labels."""
+OTHER_LABELS = "labels=other"
+"""Labels of all that came after so many different sets of labels that no more are told apart."""
+
+
+Labels = Mapping[str, str | int | float]
+"""Labels as who records gives them."""
+
+
+def labels_of(text: str) -> dict[str, str]:
+    """Return labels by their names, out of `name=value,...` as samples and operations have them."""
+    return dict(pair.partition("=")[::2] for pair in text.split(",")) if text else {}
+
+
 UNRECORDED = -1
 Encoded = bytes
 """A histogram (HDR V2), or nothing."""
@@ -103,6 +118,8 @@ class FrameRow:
     """Passed by the time of their end: while the load was in `phase`, whenever they were due."""
     moved: int = UNRECORDED
     """Bytes by the time at which they came: while the load was in `phase`."""
+    labels: str = ""
+    """As `name=value,...` sorted by name, or empty: there is a row for each set of labels of an operation."""
 
     def __post_init__(self) -> None:
         """Where it was not recorded when they ended, take what was due in the phase."""
@@ -140,25 +157,6 @@ class Frame:
     """0: not known, or no time ends it: then the last end of an iteration does."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerOperation:
-    """One act that a server tells of by its own clock, such as a query in its log. Times in ns since the epoch."""
-
-    name: str
-    """What was done, alike for all acts of a kind: no values of users in it."""
-    start: int
-    end: int
-    key: str = ""
-    """The object, or for whom."""
-    first_byte: int = 0
-    """When waiting was over and the work began; 0: not known."""
-    bytes: int = 0
-    calls: int = 0
-    """How much the work was, e.g. rows examined."""
-    outcome: Outcome = Outcome.PASSED
-    error: str = ""
-
-
 def as_number(value: object, what: str) -> float:
     """Return a number of any kind. Raises TypeError for what is none, a text among them; `what` is named by it."""
     try:
@@ -169,8 +167,6 @@ def as_number(value: object, what: str) -> float:
         raise TypeError(f"{what}: expected a number") from None
 
 
-Labels = Mapping[str, str | int | float]
-"""Labels as who records gives them."""
 LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What a label may be called."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pileup.model.breakdown import Breakdown
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest, TrialResult
@@ -87,6 +88,8 @@ class Distribution:
     ecdf: tuple[tuple[float, float], ...]
     box: tuple[float, float, float, float, float]
     mean_interval: Interval | None = None
+    deviation: float = 0.0
+    """Standard deviation, ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,10 @@ class OperationResult:
     """Share of what was due that did not pass; what was missed was due."""
     cancelled: int = 0
     """How many of those that failed are jobs that somebody cancelled: that says nothing of the system."""
+    monitor: str = ""
+    """The monitor that recorded them, for operations of a server; `operation` begins with it then."""
+    breakdowns: tuple[Breakdown, ...] = ()
+    """The same by place and by each other label, where it has several values."""
 
 
 @dataclass(frozen=True, slots=True)

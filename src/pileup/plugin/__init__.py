@@ -20,7 +20,7 @@ from pileup.model.errors import (
 from pileup.model.law import TimeLaw
 from pileup.model.program import CHECKSUM, ClientSpec, Content, Destination, Expect, Keys, Program, Step
 from pileup.model.quantities import Bandwidth, Count, Duration, Fraction, Rate, Size
-from pileup.model.record import Outcome, Sample, ServerOperation
+from pileup.model.record import Outcome, Sample
 from pileup.model.results import RunResults
 from pileup.model.sizes import Sizes
 from pileup.model.suite_part import Part
@@ -80,7 +80,6 @@ __all__ = [
     "Report",
     "RunResults",
     "Sample",
-    "ServerOperation",
     "Size",
     "Sizes",
     "Step",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pileup.model.errors import PluginError
-from pileup.model.record import Sample, ServerOperation
+from pileup.model.record import Labels, Outcome, Sample
 from pileup.plugin.options import assign
+from pileup.plugin.recording import Each, Recording
 from pileup.plugin.target import Target
 
 
@@ -24,6 +25,8 @@ class Monitor:
     """Name under which it is registered."""
     of_daemons: ClassVar[bool] = False
     """Whether the option `target` names daemons of a server that pileup launched: `TARGET`, or `TARGET.DAEMON`."""
+    records: ClassVar[bool] = False
+    """Whether it records operations of a server (`record`): then checks may ask for their figures."""
     instead_of_target: ClassVar[tuple[str, ...]] = ()
     """With `of_daemons`, options that choose the processes of a server that pileup did not launch; then `target` is
     left out. Without any of them the monitor is not covered there."""
@@ -77,12 +80,66 @@ class Monitor:
     def sample(self) -> Iterable[Sample]:
         """Measure once."""
 
-    def operations(self) -> Iterable[ServerOperation]:
-        """Return what a server says that it did since the last call; asked after each `sample`, from its thread.
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int,
+        outcome: Outcome = Outcome.PASSED,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that a server says it did. To be called within `sample`; `records` must be true.
 
-        They stand in the record with `side` server. Those of a monitor on another host are not kept.
+        `name` is what was done, alike for all acts of a kind: no values of users in it. `key` is the object: where an
+        operation of a client that has the same key goes on at that time, it is the parent of this one. Times are ns
+        since the epoch by the clock of this host; `first_byte` 0: not known. `calls` is how much the work was, `labels`
+        what figures are broken down by. Raises ValueError for times that are none and names that cannot be.
         """
-        return ()
+        numbers = (start, end, first_byte, bytes, calls, int(outcome))
+        self.recording.add(name, key, error, labels, numbers)
+
+    def record_many(
+        self,
+        names: Sequence[str] | str,
+        keys: Sequence[str] | str = "",
+        *,
+        start: Sequence[int],
+        end: Sequence[int],
+        outcome: Each = Outcome.PASSED,
+        bytes: Each = 0,
+        calls: Each = 0,
+        first_byte: Each = 0,
+        error: Sequence[str] | str = "",
+        labels: Sequence[Labels] | Labels | None = None,
+    ) -> None:
+        """Record many operations as columns: of each a value for every operation, or one for all.
+
+        Columns of numbers are taken as they are when they are numpy arrays of int64 (`calls` uint32, `outcome` uint8).
+        Raises ValueError as `record` does, and for columns of different lengths.
+        """
+        times = {"start": start, "end": end, "first_byte": first_byte}
+        self.recording.add_many(
+            names, keys, error, labels, {**times, "bytes": bytes, "calls": calls, "outcome": outcome}
+        )
+
+    @property
+    def recording(self) -> Recording:
+        """Where it records; set by what samples it. Raises PluginError for one that does not say that it `records`."""
+        found: Recording | None = getattr(self, "_recording", None)
+        if found is None:
+            hint = "pileup.plugin.testing.MonitorRecord takes them in a unit test"
+            raise PluginError(f"{type(self).__name__} records operations", "`records = True` in its class", hint)
+        return found
+
+    @recording.setter
+    def recording(self, where: Recording) -> None:
+        self._recording = where
 
     def close(self) -> None:
         """Give back what `open` took."""

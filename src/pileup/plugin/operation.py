@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
+from pileup.model.record import Labels
+
 End = tuple[str, int, int | None, str]
 """How a detached operation ended: key, number of the outcome, end (ns since the epoch; None: now), message."""
 
@@ -64,6 +66,27 @@ class Op(Protocol):
         """Open a detached operation: one that outlives this iteration, and that anybody ends by name and key later.
 
         `start` in ns since the epoch, None: now. Raises ValueError when one of that name and key is open already.
+        """
+
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int | None = None,
+        outcome: int = 0,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that somebody else has timed: a worker, a client of its own, a job's own log.
+
+        It belongs to this iteration. Times are ns since the epoch, `end` None: now; one that would end before it began
+        ends when it began. `outcome` is a number of pileup.plugin.Outcome, `labels` what figures are broken down by:
+        {"worker": "n2"}. Raises ValueError for times that are none and labels that no check could select.
         """
 
 

@@ -3,11 +3,12 @@
 Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes.
 """
 
+from pileup.model.breakdown import Breakdown, LabelFigure
 from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison
 from pileup.model.contrast_words import change_words, plain_words, verdict_words
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
-from pileup.model.figure_words import amount, unanswered, words
+from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, Phase
 from pileup.model.results import (
@@ -57,6 +58,7 @@ __all__ = [
     "WORSE",
     "AuditResult",
     "BadSubmission",
+    "Breakdown",
     "CaseResult",
     "ComparedSide",
     "Comparison",
@@ -79,6 +81,7 @@ __all__ = [
     "Interval",
     "JobReason",
     "JobsResult",
+    "LabelFigure",
     "Manifest",
     "MonitorEntry",
     "Note",
@@ -99,6 +102,7 @@ __all__ = [
     "Timeline",
     "Verdict",
     "amount",
+    "apart_words",
     "change_words",
     "plain_words",
     "states_of",

@@ -15,7 +15,7 @@ import inspect
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
@@ -25,11 +25,14 @@ from typing import Any, Self
 from pileup.model.cause import Cause
 from pileup.model.exits import ExitCode
 from pileup.model.manifest import Manifest
-from pileup.model.record import Outcome, Sample
+from pileup.model.record import Labels, Outcome, Sample, labels_of
 from pileup.model.results import CaseResult, CriterionResult, RunResults
 from pileup.model.shared import from_text, to_text
+from pileup.model.timed import KINDS, TEXTS, OperationBatch
 from pileup.model.verdict import RunVerdict
+from pileup.plugin.monitor import Monitor
 from pileup.plugin.operation import End
+from pileup.plugin.recording import Recording, text_of
 from pileup.plugin.target import Target
 from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import Judge, Verdict, verdict_of, verdict_on
@@ -50,6 +53,7 @@ class TimedOperation:
     error: str = ""
     seconds: float = 0.0
     first_byte_after: float | None = None
+    labels: dict[str, str] = field(default_factory=dict)
     _begin: float = field(default_factory=time.perf_counter, repr=False)
     _judge: Callable[[BaseException], Verdict] = field(default=verdict_on, repr=False)
 
@@ -195,6 +199,74 @@ class TestOp:
     def begin(self, name: str, key: str, start: int | None = None) -> None:
         """Open a detached operation."""
         self._ledger.begin(name, key, start)
+
+    def record(
+        self,
+        name: str,
+        key: str = "",
+        *,
+        start: int,
+        end: int | None = None,
+        outcome: int = 0,
+        bytes: int = 0,
+        calls: int = 0,
+        first_byte: int = 0,
+        error: str = "",
+        labels: Labels | None = None,
+    ) -> None:
+        """Record an operation that somebody else has timed."""
+        over = max(start, time.time_ns() if end is None else end)
+        first = (first_byte - start) / 1e9 if first_byte else None
+        seconds, told = (over - start) / 1e9, labels_of(text_of(labels or {}))
+        found = TimedOperation(name, key, bytes, calls, Outcome(outcome), error, seconds, first, told)
+        self.operations.append(found)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOperation:
+    """An operation that a monitor recorded; times in ns since the epoch."""
+
+    name: str
+    key: str
+    start: int
+    end: int
+    outcome: Outcome
+    bytes: int
+    calls: int
+    first_byte: int
+    error: str
+    labels: dict[str, str]
+
+
+class MonitorRecord:
+    """Takes what a monitor records, for its unit test.
+
+    record = MonitorRecord(monitor)
+    monitor.sample()
+    assert [each.name for each in record.operations()] == ["GET"]
+    """
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.told: list[str] = []
+        """What would be events of the run: too many sets of labels."""
+        self._batches: list[OperationBatch] = []
+        self._recording = monitor.recording = Recording(self._batches.append, self.told.append)
+
+    def operations(self) -> list[RecordedOperation]:
+        """Return what was recorded since the last call."""
+        self._recording.flush()
+        batches = list(self._batches)
+        self._batches.clear()
+        return [each for batch in batches for each in _decoded(batch)]
+
+
+def _decoded(batch: OperationBatch) -> Iterator[RecordedOperation]:
+    texts = ("", *batch.texts)
+    for row in zip(*(batch.columns[name] for name in KINDS), strict=True):
+        found = dict(zip(KINDS, row, strict=True))
+        name, key, error, labels = (texts[found.pop(column)] for column in TEXTS)
+        outcome = Outcome(found.pop("outcome"))
+        yield RecordedOperation(name, key, error=error, labels=labels_of(labels), outcome=outcome, **found)
 
 
 @dataclass(frozen=True, slots=True)

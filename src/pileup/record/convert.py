@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pileup.model.manifest import Manifest
 from pileup.record import files, operations, origin, samples, sums
 from pileup.record.parts import Parts
+from pileup.record.settling import Spans, settled
 from pileup.record.tables import TableReader
 
 if TYPE_CHECKING:
@@ -53,6 +54,27 @@ def _in_pieces(connection: DuckDBPyConnection, tables: list[Path], run: Manifest
     operations.create(connection)  # what is written when there are only texts
     named = ", ".join(map(operations.quoted, files))
     _write(connection, f"(SELECT * FROM read_parquet([{named}]))" if files else operations.LOADED, parquet, run)  # noqa: S608
+
+
+def convert_served(parts: Parts, clients: Parts, run: Manifest, spans: Callable[[], Spans]) -> None:
+    """Write the raw tables of what monitors recorded as Parquet, each row with its case; then remove them.
+
+    The operations of clients must have been converted.
+    """
+    parts.tidy()
+    tables = parts.tables()
+    if not tables:
+        return
+    parquet = parts.parquet(tables)
+    with _connection(parquet) as connection:
+        operations.load(connection, tables, run, operations.SERVED)
+        known = [operations.caused(connection, path) for path in clients.parquets()]
+        if not known:
+            operations.create(connection)
+            known = [f"SELECT * FROM {operations.LOADED}"]  # noqa: S608  a name of ours
+        query = settled(connection, operations.SERVED, " UNION ALL ".join(known), spans())
+        _write(connection, f"({query})", parquet, run)
+    parts.remove(tables)
 
 
 def convert_samples(parts: Parts, run: Manifest) -> None:

@@ -11,7 +11,7 @@ from pileup.record.folder import RunFolder
 from pileup.record.operations import connect, quoted, readable
 from pileup.record.tables import BLOCK_MAGIC, TableReader
 
-TABLES = ("operations", "frames", "samples", "audit")
+TABLES = ("operations", "served", "frames", "samples", "audit")
 LINES = ("journal.jsonl", "events/events.jsonl", "notes.jsonl")
 READ_AT_ONCE = 1 << 20
 LOOKED_THROUGH = 64

@@ -18,7 +18,8 @@ from typing import Any
 from pileup.model.errors import DamagedRecord, NotARun, RecordError
 from pileup.model.journal import EventEntry, JournalEntry
 from pileup.model.manifest import Manifest
-from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow, ServerOperation
+from pileup.model.record import ClaimRow, FindingRow, Frame, SampleRow
+from pileup.model.timed import OperationBatch
 from pileup.record import (
     artefacts,
     audit,
@@ -31,7 +32,7 @@ from pileup.record import (
     operations,
     origin,
     samples,
-    server_operations,
+    served,
     sums,
 )
 from pileup.record.journal import Lines
@@ -39,6 +40,7 @@ from pileup.record.operations import Operations
 from pileup.record.output import STREAMS, Output, folder_name, read_bounded, stream_path
 from pileup.record.parts import Parts
 from pileup.record.report_names import EXPECTED, SUBFOLDERS, wrong
+from pileup.record.settling import Spans, spans
 from pileup.record.tables import Rows, TableReader, TableWriter
 from pileup.record.tail import LazyFrames, Position
 from pileup.record.typed_json import read_known
@@ -171,7 +173,7 @@ class RunFolder:
 
     def operations(self) -> Operations:
         """Return the operations for questions, converted or not."""
-        return Operations(self._parts("operations"), self.manifest())
+        return Operations(self._parts("operations"), self._parts("served"), self.manifest(), self._spans)
 
     def append_frame(self, frame: Frame) -> None:
         """Append a frame to the table of its place."""
@@ -245,21 +247,16 @@ class RunFolder:
             known = {writer.path: writer.length} if writer else {}
         return {path.name: known.get(path) or TableReader(path).end_of_rows() for path in self._tables("samples")}
 
-    def append_server_operations(self, found: Sequence[ServerOperation], place: int, target: int | None) -> None:
-        """Append what a server says that it did, as a session hears whose first place is `place`.
-
-        `target` is its number in run.json's list, None for one of no suite.
-        """
-        if not found:
-            return
+    def append_recorded(self, batch: OperationBatch, source: served.Source, place: int) -> None:
+        """Append operations that a monitor recorded, in a session whose first place is `place`."""
         with self._lock:
             if self._served is None:
-                path = self.path / "operations" / f"{place}-server.table"
-                self._served = TableWriter(path, "operations", operations.ROW, place, self.origin)
+                folder = self.path / "served"
+                folder.mkdir(exist_ok=True)  # records of earlier releases have none
+                self._served = TableWriter(self._parts("served").table(), "served", served.ROW, place, self.origin)
             before = self._served_rows
-            self._served_rows += len(found)
-        number = server_operations.NOBODY if target is None else target
-        self._served.append(*server_operations.to_rows(found, place, number, before), server_operations.TEXTS)
+            self._served_rows += len(batch)
+        self._served.append(*served.to_rows(batch, source, place, before), served.STRINGS)
 
     def append_claims(self, claims: Sequence[ClaimRow]) -> None:
         """Append submissions that clients claim."""
@@ -326,6 +323,7 @@ class RunFolder:
             self._samples = self._served = None
         run = self.manifest()
         convert.convert_operations(self._parts("operations"), run)
+        convert.convert_served(self._parts("served"), self._parts("operations"), run, self._spans)
         convert.convert_samples(self._parts("samples"), run)
         sums.add_all(self.path, artefacts.found(self.path))
 
@@ -358,6 +356,9 @@ class RunFolder:
             for writer in (*self._frames.values(), *single, *self._audit.values()):
                 writer.close()
             self._frames, self._samples, self._served, self._audit = {}, None, None, {}
+
+    def _spans(self) -> Spans:
+        return spans(self.manifest(), self.frames())
 
     def _parts(self, name: str) -> Parts:
         return Parts(self.path / name)

@@ -14,7 +14,7 @@ LATER = ("timed_out", "repeated", "done", "moved")
 """Counters that frames of older records do not have."""
 HEAD = ("time", "nanoseconds", "place", "case", "phase", "started", "missed", "in_flight", "clients", "cpu")
 LATER_HEAD = ("measured_from", "measured_to")
-STRINGS = ("late", "operation", "response", "service")
+STRINGS = ("late", "operation", "response", "service", "labels")
 COLUMNS = np.dtype(
     [
         ("time", "<i8"),
@@ -38,6 +38,8 @@ COLUMNS = np.dtype(
         ("service", "<u4"),
         *((name, "<u8") for name in LATER),
         *((name, "<i8") for name in LATER_HEAD),
+        ("labels", "<u4"),
+        ("pad3", "<u4"),
     ]
 )
 LIMITS = {
@@ -45,7 +47,9 @@ LIMITS = {
     for name in (*HEAD, *LATER_HEAD, *COUNTERS, *LATER)
 }
 """Smallest and largest number that each column takes."""
-OLDEST = np.dtype([(name, COLUMNS[name]) for name in COLUMNS.names or () if name not in {*LATER, *LATER_HEAD}])
+OLDEST = np.dtype(
+    [(name, COLUMNS[name]) for name in COLUMNS.names or () if name not in {*LATER, *LATER_HEAD, "labels", "pad3"}]
+)
 """What a table of frames has at least."""
 
 
@@ -71,6 +75,7 @@ def to_rows(frame: Frame) -> tuple[Rows, list[bytes]]:
         rows["row_phase"][place] = row.phase
         rows["operation"][place] = number(row.operation.encode(errors="replace") or b"?")
         rows["response"][place], rows["service"][place] = number(row.response), number(row.service)
+        rows["labels"][place] = number(row.labels.encode(errors="replace"))
     return rows, texts
 
 
@@ -103,5 +108,6 @@ def _row(row: dict[str, int], texts: dict[int, bytes]) -> FrameRow:
         phase=row["row_phase"],
         response=texts.get(row["response"], b""),
         service=texts.get(row["service"], b""),
+        labels=texts.get(row.get("labels", 0), b"").decode(errors="replace"),
         **{name: row[name] for name in (*COUNTERS, *LATER) if name in row},
     )

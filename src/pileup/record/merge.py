@@ -64,7 +64,8 @@ def merge(folders: Sequence[RunFolder], base: Path) -> tuple[RunFolder, Manifest
     made.save(run)
     try:
         for source in sources:
-            _operations(source, made)
+            for folder in ("operations", "served"):
+                _operations(source, made, folder)
             _frames(source, made)
             _samples(source, made)
             _audits(source, made)
@@ -100,7 +101,7 @@ def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
     name = folder.path.name
     if not run.has_ended:
         raise NotARun(f"{name} has not ended", "runs that have", "`pileup resume` finishes one that has crashed")
-    if Parts(folder.path / "operations").tables():
+    if any(Parts(folder.path / name).tables() for name in ("operations", "served")):
         raise NotARun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
     if any(source.folder.path == folder.path for source in before):
         raise NotARun(f"{name} is named twice", "each run once: its rows would be counted twice")
@@ -178,11 +179,11 @@ def _case(source: Source, case: CaseEntry) -> CaseEntry:
     )
 
 
-def _operations(source: Source, made: RunFolder) -> None:
+def _operations(source: Source, made: RunFolder, folder: str) -> None:
     """Write the rows of a source as a Parquet file of their own, numbered by its first place."""
-    added, parts = source.places << SHIFT, Parts(made.path / "operations")
+    added, parts = source.places << SHIFT, Parts(made.path / folder)
     target = parts.parquet([parts.folder / f"{source.places}.table"])
-    for number, path in enumerate(Parts(source.folder.path / "operations").parquets()):
+    for number, path in enumerate(Parts(source.folder.path / folder).parquets()):
         out = target if number == 0 else target.with_name(f"{target.stem}.{number}.parquet")
         with readable(path), connect() as connection:
             connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR)")

@@ -11,7 +11,7 @@ from pileup.record import origin, sums
 from pileup.record.folder import RunFolder
 
 JOURNAL, EVENTS = "journal.jsonl", "events/events.jsonl"
-CONVERTED = ("operations", "samples")
+CONVERTED = ("operations", "served", "samples")
 """Folders of the record whose tables become Parquet."""
 
 

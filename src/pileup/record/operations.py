@@ -6,7 +6,7 @@ import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pileup.model.cause import Cause
 from pileup.model.errors import DamagedRecord
 from pileup.model.manifest import Manifest
-from pileup.model.record import Outcome, Phase, Side
+from pileup.model.record import SEPARATOR, Outcome, Phase, Side
 from pileup.record import older
 from pileup.record.parts import Parts
+from pileup.record.settling import Spans, settled
 from pileup.record.tables import ROWS, Rows, TableReader
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ COLUMNS = (
     *NUMBERS[:7], "key", "error", "operation", "case", "case_id", "client", "calls", "test", "target", "place",
     "side", "phase", "outcome",
 )  # fmt: skip
-CAUSED = (*COLUMNS, "cause")
+LATER = ("cause", "labels", "monitor")
+"""Columns that older Parquet files do not have."""
+CAUSED = (*COLUMNS, *LATER)
 """Columns of the view `caused`, and of Parquet: those of `operations`, and why something did not pass."""
 _TYPES = {"id": "UBIGINT", "parent": "UBIGINT", "bytes": "UBIGINT", "case_id": "UINTEGER", "client": "UINTEGER"} | {
     "calls": "UINTEGER",
@@ -65,6 +68,9 @@ Texts = dict[str, NDArray[Any]]
 """The texts that a chunk names: `number` and `text`."""
 LOADED = "loaded"
 """Table of raw rows in a connection."""
+SERVED = "served"
+"""The same of what monitors recorded."""
+_NAMES = ", ".join(f'"{name}"' for name in CAUSED)
 BROKEN_OFF = "broken-off"
 """Phase of an attempt that was broken off and made again: it counts nowhere."""
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -111,9 +117,11 @@ def quoted(path: Path) -> str:
 class Operations:
     """Iterations and operations of a run folder, converted or not."""
 
-    def __init__(self, parts: Parts, run: Manifest) -> None:
+    def __init__(self, parts: Parts, served: Parts, run: Manifest, spans: Callable[[], Spans]) -> None:
         self._parts = parts
+        self._served = served
         self._run = run
+        self._spans = spans
 
     def connect(self) -> DuckDBPyConnection:
         """Return a connection with the views `operations` and `caused`, columns as in docs/record.md.
@@ -121,14 +129,20 @@ class Operations:
         The caller closes it.
         """
         tables, parquets = self._parts.tables(), self._parts.parquets()
-        connection = connect(loads=bool(tables))
-        sources = [caused(connection, path) for path in parquets]
+        served = self._served.tables()
+        connection = connect(loads=bool(tables or served))
+        sources = [caused(connection, path) for path in (*parquets, *self._served.parquets())]
         if tables or not parquets:
             load(connection, tables, self._run)
-            sources.append(f"SELECT * FROM {LOADED}")  # noqa: S608
+            sources.append(f"SELECT {_NAMES} FROM {LOADED}")  # noqa: S608
+        if served:
+            clients = " UNION ALL ".join(sources)
+            load(connection, served, self._run, SERVED)
+            connection.execute(f"CREATE TABLE settled AS {settled(connection, SERVED, clients, self._spans())}")
+            sources.append(f"SELECT {_NAMES} FROM settled")  # noqa: S608  names of ours
         rows = " UNION ALL ".join(sources)
         connection.execute(f"CREATE VIEW caused AS SELECT *{self._replaced()} FROM ({rows})")  # noqa: S608
-        connection.execute("CREATE VIEW operations AS SELECT * EXCLUDE (cause) FROM caused")
+        connection.execute(f"CREATE VIEW operations AS SELECT * EXCLUDE ({', '.join(LATER)}) FROM caused")  # noqa: S608
         return connection
 
     def _replaced(self) -> str:
@@ -143,7 +157,7 @@ class Operations:
         """Return columns as numpy arrays (all when none are named) of the rows where a SQL condition holds."""
         names = ", ".join(f'"{name}"' for name in columns or COLUMNS)
         with self.connect() as connection:
-            found = connection.execute(f"SELECT {names} FROM operations WHERE {where}").fetchnumpy()  # noqa: S608
+            found = connection.execute(f"SELECT {names} FROM caused WHERE {where}").fetchnumpy()  # noqa: S608
         return {name: np.asarray(array) for name, array in found.items()}
 
     def rows(self) -> Iterator[tuple[Rows, dict[int, str]]]:
@@ -160,7 +174,9 @@ def caused(connection: DuckDBPyConnection, path: Path) -> str:
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise DamagedRecord(f"{path} has no column {missing[0]!r}", "operations as pileup writes them")
-    return rows if "cause" in columns else f"SELECT *, {older.CAUSE} AS cause FROM read_parquet({quoted(path)})"  # noqa: S608
+    absent = {"cause": older.CAUSE, "labels": "''", "monitor": "''"}
+    told = [f'"{name}"' if name in columns else f'{absent[name]} AS "{name}"' for name in CAUSED]
+    return f"SELECT {', '.join(told)} FROM read_parquet({quoted(path)})"  # noqa: S608  names of ours
 
 
 def chunks(reader: TableReader, most: int = CHUNK) -> Iterator[tuple[Rows, dict[int, str]]]:
@@ -191,19 +207,20 @@ def _still_known(texts: dict[int, str], rows: Rows) -> dict[int, str]:
     return {number: text for number, text in texts.items() if number <= KEPT or number in names or number > recent}
 
 
-def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest) -> None:
-    """Make a table LOADED in a connection out of raw tables, chunk by chunk."""
-    create(connection)
+def load(connection: DuckDBPyConnection, tables: list[Path], run: Manifest, into: str = LOADED) -> None:
+    """Make a table in a connection out of raw tables, chunk by chunk."""
+    create(connection, into)
     _register_names(connection, run)
     for path in tables:
         for rows, texts in chunks(TableReader(path, OLDER)):
-            _insert(connection, rows, _used(rows, texts))
+            with _registered(connection, rows, _used(rows, texts)):
+                connection.execute(f"INSERT INTO {into} BY NAME {_rows_in_words(rows)}")
 
 
-def create(connection: DuckDBPyConnection) -> None:
-    """Make the table LOADED, without rows."""
+def create(connection: DuckDBPyConnection, table: str = LOADED) -> None:
+    """Make a table of operations, without rows."""
     columns = ", ".join(f'"{name}" {_TYPES.get(name, "VARCHAR")}' for name in CAUSED)
-    connection.execute(f"CREATE TABLE {LOADED} ({columns})")
+    connection.execute(f"CREATE TABLE {table} ({columns})")
 
 
 def pieces(tables: list[Path], run: Manifest, folder: Path) -> list[Path]:
@@ -253,14 +270,10 @@ class Source:
             self._chunks.close()
 
 
-def _insert(connection: DuckDBPyConnection, rows: Rows, texts: Texts) -> None:
-    with _registered(connection, rows, texts):
-        connection.execute(f"INSERT INTO {LOADED} BY NAME {_rows_in_words(rows)}")
-
-
 def _used(rows: Rows, texts: dict[int, str]) -> Texts:
     """Return the texts that rows name: later ones of the table may take their place in `texts`."""
-    used = np.unique(np.concatenate([np.unique(rows[name]) for name in TEXTS]))
+    named = [name for name in (*TEXTS, "labels", "monitor") if name in (rows.dtype.names or ())]
+    used = np.unique(np.concatenate([np.unique(rows[name]) for name in named]))
     return {"number": used, "text": np.array([texts.get(number, "") for number in used.tolist()], dtype=object)}
 
 
@@ -281,7 +294,7 @@ def _rows_in_words(rows: Rows) -> str:
     words = {name: f'r."{name}"' for name in NUMBERS} | {
         "key": "k.text",
         "error": "e.text",
-        "operation": "o.text",
+        "operation": f"split_part(o.text, '{SEPARATOR}', 1)",
         "case": "coalesce(c.name, '')",
         "case_id": 'r."case"',
         "test": "coalesce(c.test, '')",
@@ -294,7 +307,11 @@ def _rows_in_words(rows: Rows) -> str:
     known = "cause" in (rows.dtype.names or ())
     why = "coalesce(w.text, '')" if known else older.cause("e.text", "coalesce(u.text, '?')")
     join = "LEFT JOIN _causes w ON r.cause = w.number" if known else ""
-    return f"""SELECT {columns}, {why} AS cause FROM _rows r
+    labels, monitor = f"split_part(o.text, '{SEPARATOR}', 2)", "''"
+    if "monitor" in (rows.dtype.names or ()):
+        labels, monitor = "l.text", "m.text"
+        join += " LEFT JOIN _texts l ON r.labels = l.number LEFT JOIN _texts m ON r.monitor = m.number"
+    return f"""SELECT {columns}, {why} AS cause, {labels} AS labels, {monitor} AS monitor FROM _rows r
         LEFT JOIN _texts k ON r.key = k.number LEFT JOIN _texts e ON r.error = e.number
         LEFT JOIN _texts o ON r.operation = o.number LEFT JOIN _cases c ON r."case" = c.id
         LEFT JOIN _targets t ON r.target = t.number LEFT JOIN _sides s ON r.side = s.number
@@ -311,10 +328,10 @@ def _register_names(connection: DuckDBPyConnection, run: Manifest) -> None:
         "_causes": [(int(cause), cause.word) for cause in Cause],
     }
     for table, rows in words.items():
-        connection.execute(f"CREATE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} (number UINTEGER, text VARCHAR)")
         if rows:
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)  # noqa: S608
-    connection.execute("CREATE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
+    connection.execute("CREATE OR REPLACE TEMP TABLE _cases (id UINTEGER, name VARCHAR, test VARCHAR, target VARCHAR)")
     cases = [(case.id, case.name, case.test, case.target) for case in run.cases]
     if cases:
         columns = (np.array(column, dtype=object) for column in zip(*cases, strict=True))

@@ -15,8 +15,8 @@ from pileup.record.tables import TableReader
 
 KEY = "pileup_run"
 """Name of the metadata of a Parquet file."""
-RAW = ("operations", "frames", "samples", "audit")
-CONVERTED = ("operations", "samples")
+RAW = ("operations", "served", "frames", "samples", "audit")
+CONVERTED = ("operations", "served", "samples")
 """Folders of tables."""
 
 

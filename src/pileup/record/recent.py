@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pileup.model.record import SEPARATOR
 from pileup.record.operations import KEPT, OLDER
 from pileup.record.tables import ROWS, TableReader
 
@@ -64,7 +65,7 @@ class ErrorTail:
         return [
             RecentError(
                 int(row["case"]),
-                self._texts.get(int(row["operation"]), ""),
+                self._texts.get(int(row["operation"]), "").partition(SEPARATOR)[0],
                 int(row["outcome"]),
                 self._texts.get(int(row["error"]), ""),
                 int(row["end"]),

@@ -6,7 +6,7 @@ import re
 
 from pileup.record import files, sums
 
-SUBFOLDERS = ("operations", "frames", "samples", "events", "audit", "output")
+SUBFOLDERS = ("operations", "frames", "samples", "events", "audit", "output", "served")
 RECORD = frozenset({"run.json", "journal.jsonl", "notes.jsonl", sums.NAME, files.SERVERS, *SUBFOLDERS})
 """What the record itself has in a run folder."""
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -149,6 +149,21 @@ class Tally(Counters):
         self.responses.add(row.response)
         self.services.add(row.service)
 
+    def join(self, other: Tally) -> None:
+        """Add the sums of another one, whose durations are kept encoded."""
+        for name in OUTCOMES:
+            self.counts[name] += other.counts[name]
+        self.bytes += other.bytes
+        self.calls += other.calls
+        self.timed_out += other.timed_out
+        self.repeated += other.repeated
+        self.done += other.done
+        self.moved += other.moved
+        for part in other.responses.parts:
+            self.responses.add(part)
+        for part in other.services.parts:
+            self.services.add(part)
+
     @property
     def response(self) -> Histogram:
         """Response times of what passed (ns); made anew each time."""

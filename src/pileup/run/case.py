@@ -439,7 +439,7 @@ class CaseRun:
         return self._live.rails.guarded(target) if target else None
 
     def _make(self, client: int, place: int = 1) -> Test:
-        return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data, place)
+        return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data, place=place)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
         """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""

@@ -30,6 +30,7 @@ from pileup.model.manifest import (
 from pileup.model.plan import Case, Plan
 from pileup.model.suite import MonitorSpec
 from pileup.model.words import load_words
+from pileup.suite import instances
 
 LONGEST = 2**63
 LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
@@ -54,7 +55,7 @@ def first_manifest(plan: Plan, started: int) -> Manifest:
         repeat=suite.repeat,
         loop=suite.loop,
         cases=tuple(map(_case, plan.cases)),
-        monitors=tuple(map(_monitor, suite.monitors)),
+        monitors=tuple(_monitor(spec, Path(plan.folder)) for spec in suite.monitors),
         equivalent=tuple(map(tuple, suite.equivalent)),
         criteria=tuple(_criterion(criterion, suite.confidence) for criterion in suite.criteria),
         longest=min(plan.totals().longest, suite.limits.duration or LONGEST),
@@ -133,8 +134,9 @@ def _replay(case: Case) -> ReplayEntry | None:
     return ReplayEntry(found.source, found.case, case.load.replay.speed, found.recorded, found.count, found.last)
 
 
-def _monitor(spec: MonitorSpec) -> MonitorEntry:
-    return MonitorEntry(spec.name or spec.use, spec.use, spec.every, spec.host or "", spec.watches or "")
+def _monitor(spec: MonitorSpec, folder: Path) -> MonitorEntry:
+    records = instances.class_of_monitor(spec.use, folder).records
+    return MonitorEntry(spec.name or spec.use, spec.use, spec.every, spec.host or "", spec.watches or "", records)
 
 
 def versions() -> dict[str, str]:

@@ -165,8 +165,8 @@ class Runner:
             finally:
                 self._guarded(partial(audits.at_end, live.serve))
         finally:
-            ends = [faults.close, settings.restore_all, monitors.stop, *([fleets.close] if fleets is not None else [])]
-            for end in (*ends, supervisor.end_all, targets.close, targets.caller.close):
+            ends = [faults.close, settings.restore_all, monitors.rest, *([fleets.close] if fleets is not None else [])]
+            for end in (*ends, supervisor.end_all, monitors.stop, targets.close, targets.caller.close):
                 self._guarded(end)
             book.update(lambda run: replace(run, fault_problems=tuple(faults.problems)))
 
@@ -192,7 +192,7 @@ class Runner:
             else:
                 target = ""
             name = spec.name or spec.use
-            watches.append(Watch(name, monitor, spec.every, spec.host, target, name not in lost))
+            watches.append(Watch(name, monitor, spec.every, spec.host, target, spec.watches or "", name not in lost))
         return watches
 
     def _lacks(self, watch: Watch, reason: str, whole: bool) -> None:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pileup.model.breakdown import Breakdown
 from pileup.model.figure_words import words
 from pileup.model.manifest import CaseEntry
-from pileup.model.record import UNKNOWN, Frame
-from pileup.model.results import CaseResult, Counts, Detached, Figure, HeldLevel, OperationResult, SteadyState
-from pileup.record.tally import Tally
+from pileup.model.record import OTHER_LABELS, UNKNOWN, Frame, labels_of
+from pileup.model.results import (
+    CaseResult,
+    Counts,
+    Detached,
+    Figure,
+    HeldLevel,
+    OperationResult,
+    SteadyState,
+)
+from pileup.model.units import format_count
+from pileup.record.tally import Tally, total
 from pileup.stats.frames.detached import is_ledger, so_far
 from pileup.stats.frames.distribution import distribution, quantiles
+from pileup.stats.frames.labels import breakdowns, chosen
 from pileup.stats.frames.timeline import timeline
 from pileup.stats.frames.totals import Measured, measure
 from pileup.stats.frames.window import Window
@@ -21,8 +33,14 @@ from pileup.stats.intervals.rates import takes_longer
 from pileup.stats.loads.find import found, found_words
 from pileup.stats.loads.hold import held_words
 from pileup.stats.loads.settling import settled_words
+from pileup.stats.stragglers import stragglers
 from pileup.stats.verdicts.case_failure import CHECKS, not_passed
 from pileup.stats.verdicts.resolve import Part
+
+ByLabel = Mapping[tuple[str, bool], tuple[Breakdown, ...]]
+OTHERS = tuple(labels_of(OTHER_LABELS).items())
+MOST_SERVED = 50
+"""Operations that one monitor recorded whose figures a case has."""
 
 
 @dataclass(slots=True)
@@ -43,6 +61,10 @@ class CaseData:
     settled: SteadyState | None = None
     remark: str = ""
     """What else there is to be said of its figures."""
+    recorded: dict[str, Frame] = field(default_factory=dict)
+    """Monitor -> the operations of servers that it recorded in the measured time."""
+    places: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Number of a place -> its names: its own first, then its host, and the number."""
     measured: Measured = field(init=False)
     drawn: list[Frame] = field(init=False)
     """All frames of pressing, trials of a level that is looked for too."""
@@ -88,6 +110,11 @@ class CaseData:
 def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, ...] = ()) -> CaseResult:
     """Return all about one case; `outputs` maps stream to the path of what it printed, `artefacts` are its files."""
     entry = data.entry
+    by_label = breakdowns(
+        [*data.frames, *data.ledger], data.places, data.part.seconds(), data.entry.timeout, data.dependence
+    )
+    own = (_operation(data, tally, by_label) for tally in _ordered(data.measured))
+    operations = (*own, *(each for monitor in sorted(data.recorded) for each in _served(data, monitor)))
     return CaseResult(
         id=entry.id,
         name=entry.name,
@@ -99,12 +126,12 @@ def case_result(data: CaseData, outputs: dict[str, str], artefacts: tuple[str, .
         reason=entry.reason or ("" if entry.outcome else "it had not ended when the record did"),
         started=entry.started,
         ended=entry.ended,
-        operations=tuple(_operation(data, tally) for tally in _ordered(data.measured)),
+        operations=operations,
         timeline=timeline(data.drawn),
         stdout=outputs.get("stdout", ""),
         stderr=outputs.get("stderr", ""),
         tracebacks=outputs.get("tracebacks", ""),
-        notes=(*entry.notes, *_notes(data)),
+        notes=(*entry.notes, *_notes(data), *stragglers(operations), *_not_told_apart(data)),
         point=data.point,
         repeat=entry.repeat,
         loop=entry.loop,
@@ -126,7 +153,7 @@ def _ordered(measured: Measured) -> list[Tally]:
     )
 
 
-def _operation(data: CaseData, tally: Tally) -> OperationResult:
+def _operation(data: CaseData, tally: Tally, by_label: ByLabel) -> OperationResult:
     only = len(data.measured.iterations()) == 1
     counts = data.measured.counts(tally if not (tally.iteration and only) else None)
     part, known = data.part, data.part.known(tally)
@@ -147,7 +174,41 @@ def _operation(data: CaseData, tally: Tally) -> OperationResult:
         repeated=tally.repeated,
         detached=part.is_detached(tally),
         not_passed=_not_passed(counts, known),
+        breakdowns=by_label.get((tally.operation, tally.iteration), ()),
     )
+
+
+def _served(data: CaseData, monitor: str) -> list[OperationResult]:
+    """Return the figures of what a monitor recorded in a case: of the operations that took most time in all."""
+    frame = data.recorded[monitor]
+    measured = measure([frame])
+    whole = replace(data, frames=[], recorded={}, detached={}, lines=(), dependence={})
+    whole.measured = measured
+    by_label = breakdowns([frame], {}, whole.part.seconds())
+    most = sorted(measured.tallies.values(), key=lambda tally: -tally.response.mean * tally.response.count)[
+        :MOST_SERVED
+    ]
+    found = (_operation(whole, tally, by_label) for tally in sorted(most, key=lambda tally: tally.operation))
+    return [replace(each, operation=f"{monitor}.{each.operation}", monitor=monitor) for each in found]
+
+
+def _not_told_apart(data: CaseData) -> list[str]:
+    """Say of what monitors recorded that it may be of another case, and that there were too many labels."""
+    told = []
+    crowd = total(chosen([*data.frames, *data.ledger], OTHERS, data.places)).ended
+    if crowd:
+        told.append(
+            f"{format_count(crowd)} operations have one of too many sets of labels, and are counted together as"
+            f" {OTHER_LABELS}: leave out labels that differ in nearly every operation"
+        )
+    for monitor, frame in data.recorded.items():
+        count = total(chosen([frame], (("shared", "yes"),), {})).ended
+        if count:
+            told.append(
+                f"{format_count(count)} operations that {monitor} recorded began while other tests pressed the same"
+                " target, and no key says whose they are: they are counted here, with the label shared=yes"
+            )
+    return told
 
 
 def _not_passed(counts: Counts, known: Dependence | None) -> Figure:

@@ -28,6 +28,7 @@ from pileup.stats.faults import outages, repeats
 from pileup.stats.frames import detached, kept_dependence
 from pileup.stats.frames.blocks import add_dependence
 from pileup.stats.frames.kept_dependence import Known
+from pileup.stats.frames.recorded import recorded
 from pileup.stats.frames.window import windows
 from pileup.stats.generator import bottleneck
 from pileup.stats.generator.overhead import overhead
@@ -100,7 +101,8 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         monitors = frozenset({COOLDOWN, FAULT, *(monitor.name for monitor in run.monitors)})
         seen = series + repeats.series(felt)
         covered = coverage.of(run)
-        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered)
+        recording = frozenset(monitor.name for monitor in run.monitors if monitor.records)
+        judge = criteria.Criteria(data, seen, connection, failures, monitors, found_points, covered, recording)
         ended = jobs.jobs(connection, run)
         made = (
             case_result(each, folder.output_paths(each.entry.name), folder.artefacts(each.entry.name)) for each in data
@@ -151,6 +153,9 @@ def _of_system(series: Sequence[MetricSeries]) -> list[MetricSeries]:
 def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection, known: Known | None) -> list[CaseData]:
     frames = _by_case(folder, run)
     told = [case for case in run.cases if case.outcome is not SPARED]
+    places: dict[int, tuple[str, ...]] = {
+        place.number: (place.name, place.host, str(place.number)) for place in run.places
+    }
     measured = windows(connection, told, frames)
     names = {number: detached.operations_of(each) for number, each in frames.items()}
     outliving = detached.windows(connection, names)
@@ -161,6 +166,9 @@ def _cases(folder: RunFolder, run: Manifest, connection: DuckDBPyConnection, kno
         for number in (case.id,)
     ]
     add_dependence(connection, data, known)
+    by_monitors = recorded(connection)
+    for each in data:
+        each.recorded, each.places = by_monitors.get(each.entry.id, {}), places
     return data
 
 

@@ -41,11 +41,30 @@ def tables(results: RunResults, happened: Iterable[EventEntry]) -> Iterator[Tabl
     """Yield all tables, empty ones too. `happened` are the events of the record, of which results hold only a part."""
     makers: tuple[Callable[[RunResults], Table], ...] = (
         _cases, _figures, _quantiles, _histograms, _timeline, _detached, _errors, _criteria, _points, _repeats,
-        _differences, _effects, _faults, _equivalences, _served,
+        _differences, _effects, _faults, _equivalences, _served, _labels,
     )  # fmt: skip
     for make in makers:
         yield make(results)
     yield _events(happened)
+
+
+def _labels(results: RunResults) -> Table:
+    columns = dict.fromkeys(("case", "operation", "label", "value"), TEXT) | {"passed": WHOLE, "not_passed": WHOLE}
+    columns |= {"rate": NUMBER, "throughput": NUMBER} | _with_ends("mean") | {"deviation": NUMBER}
+    columns |= _with_ends("p50", "p90", "p99", "apart")
+    rows = (
+        (
+            *(case.name, each.operation, by.label, value.value),
+            *(value.counts.passed, value.counts.ended - value.counts.passed),
+            *(value.rate.value, value.throughput.value, *_interval(value.mean), value.deviation),
+            *(end for share in (0.5, 0.9, 0.99) for end in _interval(value.quantiles.get(share))),
+            *_interval(value.apart),
+        )
+        for case, each in _operations(results)
+        for by in each.breakdowns
+        for value in by.values
+    )
+    return Table("labels", columns, rows)
 
 
 def _faults(results: RunResults) -> Table:
@@ -118,7 +137,9 @@ def _figures(results: RunResults) -> Table:
     columns |= {"cancelled": WHOLE, "seconds": NUMBER, "bytes": WHOLE, "calls": WHOLE, "repeated": WHOLE}
     columns |= _with_ends("rate", "throughput")
     for kind in KINDS:
-        columns |= _with_ends(f"{kind}_mean") | {f"{kind}_{name}": NUMBER for name in ("smallest", "largest")}
+        columns |= _with_ends(f"{kind}_mean") | {
+            f"{kind}_{name}": NUMBER for name in ("smallest", "largest", "deviation")
+        }
 
     def row(case: CaseResult, each: OperationResult) -> Row:
         counts = (getattr(each.counts, name) for name in OF_DUE)
@@ -132,11 +153,11 @@ def _figures(results: RunResults) -> Table:
 
 
 def _durations(found: Distribution | None) -> Row:
-    """Return the mean of durations with both ends of its interval, the smallest and the largest."""
+    """Return the mean of durations with both ends of its interval, the smallest, the largest, standard deviation."""
     if found is None:
-        return (None,) * 5
+        return (None,) * 6
     mean = Figure(found.mean, "time", found.mean_interval, found.n)
-    return (*_interval(mean), found.smallest, found.largest)
+    return (*_interval(mean), found.smallest, found.largest, found.deviation)
 
 
 def _quantiles(results: RunResults) -> Table:

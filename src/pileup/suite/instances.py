@@ -116,6 +116,7 @@ def make_test(
     target_of: Callable[[str], Target | None],
     client: int,
     shared: SharedData | None = None,
+    *,
     place: int = 1,
 ) -> Test:
     """Return the test of a case for one client at a place of the fleet, numbered from 1.

@@ -49,7 +49,7 @@ def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     try:
         replay = replays.of(case.load)
         differing = instances.places_that_differ(plan, case)
-        tests = [instances.make_test(plan, case, lambda name: None, 0, None, place) for place in differing]
+        tests = [instances.make_test(plan, case, lambda name: None, 0, place=place) for place in differing]
     except RecordError as problem:
         raise ValueError(f"{case.name}: {problem}") from problem
     except ValueError as problem:

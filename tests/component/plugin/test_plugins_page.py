@@ -58,6 +58,7 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "mytargets.py",
         "mymonitors.py",
         "mylog.py",
+        "access_log.py",
         "mycharts.py",
         "myexporters.py",
         "myreports.py",
@@ -73,7 +74,7 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "catalogue_test.py",
         "drain.py",
     }
-    assert PAGE.read_text().count("```python") == 20
+    assert PAGE.read_text().count("```python") == 21
 
 
 class Tape:

@@ -1,5 +1,7 @@
 """The grammar of checks."""
 
+import re
+
 import pytest
 
 from pileup.model.check import BARE, Selected, parse, resolve
@@ -102,7 +104,7 @@ def test_names_are_looked_up(text, selected):
         ("fraction(copy) < 5 %", "fraction of response; expected fraction of one of passed"),
         ("p99(copy.failed) < 5", "p99 of failed; expected one of count"),
         ("count(copy.read.missed) < 5", "operations cannot be missed"),
-        ("rate(copy[a=b]) < 5", "'copy' is a test, labels belong to a monitor's metric"),
+        ("rate(copy[a=b]) < 5", "'copy' is a test, whose labels select in criteria alone"),
     ],
 )
 def test_what_does_not_fit_is_refused(text, says):
@@ -143,3 +145,34 @@ def test_a_number_that_a_test_reported_is_told_from_an_operation_by_its_dimensio
     assert (selected.kind, selected.name, selected.metric) == ("monitor", "copy", metric)
     operation = resolve(parse(f"p90(copy.{metric}) < 3 s"), {"copy"}, set())
     assert (operation.kind, operation.operation) == ("test", metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "operation", "field", "dimension"),
+    [
+        ("p99(server.GET) < 10 ms", "monitor", None, "response", None),
+        ("rate(server.GET) > 5 /s", "served", "GET", "response", "rate"),
+        ("fraction(server.GET.failed) < 1 %", "served", "GET", "failed", "fraction"),
+        ("p99(server.GET.response[target=se]) < 10 ms", "served", "GET", "response", "time"),
+        ("sum(server.a.b.bytes) > 5 MB", "served", "a.b", "bytes", "size"),
+        ("p99(copy.read[drive=d2]) < 10 ms", "test", "read", "response", "time"),
+    ],
+)
+def test_what_monitors_record_and_labels_of_tests_are_selected(text, kind, operation, field, dimension):
+    found = resolve(parse(text), {"copy"}, {"server", "node"}, {"server"})
+    assert (found.kind, found.operation, found.field, found.dimension) == (kind, operation, field, dimension)
+    assert found.labels == parse(text).labels
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rate(node.load1) < 5", "rate of a monitor's metric"),
+        ("fraction(server.GET.missed) < 5 %", "operations cannot be missed"),
+        ("rate(server.GET) < 5 ms", "rate(server.GET) is a rate"),
+        ("fraction(server.GET.bytes) < 5 %", "fraction of bytes"),
+    ],
+)
+def test_what_monitors_do_not_record_is_refused(text, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        resolve(parse(text), {"copy"}, {"server", "node"}, {"server"})

@@ -24,7 +24,7 @@ def test_each_place_has_its_own(plan: Callable[..., Plan]) -> None:
     made = plan(text + "tests: [{name: fill, use: storage.write, options: {folder: {by_place: [a, b]}}}]\n")
     case = made.case(1)
     assert list(instances.places_that_differ(made, case)) == [1, 2, 3]
-    tests = [instances.make_test(made, case, lambda name: None, 0, None, place) for place in (1, 2, 3)]
+    tests = [instances.make_test(made, case, lambda name: None, 0, place=place) for place in (1, 2, 3)]
     assert [(test.folder, test.size) for test in tests] == [("a", 1), ("b", 9), ("a", 2)]  # type: ignore[attr-defined]
     assert case.bytes == 9, "the most of all places"
     alike = plan(SUITE + "tests: [{name: fill, use: storage.write, options: {folder: {by_place: [a]}}}]\n")
@@ -37,7 +37,7 @@ def test_values_of_a_scan_may_be_by_place(plan: Callable[..., Plan]) -> None:
         + "tests: [{name: fill, use: storage.write}]\nscan: {fill.folder: [{by_place: [a, b]}, {by_place: [c]}]}\n"
     )
     assert [point["fill.folder"] for point in made.points] == ["{by_place: [a, b]}", "{by_place: [c]}"]
-    assert instances.make_test(made, made.case(1), lambda name: None, 0, None, 2).folder == "b"  # type: ignore[attr-defined]
+    assert instances.make_test(made, made.case(1), lambda name: None, 0, place=2).folder == "b"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pileup.builtin.database.of_target import database_of
 from pileup.builtin.database.slow_log import SlowLog, SlowQuery
-from pileup.plugin import Monitor, PluginError, Sample, ServerOperation, Target, option
+from pileup.plugin import Monitor, PluginError, Sample, Target, TargetError, option
 
 SECOND = 10**9
 PATIENCE = 10 * SECOND
@@ -27,7 +27,7 @@ class SlowQueries(Monitor):
 
     `target` is a target that has a database: kind database, or slurm with its accounting; it is asked where its log is.
     `file` is the log itself. The server must write it: `slow_query_log` on, `log_output` FILE, and `long_query_time`
-    says what is slow. With `host: ssh://…` and `file` it is read there; then there are samples, and no operations.
+    says what is slow. With `host: ssh://…` and `file` it is read there.
 
     | metric | unit | what |
     |---|---|---|
@@ -43,6 +43,7 @@ class SlowQueries(Monitor):
     """
 
     name = "slow-queries"
+    records = True
 
     target: str | None = option(None, help="name of a target of the suite that has a database")
     file: str | None = option(None, help="path of the log (slow_query_log_file)")
@@ -55,7 +56,6 @@ class SlowQueries(Monitor):
         self._watched: Target | None = None
         self._since = time.time_ns()
         self._moment = time.monotonic()
-        self._found: list[SlowQuery] = []
 
     def open(self) -> None:
         """Find the log. Raises PluginError, TargetError when nobody knows where it is."""
@@ -64,7 +64,7 @@ class SlowQueries(Monitor):
     def sample(self) -> Iterator[Sample]:
         """Read what was added. Raises PluginError, TargetError."""
         found = list(self._reached().entries())
-        self._found += found
+        self._record(found)
         moment = time.monotonic()
         passed, self._moment = moment - self._moment, moment
         yield Sample("number", len(found))
@@ -74,15 +74,13 @@ class SlowQueries(Monitor):
         yield from _summary("lock_time", [each.locked / SECOND for each in found], "s")
         yield from _summary("rows_examined", [each.examined for each in found], "")
 
-    def operations(self) -> Iterator[ServerOperation]:
-        """Return the queries that were found since the last call."""
-        found, self._found = self._found, []
+    def _record(self, found: Sequence[SlowQuery]) -> None:
         for each in found:
-            yield ServerOperation(
+            self.record(
                 each.kind,
-                each.begin,
-                each.begin + each.took,
-                key=f"{each.user}@{each.schema}" if each.schema else each.user,
+                f"{each.user}@{each.schema}" if each.schema else each.user,
+                start=each.begin,
+                end=each.begin + each.took,
                 first_byte=each.begin + each.locked,
                 bytes=each.size,
                 calls=min(each.examined, MOST_ROWS),
@@ -97,11 +95,20 @@ class SlowQueries(Monitor):
         """Return the log, another one after the watched target has become another."""
         if self.file is not None:
             self._log = self._log or SlowLog(Path(self.file).expanduser(), self._since)
-        elif (target := self.watched()) is not self._watched or self._log is None:
+        elif (target := self._still_there()) is not self._watched or self._log is None:
             path = _path(target)
             self.close()
             self._log, self._watched = SlowLog(path, self._since), target
         return self._log
+
+    def _still_there(self) -> Target:
+        """Return the watched target; of one that has ended the log is read to its end. Raises TargetError."""
+        try:
+            return self.watched()
+        except TargetError:
+            if self._watched is None:
+                raise
+            return self._watched
 
 
 def _path(target: Target) -> Path:

@@ -90,6 +90,7 @@ def write_all(folder: RunFolder, results: RunResults, exporter: Exporter, out: P
 
     yield _whole(out / "results.json", lambda path: path.write_text(json.dumps(to_json(results), indent=1)))
     with folder.operations().connect() as connection:
+        connection.execute("CREATE OR REPLACE VIEW operations AS SELECT * EXCLUDE (cause) FROM caused")
         yield _write(connection, "operations", exporter, out)
         for table in (
             record_tables.frames(folder),

@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[Any, ...]] = {
     ),
     "Other clients": (program_client.ProgramClient, program_client.Call),
     "Batch systems": (batch.BatchTarget,),
-    "Monitors": (monitor.Monitor, record.Sample, record.ServerOperation, logs.Log, logs.by_line),
+    "Monitors": (monitor.Monitor, record.Sample, logs.Log, logs.by_line),
     "Reports, charts, exporters": (report.Report, Chart, Group, Drawing, exporter.Exporter, exporter.ExportTable),
     "Results of a run": (
         *(results.RunResults, results.CaseResult, results.OperationResult, results.CriterionResult),

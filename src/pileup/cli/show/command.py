@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
-from pileup.cli.show import equivalent, faults, jobs, points
+from pileup.cli.show import equivalent, faults, jobs, labels, points
 from pileup.model.event import REPORT
 from pileup.model.record import MISSED, NOT_PASSED
 from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
@@ -122,6 +122,7 @@ def _tables(results: RunResults) -> Iterable[Table]:
     measured = [case for case in alone if any(each.counts.ended or each.counts.missed for each in case.operations)]
     if measured:
         yield _figures(measured)
+    yield from labels.tables(alone)
     yield from points.tables(results)
     if results.faults:
         yield faults.table(results.faults)

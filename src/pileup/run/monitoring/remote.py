@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from typing import Protocol
 
+from pileup._core._native import now
 from pileup.fleet.connection import Connection
 from pileup.fleet.launch import by_ssh
 from pileup.fleet.opening import python_files
 from pileup.fleet.wire import Message, WireError
-from pileup.model.errors import PileupError
+from pileup.model.errors import PileupError, RecordError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample, SampleRow
+from pileup.model.timed import OperationBatch
+from pileup.run.monitoring.sampler import DRAIN
+
+
+class Home(Protocol):
+    """Where things go that come from another host."""
+
+    def keep(self, rows: list[SampleRow]) -> None:
+        """Keep samples."""
+
+    def serve(self, monitor: str, batch: OperationBatch, ahead: int = 0) -> None:
+        """Keep what a monitor recorded, by a clock that is so many ns before ours. Raises RecordError."""
+
+    def tell(self, text: str) -> None:
+        """Note what goes wrong."""
+
 
 BEAT = 1.0
 """Seconds between pings."""
@@ -32,13 +50,14 @@ class FarHost:
         host: str,
         plan: Plan,
         monitors: list[int],
-        keep: Callable[[list[SampleRow]], None],
-        tell: Callable[[str], None],
+        home: Home,
     ) -> None:
         self._host = host.removeprefix("ssh://")
         self._plan = of_monitors(plan, monitors)
-        self._keep = keep
-        self._tell = tell
+        self._home = home
+        self._connection: Connection | None = None
+        self.begun = {spec.name or spec.use: threading.Event() for spec in self._plan.suite.monitors}
+        """Monitor -> set once it follows what it records; of those that record nothing never."""
         self._end = threading.Event()
         self._name = ""
         self._told: set[str] = set()
@@ -48,11 +67,16 @@ class FarHost:
         """Begin to sample, once the host is reached."""
         self._thread.start()
 
+    def rest(self) -> None:
+        """End sampling there; what records what a server did goes on."""
+        if self._connection is not None:
+            self._connection.send("rest")
+
     def stop(self) -> None:
-        """End the monitors there."""
+        """End the monitors there, once they have read what the servers did."""
         self._end.set()
         if self._thread.ident is not None:
-            self._thread.join(15)
+            self._thread.join(DRAIN + 15)
 
     def _run(self) -> None:
         while not self._end.is_set():
@@ -65,13 +89,14 @@ class FarHost:
     def _say(self, text: str) -> None:
         if text not in self._told and not self._end.is_set():
             self._told.add(text)
-            self._tell(f"monitors at {self._host}: {text}")
+            self._home.tell(f"monitors at {self._host}: {text}")
 
     def _serve(self) -> None:
         """Have the monitors sampled until the run ends. Raises PileupError when the host is lost."""
         places = self._plan.suite.places
         connection = Connection(by_ssh(self._host, places.python, places.command), take=self._take, gone=self._say)
         try:
+            self._connection = connection
             connection.greet()
             self._name = connection.host
             told = {"number": 0, "far": True, "table": "", "ship": False, "board": ""}
@@ -86,12 +111,19 @@ class FarHost:
                 connection.ping()
                 connection.watch()
                 connection.align()
+            if not connection.lost and connection.send("drain"):
+                connection.answer("answer-drain", DRAIN + 5)
         finally:
+            self._connection = None
             connection.close()
 
     def _take(self, message: Message) -> None:
         if message.kind == "note":
             self._say(message.text("text")[:1000])
+        if message.kind == "begun" and (begun := self.begun.get(message.text("monitor"))):
+            begun.set()
+        if message.kind == "recorded":
+            self._record(message)
         if message.kind != "samples":
             return
         try:
@@ -101,7 +133,17 @@ class FarHost:
             ]
         except (TypeError, ValueError) as problem:
             raise WireError(f"samples are none: {problem}"[:200], "rows as pileup sends them") from problem
-        self._keep(rows)
+        self._home.keep(rows)
+
+    def _record(self, message: Message) -> None:
+        """Bring what a monitor recorded home. Its times are by the clock that the host has, whatever ours told it."""
+        try:
+            batch = OperationBatch.from_wire(message["texts"], message.blobs)
+        except ValueError as problem:
+            raise WireError(f"what was recorded is none: {problem}"[:200], "columns as pileup sends them") from problem
+        ahead, error = self._connection.offset.original(now()) if self._connection else (0, 0)
+        with suppress(RecordError):  # a full disk is noticed where it ends the run
+            self._home.serve(message.text("monitor"), batch, ahead if abs(ahead) > error else 0)
 
 
 def of_monitors(plan: Plan, numbers: list[int]) -> Plan:

@@ -10,14 +10,22 @@ from typing import Any, TypeVar
 
 from pileup._core._native import now
 from pileup.model.errors import PileupError, PluginError
-from pileup.model.record import Sample, ServerOperation
+from pileup.model.record import Sample
+from pileup.model.timed import OperationBatch
 from pileup.model.units import counted
 from pileup.plugin import Monitor
+from pileup.plugin.recording import Recording
 from pileup.plugin.userfile import MEND
 from pileup.plugin.verdict import mistake
 
 MOST_PROBLEMS = 20
 """Different mistakes of a monitor that are told."""
+DRAIN = 10.0
+"""Seconds after the end in which a monitor may still record what its server did."""
+PAUSE = 0.25
+"""Seconds between two looks then."""
+LOOKS = 5
+"""Looks without anything new after which nothing more is waited for: servers write their logs in pieces."""
 Given = TypeVar("Given")
 
 
@@ -32,6 +40,8 @@ class Watch:
     """Where it is measured, as `ssh://user@host:port`; None: here."""
     target: str = ""
     """Name of the target that it watches; empty for none."""
+    serves: str = ""
+    """Name of the target whose operations it records, where that is another one; empty: `target`."""
     covered: bool = True
     """Whether there is anything to be sampled."""
 
@@ -45,18 +55,26 @@ class Sampler:
         take: Callable[[int, list[Sample]], None],
         tell: Callable[[str], None],
         end: threading.Event,
-        serve: Callable[[list[ServerOperation]], None] = lambda found: None,
+        serve: Callable[[OperationBatch], None] = lambda found: None,
         *,
         lack: Callable[[str, bool], None] = lambda reason, whole: None,
+        over: threading.Event | None = None,
     ) -> None:
-        """`serve` gets what a server says that it did, `lack` why it cannot measure, and whether that is all of it."""
+        """`serve` gets what the monitor records, `lack` why it cannot measure, and whether that is all of it. After
+        `end` a monitor that records is read on until `over`: its server goes on for a while; `end` where it is None.
+        """
         self._watch = watch
         self._serve = serve
         self._take = take
         self._tell = tell
         self._lack = lack
         self._end = end
+        self._over = over or end
         self._problems: set[str] = set()
+        self._recorded = 0
+        self._recording = Recording(self._hand_on, self._tell_once)
+        if watch.monitor.records:
+            watch.monitor.recording = self._recording
         self.begun = threading.Event()
         """Set once the first sample is there, or it is clear that there will be none."""
         self.thread = threading.Thread(target=self._run, name=f"monitor {watch.name}", daemon=True)
@@ -80,6 +98,8 @@ class Sampler:
             skipped += following - tick - 1
             tick = following
             self._end.wait(max(0, begin + tick * watch.every - time.monotonic_ns()) / 1e9)
+        if watch.monitor.records:
+            self._read_on()
         if skipped:
             self._tell(f"monitor {watch.name} was too slow for its interval {counted(skipped, 'time')}")
         try:
@@ -95,19 +115,45 @@ class Sampler:
         if lack:
             self._lack(lack, False)
 
-    def _sample(self) -> None:
+    def _read_on(self) -> None:
+        """Record what a server still writes of what it did; samples would be of a load that is over.
+
+        Once the servers have ended, until nothing more comes at some looks, for DRAIN at most.
+        """
+        while not self._over.wait(PAUSE):
+            self._sample(keep=False)
+        until, idle = time.monotonic() + DRAIN, 0
+        while idle < LOOKS and time.monotonic() < until:
+            before = self._recorded
+            self._sample(keep=False)
+            idle = 0 if self._recorded > before else idle + 1
+            if idle < LOOKS:
+                threading.Event().wait(PAUSE)
+        if idle < LOOKS:
+            told = f"still had operations to record {DRAIN:.0f} s after the servers had ended"
+            self._tell(f"monitor {self._watch.name} {told}: the rest is not in the record")
+
+    def _hand_on(self, batch: OperationBatch) -> None:
+        self._recorded += len(batch)
+        self._serve(batch)
+
+    def _sample(self, *, keep: bool = True) -> None:
         moment = now()
         try:
             samples = _all(Sample, self._watch.monitor.sample(), "sample()")
-            if served := _all(ServerOperation, self._watch.monitor.operations(), "operations()"):
-                self._serve(served)
         except Exception as problem:
-            text = f"monitor {self._watch.name}: {_said(problem)}"
-            if text not in self._problems and len(self._problems) < MOST_PROBLEMS:
-                self._problems.add(text)
-                self._tell(text)
-            return
-        self._take(moment, samples)
+            if keep:  # a server that has ended does not answer any more
+                self._tell_once(_said(problem))
+            samples = []
+        self._recording.flush()
+        if keep and samples:
+            self._take(moment, samples)
+
+    def _tell_once(self, said: str) -> None:
+        text = f"monitor {self._watch.name}: {said}"
+        if text not in self._problems and len(self._problems) < MOST_PROBLEMS:
+            self._problems.add(text)
+            self._tell(text)
 
 
 def _said(problem: Exception) -> str:

@@ -20,8 +20,9 @@ from pileup.model.errors import PileupError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample
 from pileup.model.shared import from_text
+from pileup.model.timed import OperationBatch
 from pileup.plugin import Target, Test
-from pileup.run.monitoring.sampler import Sampler, Watch
+from pileup.run.monitoring.sampler import DRAIN, Sampler, Watch
 from pileup.run.places.program_fallback import client_for, interpreted
 from pileup.run.safety.limits import guarded_elsewhere
 from pileup.run.safety.own_folders import prepared_writes
@@ -43,20 +44,20 @@ class Agent(Builder):
             if message["table"]:
                 message.fields["table"] = str(self._scratch / "operations.table")
         self._plan = plan
-        self._end = threading.Event()
+        self._end, self._over = threading.Event(), threading.Event()
         self._samplers: list[Sampler] = []
 
     def test(self, case: int, shared: str) -> Callable[[int], Test]:
         """Return what makes the Python test of a case for a client. Raises PileupError or ValueError."""
         plan, chosen, data = self._plan, self._plan.case(case), from_text(shared)
         targets, here = {name: self._target(name) for name in chosen.test.aims}, self._position
-        test = instances.make_test(plan, chosen, targets.get, 0, data, here)
+        test = instances.make_test(plan, chosen, targets.get, 0, data, place=here)
         if test.native():
             program = instances.program_of(test, chosen.test)
             if (client := client_for(program, test.target)) is not None:
                 load = prepared_writes(plan, chosen, program).load or program
                 return interpreted(plan, chosen, load, client, self._target)
-        return lambda client: instances.make_test(plan, chosen, targets.get, client, data, here)
+        return lambda client: instances.make_test(plan, chosen, targets.get, client, data, place=here)
 
     def _target(self, name: str) -> Target | None:
         if name not in self._urls:
@@ -66,6 +67,10 @@ class Agent(Builder):
 
     def take(self, message: Message, send: Send) -> None:
         """Take a message that is not about loads: begin to sample a monitor of the suite."""
+        if message.kind == "rest":
+            self._end.set()
+        if message.kind == "drain":
+            threading.Thread(target=self._drain, args=(send,), daemon=True).start()
         if message.kind != "watch":
             return
         spec = self._plan.suite.monitors[message["monitor"]]
@@ -83,13 +88,34 @@ class Agent(Builder):
         except (PileupError, ValueError) as problem:
             tell(f"monitor {name}: {problem}")
             return
-        sampler = Sampler(watch, keep, tell, self._end)
+
+        def serve(batch: OperationBatch) -> None:
+            texts, blobs = batch.to_wire()
+            send("recorded", {"monitor": name, "texts": texts}, blobs)
+
+        sampler = Sampler(watch, keep, tell, self._end, serve, over=self._over)
         self._samplers.append(sampler)
         sampler.thread.start()
+        if watch.monitor.records:
+            threading.Thread(target=self._begun, args=(sampler, name, send), daemon=True).start()
+
+    def _begun(self, sampler: Sampler, name: str, send: Send) -> None:
+        """Say when a monitor follows its log: what a server does from now on is recorded."""
+        sampler.begun.wait()
+        send("begun", {"monitor": name})
+
+    def _drain(self, send: Send) -> None:
+        """Have monitors read on to the end of what servers did, then say so."""
+        self._end.set()
+        self._over.set()
+        for sampler in self._samplers:
+            sampler.thread.join(DRAIN + 2)
+        send("answer-drain", {})
 
     def close(self) -> None:
         """End the monitors, and remove what was made for this place."""
         self._end.set()
+        self._over.set()
         for sampler in self._samplers:
             sampler.thread.join(2)
         if self._scratch is not None:

@@ -191,7 +191,18 @@ def distribution(histogram: Histogram, dependence: Dependence | None = None) -> 
         ecdf=_ecdf(histogram, found),
         box=(box[0], box[1], box[2], box[3], box[4]),
         mean_interval=mean(histogram, dependence).interval,
+        deviation=deviation(histogram),
     )
+
+
+def deviation(histogram: Histogram) -> float:
+    """Return the standard deviation (ns) of what a histogram holds; 0 below two."""
+    if histogram.count < 2:
+        return 0.0
+    low, high, counts = bins(histogram)
+    if len(low) == 1:
+        return 0.0
+    return math.sqrt(float(np.sum(counts * ((low + high) / 2 - histogram.mean) ** 2)) / (histogram.count - 1))
 
 
 def _single(histogram: Histogram, found: Bins) -> Distribution:

@@ -23,11 +23,12 @@ from pileup.model.verdict import ESTIMATE, WORST, Verdict
 from pileup.stats.cases import CaseData
 from pileup.stats.faults.repeats import never
 from pileup.stats.frames.exact import RowValues
+from pileup.stats.frames.totals import measure
 from pileup.stats.generator.holdups import Stretch
 from pileup.stats.generator.undisturbed import cut
 from pileup.stats.loads.find import limited_by_generator
 from pileup.stats.monitors import MetricSeries, pooled
-from pileup.stats.verdicts import excuse, grouping, judge, resolve, unrested
+from pileup.stats.verdicts import excuse, grouping, judge, parts, resolve, unrested
 from pileup.stats.verdicts.coverage import Coverage, not_stated
 from pileup.stats.verdicts.resolve import to_base
 
@@ -66,6 +67,8 @@ class Criteria:
     points: Sequence[Point] = ()
     covered: Coverage = field(default_factory=Coverage)
     """What was not there."""
+    recording: frozenset[str] = frozenset()
+    """Monitors of the suite that record operations."""
     rows: RowValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,7 +108,7 @@ class Criteria:
         tests = {data.entry.test for data in self.cases}
         if self._is_reported(check):
             tests = set()
-        return checks.resolve(check, tests, self._monitors(check, tests))
+        return checks.resolve(check, tests, self._monitors(check, tests), self._recording())
 
     def _lack(self, selected: Selected) -> Uncovered | None:
         """Return what a check lacks. What a monitor covers in part is covered where there are samples of it."""
@@ -136,11 +139,12 @@ class Criteria:
         points = grouping.chosen(self.points, at)
         if self.points and not points:
             raise ValueError(f"`at` names no point of this scan; there are {_few([each.name for each in self.points])}")
-        if selected.kind == "monitor":
+        if selected.kind in ("monitor", "served"):
             cases = grouping.groups([data for data in self.cases if data.point], points)
             if not cases or (done_once and not any(data.point for data in done_once)):
                 cases = [grouping.Group("", tuple(self.cases))]
-            return [self._of_monitor(check, selected, group) for group in cases]
+            of_one = self._of_monitor if selected.kind == "monitor" else self._of_served
+            return [of_one(check, selected, group) for group in cases]
         mine = [data for data in self.cases if data.entry.test == selected.name]
         found = grouping.groups(mine, points)
         if not found:
@@ -148,19 +152,28 @@ class Criteria:
         return [self._of_group(check, selected, group) for group in found]
 
     def _operation_after_all(self, check: Check, selected: Selected) -> Selected:
-        """Return the operation that was meant where a test reported no number of that name: `first(copy.read)`."""
+        """Return the operation that was meant where there are no numbers of that name: of a test that reported none,
+        `first(copy.read)`, or recorded by a monitor, `p99(server.GET)`.
+        """
         named = selected.name, selected.metric
-        if (
-            selected.kind == "test"
-            or selected.labels
-            or any((series.monitor, series.metric) == named for series in self.series)
-        ):
+        if selected.kind != "monitor" or any((series.monitor, series.metric) == named for series in self.series):
             return selected
+        if selected.metric in self._served(selected.name):
+            return checks.as_served(check, selected.name)
         mine = [data for data in self.cases if data.entry.test == selected.name]
         fits = check.dimension == "time" or check.value == 0
         if not fits or not any(data.measured.named(selected.metric) for data in mine):
             return selected
-        return Selected("test", selected.name, selected.metric, "response", dimension="time")
+        return Selected("test", selected.name, selected.metric, "response", "", selected.labels, "time")
+
+    def _recording(self) -> frozenset[str]:
+        """Return the monitors that record operations."""
+        return self.recording | {name for data in self.cases for name in data.recorded}
+
+    def _served(self, monitor: str) -> list[str]:
+        """Return the operations that a monitor recorded, in any case."""
+        told = measure(data.recorded[monitor] for data in self.cases if monitor in data.recorded)
+        return sorted(operation for operation, _ in told.tallies)
 
     def _is_reported(self, check: Check) -> bool:
         """Return whether a check speaks of a number that a test reported: they are samples under the test's name."""
@@ -176,8 +189,7 @@ class Criteria:
 
     def _of_group(self, check: Check, selected: Selected, group: grouping.Group) -> JudgedFigure:
         def figure(cases: Sequence[CaseData]) -> Figure:
-            parts = [replace(data.part, rows=self.rows.of(data.entry)) for data in cases]
-            return resolve.of_test(check, selected, parts)
+            return resolve.of_test(check, selected, [parts.of_test(data, selected, self.rows) for data in cases])
 
         judged = _against(check, figure(group.cases), group.name)
         if judged.verdict is Verdict.UNKNOWN and (strange := self._no_operation(selected)):
@@ -194,6 +206,20 @@ class Criteria:
             )
             return JudgedFigure(Verdict.UNKNOWN, judged.figure, slow.words, group.name) if slow else judged
         return judged
+
+    def _of_served(self, check: Check, selected: Selected, group: grouping.Group) -> JudgedFigure:
+        """Judge what a monitor recorded: however late pileup was, these times are the server's own."""
+        part = parts.of_served(group.cases, selected, self.rows)
+        judged = _against(check, resolve.of_test(check, selected, [part]), group.name)
+        if judged.verdict is not Verdict.UNKNOWN or part.measured.tallies:
+            return judged
+        known = self._served(selected.name)
+        if selected.operation in known:
+            reason = f"{selected.name} recorded no such {selected.operation} in the measured time"
+        else:
+            told = f"there are {_few(known)}" if known else "it recorded nothing in the measured time"
+            reason = f"{selected.name} has no operation {selected.operation!r}; {told}"
+        return replace(judged, reason=reason)
 
     def _operations(self, test: str) -> list[str]:
         """Return the operations that a test has had, in any of its cases."""

@@ -120,6 +120,7 @@ def _check_checks(draft: Draft, folder: Path, problems: Problems, operations: di
         ),
         _faults_of(draft),
         operations,
+        frozenset(monitor_name(part.spec) for part in draft.monitors if _records(part.spec, folder)),
     )
     for test in draft.tests:
         if test.spec.fail_when not in (None, NEVER):
@@ -193,22 +194,28 @@ def _is_native(spec: TestSpec, folder: Path) -> bool:
         return False
 
 
+def _records(spec: MonitorSpec, folder: Path) -> bool:
+    try:
+        return instances.class_of_monitor(spec.use, folder).records
+    except PluginError:
+        return False
+
+
 def _check_one(text: str, node: Mapping, word: str, names: _Names, problems: Problems) -> None:
     try:
-        _resolved(text, names)
+        _known(checks.parse(text), names, labelled=word == "check")
     except ValueError as problem:
         what, expected = parts(str(problem))
         problems.add(node.entries[word].at, f"`{word}`: {what}", expected)
 
 
-def _resolved(text: str, names: _Names) -> Selected:
-    """Return what a check speaks of. Raises ValueError when there is none such."""
-    return _known(checks.parse(text), names)
+def _known(parsed: Check, names: _Names, *, labelled: bool = False) -> Selected:
+    """Return what a check that was read speaks of. Raises ValueError when there is none such.
 
-
-def _known(parsed: Check, names: _Names) -> Selected:
-    """Return what a check that was read speaks of. Raises ValueError when there is none such."""
-    selected = checks.resolve(parsed, (parsed.test,) if parsed.test in names.tests else names.few, names.monitors)
+    `labelled`: it is one of a criterion, which may ask for a part of a test.
+    """
+    tests = (parsed.test,) if parsed.test in names.tests else names.few
+    selected = checks.resolve(parsed, tests, names.monitors, names.recording if labelled else None)
     if selected.kind == "monitor" and selected.name in names.native:
         told = f"test {shown(selected.name)} runs in the engine and reports no {shown(selected.metric)}"
         raise ValueError(f"{told}; expected a time like '3 s', or a field like {selected.name}.bytes")
@@ -243,3 +250,5 @@ class _Names:
     """What they are called: their names, or their places from 1."""
     operations: dict[str, frozenset[str]]
     """Operations of native tests, as far as they are known."""
+    recording: frozenset[str]
+    """Monitors that record operations of servers."""

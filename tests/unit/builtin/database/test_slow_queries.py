@@ -8,6 +8,7 @@ from pileup.builtin.database.slow_queries import SlowQueries
 from pileup.builtin.noop.target import NoopTarget
 from pileup.model.record import Sample
 from pileup.plugin import PluginError
+from pileup.plugin.testing import MonitorRecord
 from tests.unit.builtin.database.test_slow_log import FIRST, SECOND
 
 
@@ -20,17 +21,18 @@ def test_queries_become_samples_and_operations(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "slow.log"
     path.write_text(FIRST)
     monitor = SlowQueries(file=str(path))
+    record = MonitorRecord(monitor)
     monitor.open()
     none = values(list(monitor.sample()))
     assert (none["number"], none["query_time[of=largest]"]) == (0, 0)
     assert "query_time[of=mean]" not in none
-    assert list(monitor.operations()) == []
+    assert record.operations() == []
     with path.open("a") as file:
         file.write((FIRST + SECOND).replace("17952824", "17952825"))
     found = values(list(monitor.sample()))
     assert (found["number"], found["query_time[of=largest]"], found["lock_time[of=all]"]) == (2, 12.5, 2.000075)
     assert (found["rows_examined[of=all]"], found["rows_examined[of=mean]"]) == (50_292, 25_146)
-    first, second = monitor.operations()
+    first, second = record.operations()
     assert (first.name, first.key, first.calls, first.bytes) == (
         "select sleep(?) , count(*) from jobs where name = ?",
         "root@pileup",
@@ -39,7 +41,7 @@ def test_queries_become_samples_and_operations(tmp_path: Path, monkeypatch: pyte
     )
     assert (second.end - second.start, second.first_byte - second.start) == (12_500_000_000, 2_000_000_000)
     assert second.key == "slurm"
-    assert list(monitor.operations()) == []
+    assert record.operations() == []
     monitor.close()
 
 

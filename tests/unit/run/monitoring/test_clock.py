@@ -1,13 +1,13 @@
 """The monitors' clock: samples at their interval, problems told once, slow monitors told."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from pileup.model.record import Outcome, Sample, ServerOperation
+from pileup.model.record import Outcome, Sample
 from pileup.plugin import Monitor, PluginError
 from pileup.record import RunFolder
 from pileup.run.monitoring import clock as clocks
@@ -15,6 +15,7 @@ from pileup.run.monitoring.clock import MonitorClock, Watch
 from tests.manifests import run_of
 
 MS = 10**6
+AT = 1_700_000_000 * 10**9
 
 
 class Counting(Monitor):
@@ -134,12 +135,19 @@ def test_a_monitor_that_cannot_measure_here_is_told(folder: RunFolder) -> None:
 class Telling(Counting):
     """Tells of two acts of its server with each sample."""
 
-    def operations(self) -> Iterator[ServerOperation]:
-        yield ServerOperation("ask ?", 1000 + self.left, 3000, key="me@db", first_byte=2000, bytes=7, calls=9)
-        yield ServerOperation("fail", 1000, 900, outcome=Outcome.FAILED, error="no room")
+    records = True
+
+    def sample(self) -> Iterable[Sample]:
+        if self.left > 0:
+            self.record("ask ?", "me@db", start=AT - self.left, end=AT, first_byte=AT - 1, bytes=7, calls=9)
+            self.record("fail", start=AT, end=AT - 1, outcome=Outcome.FAILED, error="no room", labels={"kind": "a=b"})
+        return super().sample()
 
 
-def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder) -> None:
+def test_what_monitors_record_is_kept_with_labels_and_the_name_of_the_monitor(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pileup.run.monitoring.sampler.PAUSE", 0.01)
     folder.save(run_of({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]}))
     watched, alone = Telling(3), Telling(3)
     watches = [Watch("slow", watched, 10 * MS, target="db"), Watch("free", alone, 10 * MS)]
@@ -150,7 +158,7 @@ def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder
     clock.stop()
     for state in ("raw", "converted"):
         found = folder.operations().arrays()
-        assert len(set(found["id"])) == len(found["id"]) >= 12, state
+        assert len(set(found["id"])) == len(found["id"]) == 12, state
         assert set(found["target"]) == {"db", ""}
         assert (set(found["side"]), set(found["case"]), set(found["parent"])) == ({"server"}, {""}, {0})
         assert (set(found["place"]), set(found["phase"])) == ({3}, {"measure"})
@@ -158,18 +166,22 @@ def test_what_servers_did_is_recorded_as_operations_of_no_case(folder: RunFolder
             "start", "first_byte", "end", "bytes", "calls", "key", where="operation = 'ask ?'"
         )
         assert {name: array[0] for name, array in asked.items() if name != "start"} == {
-            "first_byte": 2000,
-            "end": 3000,
+            "first_byte": AT - 1,
+            "end": AT,
             "bytes": 7,
             "calls": 9,
             "key": "me@db",
         }
-        failed = folder.operations().arrays("start", "end", "error", "outcome", where="operation = 'fail'")
+        failed = folder.operations().arrays(
+            "start", "end", "error", "outcome", "labels", "monitor", where="operation = 'fail' AND target = 'db'"
+        )
         assert {name: array[0] for name, array in failed.items()} == {
-            "start": 1000,
-            "end": 1000,
+            "start": AT,
+            "end": AT,
             "error": "no room",
             "outcome": "failed",
+            "labels": "kind=a_b",
+            "monitor": "slow",
         }
         folder.convert()
 

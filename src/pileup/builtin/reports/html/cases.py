@@ -7,7 +7,16 @@ from dataclasses import asdict, dataclass
 
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.text import ShownFigure
-from pileup.plugin.results import OF_DUE, CaseResult, Distribution, Figure, OperationResult, RunResults
+from pileup.plugin.results import (
+    OF_DUE,
+    CaseResult,
+    Distribution,
+    Figure,
+    LabelFigure,
+    OperationResult,
+    RunResults,
+    apart_words,
+)
 from pileup.plugin.units import counted as number_of
 from pileup.plugin.units import format_size, format_time
 
@@ -53,8 +62,33 @@ class Times:
     n: int
     smallest: str
     mean: ShownFigure
+    deviation: str
     quantiles: list[ShownFigure]
     largest: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One value of a label in a table by label."""
+
+    value: str
+    passed: int
+    not_passed: int
+    rate: ShownFigure
+    mean: ShownFigure
+    deviation: str
+    quantiles: list[ShownFigure]
+    apart: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTable:
+    """An operation by the values of a label."""
+
+    operation: str
+    label: str
+    rows: list[LabelRow]
+    more: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +109,7 @@ class Detail:
     operations: list[Row]
     times: list[Times]
     outputs: list[Output]
+    labels: list[LabelTable]
 
 
 def rows(results: RunResults) -> list[Row]:
@@ -129,7 +164,29 @@ def _detail(case: CaseResult, outputs: Mapping[str, str], begin: int, limit: int
         if outputs.get(path)
     ]
     head = _row(case, case.iterations, case.name)
-    return Detail(head, _facts(case, begin), operations if len(operations) > 1 else [], times, written)
+    return Detail(head, _facts(case, begin), operations if len(operations) > 1 else [], times, written, _by_label(case))
+
+
+def _by_label(case: CaseResult) -> list[LabelTable]:
+    return [
+        LabelTable(each.operation, by.label, [_label_row(value) for value in by.values], by.more)
+        for each in case.operations
+        for by in each.breakdowns
+    ]
+
+
+def _label_row(value: LabelFigure) -> LabelRow:
+    counts, deviation = value.counts, value.deviation
+    return LabelRow(
+        value.value,
+        counts.passed,
+        counts.ended - counts.passed,
+        text.show(value.rate),
+        text.show(value.mean),
+        format_time(deviation) if deviation is not None else text.ABSENT,
+        _quantiles(value.quantiles, TABLE),
+        apart_words(value.apart) if value.apart is not None else "",
+    )
 
 
 def _row(case: CaseResult, found: OperationResult | None, name: str) -> Row:
@@ -190,7 +247,8 @@ def _all_times(found: OperationResult) -> Iterator[Times]:
             yield _times(found.operation, kind, passed, whole)
             continue
         absent = text.ABSENT
-        yield Times(found.operation, kind, n, absent, ShownFigure(absent), _quantiles(whole, tuple(SHARES)), absent)
+        shown = _quantiles(whole, tuple(SHARES))
+        yield Times(found.operation, kind, n, absent, ShownFigure(absent), absent, shown, absent)
         if passed is not None:
             yield _times(found.operation, f"{kind} of what passed", passed, passed.quantiles)
 
@@ -198,7 +256,8 @@ def _all_times(found: OperationResult) -> Iterator[Times]:
 def _times(operation: str, kind: str, found: Distribution, quantiles: Mapping[float, Figure]) -> Times:
     mean = text.show(Figure(found.mean, "time", found.mean_interval, found.n))
     ends = [format_time(value) for value in (found.smallest, found.largest)]
-    return Times(operation, kind, found.n, ends[0], mean, _quantiles(quantiles, tuple(SHARES)), ends[1])
+    deviation = format_time(found.deviation)
+    return Times(operation, kind, found.n, ends[0], mean, deviation, _quantiles(quantiles, tuple(SHARES)), ends[1])
 
 
 def _artefacts(case: CaseResult) -> str:

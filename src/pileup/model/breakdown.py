@@ -1,0 +1,37 @@
+"""Figures of an operation by the values of a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pileup.model.results import Counts, Figure
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigure:
+    """Figures of one operation for one value of a label."""
+
+    value: str
+    counts: Counts
+    rate: Figure
+    throughput: Figure
+    mean: Figure
+    """Of the response times of what passed."""
+    deviation: float | None
+    """Standard deviation of these, ns; None below two."""
+    quantiles: dict[float, Figure]
+    """0.5, 0.9, 0.99 of response times over all that was begun."""
+    apart: Figure | None
+    """By how much its mean stands apart from that of the others, as a fraction of theirs; None where it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """One operation by the values of one label."""
+
+    label: str
+    values: tuple[LabelFigure, ...]
+    more: int = 0
+    """Values that are not told one by one."""
