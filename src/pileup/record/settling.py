@@ -102,7 +102,8 @@ FROM (SELECT id, count(DISTINCT case_id) AS cases, min(case_id) AS case_id, arg_
         WHERE s.key <> '')
     GROUP BY id)"""  # noqa: S608  names and numbers of ours
 _TIMED = f"""SELECT s.id, min(p.case_id) AS case_id, count(*) AS cases
-FROM {{table}} s JOIN _spans p ON s.start >= p.begin AND s.start < p.until AND (s.target = '' OR list_contains(p.targets, s.target))
+FROM {{table}} s JOIN _spans p ON s.start >= p.begin AND s.start < p.until
+    AND (s.target = '' OR list_contains(p.targets, s.target))
 GROUP BY s.id
 UNION ALL
 SELECT s.id, min(p.case_id), 1
