@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.model.results import Interval
+from pileup.model.figures import Interval
 from pileup.stats.intervals import correlated, shares
 from pileup.stats.intervals.correlated import Blocks
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.model.results import Interval
+from pileup.model.figures import Interval
 from pileup.stats.intervals import correlated, effects
 from pileup.stats.intervals.correlated import Blocks, Dependence
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pileup.model.results import Figure, OperationResult
+from pileup.model.figures import Figure
+from pileup.model.results import OperationResult
 from pileup.record import RunFolder
 from tests.truth.press import Condition, Pressed
 

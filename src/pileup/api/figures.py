@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pileup.model.figures import Figure
 from pileup.model.record import OF_DUE
-from pileup.model.results import CaseResult, Figure, OperationResult, RunResults
+from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats.tables import NUMBER, TEXT, WHOLE, YES, Row, Table
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from pileup.model.results import CaseResult, Figure, OperationResult, RunResults
+from pileup.model.figures import Figure
+from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats import amount, unanswered, words
 
 GOOD, BAD, DOUBT = "#2e7d32", "#c62828", "#b26a00"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pileup.model.results import Counts, Figure
+from pileup.model.figures import Counts, Figure
 
 
 @dataclass(frozen=True, slots=True)

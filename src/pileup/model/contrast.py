@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 
 BETTER, WORSE, ALIKE, TOO_FEW = "better", "worse", "no difference shown", "too few"
 NO_ANSWER = "no answer"

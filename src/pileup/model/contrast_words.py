@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, Contrast
 from pileup.model.figure_words import amount
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 from pileup.model.units import format_fraction
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pileup.model import units
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 
 NOTHING = "nothing measured"
 NO_ANSWER = "no answer"

@@ -6,90 +6,17 @@ Times in nanoseconds since the epoch, durations in nanoseconds, rates per second
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from pileup.model.breakdown import Breakdown
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
+from pileup.model.figures import Counts, Distribution, Figure
 from pileup.model.manifest import Manifest, TrialResult
-from pileup.model.record import OUTCOMES, CaseOutcome
+from pileup.model.record import CaseOutcome
 from pileup.model.submissions import AuditResult, JobsResult
 from pileup.model.verdict import ESTIMATE, RunVerdict, Verdict
 
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval; `level` is its nominal coverage."""
-
-    low: float
-    high: float
-    level: float = 0.95
-
-
-class Note(StrEnum):
-    """A note on a figure by which something is decided; any other is for people alone."""
-
-    TOO_FEW = "too few"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A number with its dimension (a key of units.DIMENSIONS or ""), an interval where one is known, and its n."""
-
-    value: float | None
-    """None: nothing measured, or too few to say (`note` tells)."""
-    dimension: str = ""
-    interval: Interval | None = None
-    """Where it lies by 95 %; None where that is not known."""
-    n: int = 0
-    """How many values it is made of."""
-    note: str = ""
-    """For people: why there is no value, or what is to be known of it."""
-    above: float | None = None
-    """Of a quantile without a value: it is larger than this, in the base unit; infinite: there was no answer at all."""
-    passed: float | None = None
-    """Share of what was due that passed, where the figure is of that alone and it is less than nearly all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Outcomes of iterations or operations in the measured phase."""
-
-    passed: int = 0
-    failed: int = 0
-    refused: int = 0
-    ambiguous: int = 0
-    unfinished: int = 0
-    lost: int = 0
-    missed: int = 0
-
-    @property
-    def ended(self) -> int:
-        """All that have a row."""
-        return sum(getattr(self, name) for name in OUTCOMES)
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """A distribution of durations (ns) of what passed, from its histogram (3 digits).
-
-    `quantiles` maps 0.5, 0.9, 0.99, 0.999, 0.9999 to figures, of what passed alone; `edges`/`density` are a histogram
-    for drawing (edges has one more entry; counts per bin); `ecdf` is (duration, share at or below) at growing
-    durations. `box` is (low whisker, q1, median, q3, high whisker), whiskers at the 1st and 99th percentile.
-    """
-
-    n: int
-    mean: float
-    smallest: int
-    largest: int
-    quantiles: dict[float, Figure]
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    ecdf: tuple[tuple[float, float], ...]
-    box: tuple[float, float, float, float, float]
-    mean_interval: Interval | None = None
-    deviation: float = 0.0
-    """Standard deviation, ns."""
+NO_SHARE = Figure(None, "fraction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +47,7 @@ class OperationResult:
     """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
     repeated: int = 0
     """Of the calls, how many repeated one that the server cannot have read: it had closed the kept connection."""
-    not_passed: Figure = Figure(None, "fraction")
+    not_passed: Figure = NO_SHARE
     """Share of what was due that did not pass; what was missed was due."""
     cancelled: int = 0
     """How many of those that failed are jobs that somebody cancelled: that says nothing of the system."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pileup.model.cause import Cause
 
 if TYPE_CHECKING:
-    from pileup.model.results import Figure
+    from pileup.model.figures import Figure
 
 
 @dataclass(frozen=True, slots=True)

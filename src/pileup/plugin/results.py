@@ -9,25 +9,21 @@ from pileup.model.contrast_words import change_words, plain_words, verdict_words
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figure_words import amount, apart_words, unanswered, words
+from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, Phase
 from pileup.model.results import (
     CaseResult,
     Comparison,
-    Counts,
     CriterionResult,
     Detached,
     Difference,
-    Distribution,
     Effect,
     Equivalence,
     ErrorGroup,
     FaultResult,
-    Figure,
     FoundLevel,
     HeldLevel,
-    Interval,
-    Note,
     OperationResult,
     Point,
     PointFigure,

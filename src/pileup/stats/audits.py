@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pileup.model.figures import Figure
 from pileup.model.manifest import AuditEntry, Manifest
 from pileup.model.record import FindingRow
-from pileup.model.results import Figure
 from pileup.model.submissions import AuditResult, BadSubmission
 from pileup.model.units import format_count
 from pileup.record import RunFolder

@@ -7,17 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from pileup.model.breakdown import Breakdown
 from pileup.model.figure_words import words
+from pileup.model.figures import Counts, Figure
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import OTHER_LABELS, UNKNOWN, Frame, labels_of
-from pileup.model.results import (
-    CaseResult,
-    Counts,
-    Detached,
-    Figure,
-    HeldLevel,
-    OperationResult,
-    SteadyState,
-)
+from pileup.model.results import CaseResult, Detached, HeldLevel, OperationResult, SteadyState
 from pileup.model.units import format_count
 from pileup.record.tally import Tally, total
 from pileup.stats.frames.detached import is_ledger, so_far

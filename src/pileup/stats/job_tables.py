@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pileup.model.figures import Figure
 from pileup.model.record import ClaimRow
-from pileup.model.results import Figure, RunResults
+from pileup.model.results import RunResults
 from pileup.model.submissions import AuditResult
 from pileup.record import RunFolder
 from pileup.stats.tables import NUMBER, TEXT, WHOLE, Row, Table

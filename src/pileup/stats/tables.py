@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pileup.model.figures import Distribution, Figure
 from pileup.model.journal import EventEntry
 from pileup.model.record import NOT_PASSED, OF_DUE
 from pileup.model.results import (
@@ -14,9 +15,7 @@ from pileup.model.results import (
     Comparison,
     CriterionResult,
     Difference,
-    Distribution,
     Equivalence,
-    Figure,
     OperationResult,
     PointVerdict,
     RunResults,

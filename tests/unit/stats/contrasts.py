@@ -3,15 +3,8 @@
 import math
 
 from pileup.model.exits import ExitCode
-from pileup.model.results import (
-    CaseResult,
-    Counts,
-    Distribution,
-    Figure,
-    Interval,
-    OperationResult,
-    RunResults,
-)
+from pileup.model.figures import Counts, Distribution, Figure, Interval
+from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.model.verdict import RunVerdict
 from pileup.stats.intervals.confidence import wilson
 from tests.manifests import run_of

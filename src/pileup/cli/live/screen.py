@@ -10,8 +10,8 @@ from pileup.cli.live import generator
 from pileup.cli.live.state import CaseState, State
 from pileup.cli.live.tally import Now, Point, quantiles
 from pileup.model import self_metrics
+from pileup.model.figures import Counts
 from pileup.model.record import OF_DUE, Phase
-from pileup.model.results import Counts
 from pileup.model.units import counted, format_bandwidth, format_count, format_rate, format_size, format_time
 
 BARS = "▁▂▃▄▅▆▇█"

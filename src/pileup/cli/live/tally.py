@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from pileup.model.figure_words import unanswered
+from pileup.model.figures import Figure
 from pileup.model.record import Frame, Phase
-from pileup.model.results import Figure
 from pileup.model.units import format_time
 from pileup.stats.frames.detached import is_ledger
 from pileup.stats.frames.distribution import DueDurations, plain_quantile

@@ -14,8 +14,9 @@ import click
 from pileup.cli.messages import echo
 from pileup.cli.show import equivalent, faults, jobs, labels, points
 from pileup.model.event import REPORT
+from pileup.model.figures import Counts, Figure
 from pileup.model.record import MISSED, NOT_PASSED
-from pileup.model.results import CaseResult, Counts, CriterionResult, ErrorGroup, Figure, OperationResult, RunResults
+from pileup.model.results import CaseResult, CriterionResult, ErrorGroup, OperationResult, RunResults
 from pileup.model.units import counted, format_fraction
 from pileup.model.verdict import Verdict
 

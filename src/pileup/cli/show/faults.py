@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pileup.model.figures import Figure
 from pileup.model.record import NOT_PASSED
-from pileup.model.results import FaultResult, Figure
+from pileup.model.results import FaultResult
 from pileup.model.units import format_count
 
 if TYPE_CHECKING:

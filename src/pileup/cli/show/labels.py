@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pileup.model.breakdown import Breakdown, LabelFigure
-from pileup.model.results import CaseResult, Figure, OperationResult
+from pileup.model.figures import Figure
+from pileup.model.results import CaseResult, OperationResult
 from pileup.model.units import format_count, format_fraction
 
 if TYPE_CHECKING:

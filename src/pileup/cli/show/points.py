@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pileup.model.results import SIDE_BY_SIDE, Comparison, Difference, Figure, Point, RunResults
+from pileup.model.figures import Figure
+from pileup.model.results import SIDE_BY_SIDE, Comparison, Difference, Point, RunResults
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pileup.model.answers import ANSWER, BITS
-from pileup.model.results import CaseResult, Distribution, Equivalence, Figure, Interval, TimeRatio
+from pileup.model.figures import Distribution, Figure, Interval
+from pileup.model.results import CaseResult, Equivalence, TimeRatio
 from pileup.model.verdict import RunVerdict
 from pileup.stats.compare.points import DIGITS, name_of
 from pileup.stats.frames.distribution import TOO_FEW

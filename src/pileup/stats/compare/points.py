@@ -12,17 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pileup.model.figures import Figure
 from pileup.model.manifest import Manifest
-from pileup.model.results import (
-    CaseResult,
-    Comparison,
-    Difference,
-    Effect,
-    Figure,
-    OperationResult,
-    Point,
-    PointFigure,
-)
+from pileup.model.results import CaseResult, Comparison, Difference, Effect, OperationResult, Point, PointFigure
 from pileup.stats.frames.distribution import TOO_FEW
 from pileup.stats.intervals import paired
 

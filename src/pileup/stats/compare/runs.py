@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison, Side
-from pileup.model.results import CaseResult, Figure, Interval, OperationResult, RunResults
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import CaseResult, OperationResult, RunResults
 from pileup.stats.compare.comparability import differs, warnings
 from pileup.stats.compare.points import CHANCE, DIGITS, FEWEST, name_of
 from pileup.stats.frames.distribution import TOO_FEW as NOT_ENOUGH

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pileup.model.event import FAULT, RECOVERY, Event, Outage
+from pileup.model.figures import Figure
 from pileup.model.manifest import Manifest
 from pileup.model.record import NOT_PASSED
-from pileup.model.results import FaultResult, Figure
+from pileup.model.results import FaultResult
 from pileup.model.submissions import AuditResult
 from pileup.stats.audits import LOST, REUSED, share
 from pileup.stats.compare.points import name_of

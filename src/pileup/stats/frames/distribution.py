@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup._core._native import Histogram
-from pileup.model.results import Distribution, Figure, Interval, Note
+from pileup.model.figures import Distribution, Figure, Interval, Note
 from pileup.model.units import format_fraction
 from pileup.record.tally import merged, together
 from pileup.stats.intervals import correlated

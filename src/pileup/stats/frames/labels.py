@@ -12,8 +12,8 @@ from statistics import NormalDist
 
 from pileup._core._native import Histogram
 from pileup.model.breakdown import Breakdown, LabelFigure
+from pileup.model.figures import Counts, Figure, Interval
 from pileup.model.record import Frame, FrameRow, Phase, labels_of
-from pileup.model.results import Counts, Figure, Interval
 from pileup.record.tally import Tally, add
 from pileup.stats.frames.distribution import deviation, quantiles
 from pileup.stats.frames.totals import begun

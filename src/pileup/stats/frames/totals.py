@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from pileup._core._native import Histogram
+from pileup.model.figures import Counts
 from pileup.model.record import OUTCOMES, PRESSED, Frame, FrameRow, Phase
-from pileup.model.results import Counts
 from pileup.record.tally import Durations, NotKept, Pressed, Tally, add, together
 from pileup.stats.frames.distribution import DueDurations, pooled
 

@@ -14,7 +14,7 @@ from itertools import count
 
 import numpy as np
 
-from pileup.model.results import Interval
+from pileup.model.figures import Interval
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2

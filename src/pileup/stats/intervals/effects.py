@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pileup.model.results import Figure, Interval
+from pileup.model.figures import Figure, Interval
 from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, Z
 

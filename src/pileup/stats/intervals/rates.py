@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pileup.model.figures import Figure, Interval
 from pileup.model.record import Frame, FrameRow
-from pileup.model.results import Figure, Interval
 from pileup.record.tally import Tally
 from pileup.stats.frames import timeline
 from pileup.stats.frames.totals import Measured

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pileup.model.results import Figure, Interval
+from pileup.model.figures import Figure, Interval
 from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, batch_means
 

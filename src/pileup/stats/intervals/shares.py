@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pileup.model.results import Interval
+from pileup.model.figures import Interval
 from pileup.stats.intervals import student
 from pileup.stats.intervals.confidence import LEVEL, Z, wilson
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from pileup.model.check import Check, Selected
 from pileup.model.figure_words import amount, unanswered
+from pileup.model.figures import Counts, Figure
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
-from pileup.model.results import Counts, Figure
 from pileup.model.units import format_count
 from pileup.model.verdict import Verdict
 from pileup.stats.cases import CaseData

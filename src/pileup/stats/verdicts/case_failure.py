@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 from pileup.model import check
 from pileup.model.figure_words import words
+from pileup.model.figures import Counts
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import ERROR, FAILED, MISSED, NOT_PASSED, PASSED, UNKNOWN, CaseOutcome, Frame, Phase
-from pileup.model.results import Counts
 from pileup.model.suite import NEVER
 from pileup.model.units import format_count, format_fraction
 from pileup.stats.frames.totals import Measured, measure

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from pileup.model import check as checks
 from pileup.model.check import Check, Selected, Unreadable
 from pileup.model.figure_words import NOTHING, words
+from pileup.model.figures import Figure
 from pileup.model.loads.find import FOUND, FOUND_HIGH, FOUND_LOW
 from pileup.model.loads.hold import HELD, HELD_LEVEL, HELD_VALUE
 from pileup.model.manifest import CriterionEntry
 from pileup.model.not_covered import Uncovered
-from pileup.model.results import CriterionResult, ErrorGroup, Figure, Point, PointVerdict
+from pileup.model.results import CriterionResult, ErrorGroup, Point, PointVerdict
 from pileup.model.units import counted
 from pileup.model.verdict import ESTIMATE, WORST, Verdict
 from pileup.stats.cases import CaseData

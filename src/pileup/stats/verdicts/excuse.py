@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pileup.model.check import TIMES, Check, Selected
+from pileup.model.figures import Figure
 from pileup.model.loads.hold import HELD
 from pileup.model.manifest import CaseEntry
 from pileup.model.record import Frame, Phase, SampleRow
-from pileup.model.results import ErrorGroup, Figure
+from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.totals import Measured

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from pileup.model.check import Check
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 from pileup.model.units import format_count
 from pileup.model.verdict import Verdict
 from pileup.stats.intervals.confidence import Z

@@ -13,8 +13,8 @@ from pileup._core._native import Histogram
 from pileup.model import units
 from pileup.model.check import TIMES, Check, Selected
 from pileup.model.figure_words import NOTHING
+from pileup.model.figures import Figure, Interval
 from pileup.model.record import Frame
-from pileup.model.results import Figure, Interval
 from pileup.record.tally import Tally
 from pileup.stats.frames.distribution import NEARLY_ALL, TOO_FEW, DueDurations, mean, pooled, quantile
 from pileup.stats.frames.totals import Measured, begun

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pileup.model.check import Check, Selected
+from pileup.model.figures import Figure
 from pileup.model.rest import COOLDOWN, STILL_BUSY, TIME_TO_IDLE
-from pileup.model.results import Figure
 from pileup.stats.monitors import MetricSeries
 from pileup.stats.verdicts.resolve import of_values, to_base
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from pileup.model.results import FaultResult, Figure, Interval, RunResults
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import FaultResult, RunResults
 from tests.unit.builtin.reports import synthetic
 
 SECOND = 10**9

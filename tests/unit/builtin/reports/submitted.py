@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from pileup.model.results import Figure, Interval, RunResults
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import RunResults
 from pileup.model.submissions import AuditResult, BadSubmission, JobReason, JobsResult
 from tests.unit.builtin.reports import synthetic
 

@@ -6,19 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from pileup.model.exits import ExitCode
+from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.manifest import Manifest, SuiteSource
 from pileup.model.record import CaseOutcome
 from pileup.model.results import (
     CaseResult,
-    Counts,
     CriterionResult,
     Detached,
-    Distribution,
     ErrorGroup,
     Event,
-    Figure,
-    Interval,
-    Note,
     OperationResult,
     PointVerdict,
     RunResults,

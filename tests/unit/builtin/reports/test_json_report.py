@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from pileup.builtin.reports.json_report import JsonReport
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 from pileup.plugin import registry
 from tests.unit.builtin.reports import synthetic
 

@@ -14,9 +14,10 @@ from pileup._core._native import Histogram
 from pileup.cli.live.state import FolderWatcher
 from pileup.cli.live.tally import HISTORY, NEVER, OPEN, RECENT, CaseTally
 from pileup.model import check as checks
+from pileup.model.figures import Figure
 from pileup.model.manifest import Manifest
 from pileup.model.record import NOT_PASSED, OF_DUE, Frame, FrameRow, Phase
-from pileup.model.results import CaseResult, Figure, Timeline
+from pileup.model.results import CaseResult, Timeline
 from pileup.record import RunFolder
 from pileup.record.tally import SECOND
 from pileup.stats import Gauge, results

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from pileup.cli.app import app
 from pileup.cli.show.command import print_results
-from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import Equivalence, TimeRatio
 from pileup.record import RunFolder
 from pileup.run.recovery import lock
 from pileup.stats import results

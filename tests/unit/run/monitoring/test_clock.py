@@ -11,6 +11,7 @@ from pileup.model.record import Outcome, Sample
 from pileup.plugin import Monitor, PluginError
 from pileup.record import RunFolder
 from pileup.run.monitoring import clock as clocks
+from pileup.run.monitoring import sampler
 from pileup.run.monitoring.clock import MonitorClock, Watch
 from tests.manifests import run_of
 
@@ -147,7 +148,7 @@ class Telling(Counting):
 def test_what_monitors_record_is_kept_with_labels_and_the_name_of_the_monitor(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pileup.run.monitoring.sampler.PAUSE", 0.01)
+    monkeypatch.setattr(sampler, "PAUSE", 0.01)
     folder.save(run_of({"targets": [{"name": "other"}, {"name": "db"}], "cases": [{"id": 1, "name": "copy"}]}))
     watched, alone = Telling(3), Telling(3)
     watches = [Watch("slow", watched, 10 * MS, target="db"), Watch("free", alone, 10 * MS)]

@@ -220,7 +220,7 @@ def test_samples_between_visits_belong_to_no_point(tmp_path):
 def test_cases_of_which_a_quantile_had_no_answer_are_told():
     from dataclasses import replace
 
-    from pileup.model.results import Figure
+    from pileup.model.figures import Figure
     from pileup.stats.compare.points import comparisons, points
     from tests.unit.stats.contrasts import case, operation
 

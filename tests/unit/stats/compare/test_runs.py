@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pileup.model.contrast_words import change_words, plain_words
-from pileup.model.results import Figure, FoundLevel, Interval, SoughtCondition
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import FoundLevel, SoughtCondition
 from pileup.stats import compare_runs
 from tests.unit.stats.contrasts import MS, case, metric, operation, run
 

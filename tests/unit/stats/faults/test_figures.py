@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pileup.model.event import Event, Outage
-from pileup.model.results import Figure
+from pileup.model.figures import Figure
 from pileup.model.submissions import AuditResult
 from pileup.model.verdict import Verdict
 from pileup.stats.audits import FATES, LOST, REUSED, share

@@ -7,7 +7,7 @@ import pytest
 
 from pileup._core._native import Histogram
 from pileup.model.figure_words import words
-from pileup.model.results import Interval
+from pileup.model.figures import Interval
 from pileup.stats.frames.distribution import DueDurations, distribution, mean, merged, quantile, quantiles_of
 from pileup.stats.intervals.correlated import Inflation
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as reference
 
-from pileup.model.results import Figure, Interval
+from pileup.model.figures import Figure, Interval
 from pileup.stats.intervals import effects
 from pileup.stats.intervals.effects import Estimate
 from tests.unit.stats.contrasts import near

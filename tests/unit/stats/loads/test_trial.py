@@ -9,8 +9,8 @@ import pytest
 from pileup._core._native import Histogram
 from pileup.model import check as checks
 from pileup.model import conditions
+from pileup.model.figures import Figure
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
-from pileup.model.results import Figure
 from pileup.stats.loads.gauge import Gauge
 from pileup.stats.loads.trial import Condition, Trial, Trials, TrialWindow, holds
 from tests.manifests import case_of

@@ -11,8 +11,9 @@ import pytest
 
 from pileup.model import check as checks
 from pileup.model import self_metrics
+from pileup.model.figures import Figure
 from pileup.model.record import Phase
-from pileup.model.results import ErrorGroup, Figure
+from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.window import Window
 from pileup.stats.generator.holdups import Stretch

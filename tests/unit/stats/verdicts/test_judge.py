@@ -7,7 +7,8 @@ import pytest
 
 from pileup.model import check as checks
 from pileup.model.exits import PRECEDENCE, ExitCode, combine
-from pileup.model.results import CriterionResult, Figure, Interval
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import CriterionResult
 from pileup.model.verdict import Verdict
 from pileup.stats.run import of_criterion
 from pileup.stats.verdicts.judge import against, needed

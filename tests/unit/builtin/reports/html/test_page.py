@@ -11,7 +11,8 @@ import pytest
 from jsonschema import ValidationError
 
 from pileup.builtin.reports.html import HtmlReport
-from pileup.model.results import Equivalence, Figure, Interval, TimeRatio
+from pileup.model.figures import Figure, Interval
+from pileup.model.results import Equivalence, TimeRatio
 from pileup.plugin import registry
 from tests.unit.builtin.reports import synthetic
 

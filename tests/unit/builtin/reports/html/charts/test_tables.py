@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pileup.builtin.reports.html import text
 from pileup.builtin.reports.html.charts import stacks, tables
 from pileup.builtin.reports.html.charts.monitors import groups, panels
-from pileup.model.results import Figure, Interval, Note
+from pileup.model.figures import Figure, Interval, Note
 from pileup.plugin.charts import Drawing
 from pileup.plugin.charts.columns import buckets, linear_ticks, log_ticks, mean, scaled, short
 from pileup.plugin.charts.drawing import amount_scale
