@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pileup.model.errors import Problem, SuiteError
 
@@ -14,8 +14,7 @@ COMPARED = 200
 """Names that a wrong one is compared with, at most."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
+class Position(NamedTuple):
     """Where something stands: `rank` 0 is the file, from 1 on the `--set` values, whose words are in `origin`."""
 
     rank: int

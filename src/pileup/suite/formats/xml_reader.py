@@ -141,7 +141,9 @@ class _Reader:
         given = [each for each in found if self._plain(each)]
         element = self._element(name, at, content, given, values) if self._stack else self._first(name, at, content)
         self._stack.append(element)
-        for each in sorted(given, key=lambda each: each.name not in (IS, SPACES)):
+        if len(given) > 1:
+            given.sort(key=lambda each: each.name not in (IS, SPACES))
+        for each in given:
             self._attribute(element, each, values[each.name])
 
     def _plain(self, each: Attribute) -> bool:

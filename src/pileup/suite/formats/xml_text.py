@@ -63,7 +63,9 @@ class Places:
     def position(self, index: int) -> Position:
         """Return line and column, in characters from 1."""
         line = bisect_right(self._lines, index)
-        return Position(0, line, self.character(index) - self.character(self._lines[line - 1]) + 1)
+        begin = self._lines[line - 1]
+        before = index - begin if self._plain else self.character(index) - self.character(begin)
+        return Position(0, line, before + 1)
 
     def character(self, index: int) -> int:
         """Return the number of characters before."""
