@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pileup.cli.pages.page import Block, Heading, Page, Table, Words
-from pileup.model import program, record, results, submissions
+from pileup.model import figures, program, record, results, submissions
 from pileup.model.event import Event
 from pileup.plugin import (
     batch,
@@ -41,7 +41,7 @@ PARTS: dict[str, tuple[Any, ...]] = {
     "Reports, charts, exporters": (report.Report, Chart, Group, Drawing, exporter.Exporter, exporter.ExportTable),
     "Results of a run": (
         *(results.RunResults, results.CaseResult, results.OperationResult, results.CriterionResult),
-        *(results.Figure, results.Interval, results.Counts, results.Distribution, results.Timeline),
+        *(figures.Figure, figures.Interval, figures.Counts, figures.Distribution, results.Timeline),
         *(results.ErrorGroup, results.Series, results.Detached, results.PointVerdict, results.Comparison),
         *(results.FaultResult, submissions.AuditResult, submissions.JobsResult, Event),
     ),

@@ -245,7 +245,9 @@ def grown(tmp_path, read=None):
     grid = [{"n": point["n"], "size": sizes[point["n"]], **point} for point in scans.points_of(axes)]
     folder = scans.scan(
         tmp_path,
-        lambda point, repeat: (10 * int(point["n"]) + 5 * (point["copy.buffer"] == "1 MiB") + 5 * repeat) * MS,
+        lambda point, repeat: int(
+            8 * int(point["n"]) * (1.5 if point["copy.buffer"] == "1 MiB" else 1) * (0.5 + 0.5 * repeat) * MS
+        ),
         axes={**axes, "size": ["1 GiB", "2 GiB"]},
         grid=grid,
         together=[["n", "size"]],
@@ -266,14 +268,14 @@ def test_axes_that_are_varied_together_are_one_factor(tmp_path):
         *[("copy.buffer", "64 KiB"), ("copy.buffer", "1 MiB")],
     ]
     effect = p50.effects[1].difference
-    assert effect.difference.value == pytest.approx(10e6, rel=0.01)
+    assert effect.difference.value == pytest.approx(15e6, rel=0.01)
     assert effect.difference.n == 3
 
 
 def test_differences_of_what_grows_together_are_paired(tmp_path):
     p50 = comparison(grown(tmp_path), "p50")
-    gaps = [each.difference for each in p50.differences]
-    assert [each.value for each in gaps] == pytest.approx([5e6, 10e6, 15e6], rel=0.05)
-    assert {each.n for each in gaps} == {3}
-    for each in gaps:  # the repeats differ by 5 ms, the pairs within them do not: taken apart it were 40 ms
-        assert each.interval.high - each.interval.low < 6e6
+    gaps = [each.relative for each in p50.differences]
+    assert [each.value for each in gaps] == pytest.approx([0.5, 1, 2], rel=0.01)
+    assert {each.difference.n for each in p50.differences} == {3}
+    for each in gaps:  # the third repeat takes twice the first, the ratios within them are alike
+        assert each.interval.high - each.interval.low < 0.02
