@@ -66,7 +66,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("labels")
     for name, text in (("workers.py", WORKERS), ("server.py", SERVER), ("suite.yaml", SUITE)):
         (folder / name).write_text(text)
-    done = pileup("run", "suite.yaml", "--quiet", cwd=folder)
+    done = pileup("run", "suite.yaml", "--quiet", cwd=folder, drawn=True)
     assert done.returncode == 4, done.stdout + done.stderr
     return folder / run_folder(done)
 

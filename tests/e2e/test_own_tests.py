@@ -94,7 +94,7 @@ def line(text: str) -> str:
 def test_p2_p3_p5_p8_mistakes_are_told_where_they_are(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "suite.yaml").write_text(SUITE)
-    done = pileup("run", "suite.yaml", "--quiet", "--fleet", "processes:2", cwd=tmp_path)
+    done = pileup("run", "suite.yaml", "--quiet", "--fleet", "processes:2", cwd=tmp_path, drawn=True)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     folder = run_folder(done)

@@ -15,7 +15,7 @@ def run(tmp_path: Path, suite: str, *words: str) -> tuple[RunFolder, Results]:
     if "\n" in suite:
         (tmp_path / "suite.yaml").write_text(suite)
         suite = "suite.yaml"
-    done = pileup("run", suite, "--quiet", *words, cwd=tmp_path)
+    done = pileup("run", suite, "--quiet", *words, cwd=tmp_path, drawn=True)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = RunFolder.open(tmp_path / run_folder(done))
     return folder, json.loads((folder.path / "results.json").read_text())

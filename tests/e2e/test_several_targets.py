@@ -72,7 +72,7 @@ def case(run: Path) -> dict[str, object]:
 
 
 def test_both_are_open_and_what_is_made_goes_with_the_run(suite: Path) -> None:
-    run = run_folder(pileup("run", str(suite), "--quiet", cwd=suite.parent))
+    run = run_folder(pileup("run", str(suite), "--quiet", cwd=suite.parent, drawn=True))
     told = case(run)
     assert (told["outcome"], told.get("reason", "")) == ("passed", "")
     assert (told["target"], told["targets"]) == ("near", {"source": "near", "to": "far"})
