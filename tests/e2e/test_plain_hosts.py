@@ -1,12 +1,14 @@
 """Monitors of a host on which no pileup is installed: node and process over plain ssh, equal to the ones here."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -15,7 +17,7 @@ import pytest
 from pileup.record import RunFolder
 from pileup.run.monitoring.shell import SCRIPT
 from tests.servers.sshd import Sshd, sshd
-from tests.support import pileup, run_folder
+from tests.support import ROOT, pileup, run_folder
 
 __all__ = ["sshd"]
 
@@ -29,6 +31,7 @@ monitors:
   - {use: node, name: there, every: 200 ms, each: true, host: "ssh://HOST"}
   - {use: process, name: mine, every: 200 ms, match: WORD, children: false}
   - {use: process, name: theirs, every: 200 ms, match: WORD, children: false, host: "ssh://HOST"}
+  - {use: "./switches.py:Switches", name: switches, every: 200 ms, host: "ssh://HOST"}
   - {use: prometheus, name: metrics, url: "http://127.0.0.1:1/metrics", metrics: [queue], host: "ssh://HOST"}
 criteria:
   - {id: C1, says: The server works, check: "mean(theirs.cpu[of=all]) > 5 %"}
@@ -49,6 +52,9 @@ def burning(word: str) -> Iterator[None]:
 def suite(folder: Path, sshd: Sshd, word: str, seconds: int) -> None:
     text = SUITE.replace("HOST", sshd.host).replace("WORD", word).replace("SECONDS", str(seconds))
     (folder / "suite.yaml").write_text(text)
+    page = re.search(r"^```python file=switches.py\n(.*?)^```$", (ROOT / "docs/plugins.md").read_text(), re.M | re.S)
+    assert page is not None
+    (folder / "switches.py").write_text(page[1])
 
 
 def shells() -> set[int]:
@@ -65,6 +71,12 @@ def gone(pids: set[int], within: float = 5.0) -> bool:
     while time.monotonic() < end and any(map(psutil.pid_exists, pids)):
         time.sleep(0.05)
     return not any(map(psutil.pid_exists, pids))
+
+
+def mean_of(samples: list[tuple[int, float]], begin: int, end: int) -> float:
+    """Return the mean over this time; a sample is of the time since the one before."""
+    steps = ((max(begin, before), min(end, at), value) for (before, _), (at, value) in pairwise(samples))
+    return sum(value * max(0, last - first) for first, last, value in steps) / (end - begin)
 
 
 def test_samples_over_plain_ssh_are_those_of_the_monitors_here(tmp_path: Path, sshd: Sshd) -> None:
@@ -86,11 +98,11 @@ def test_samples_over_plain_ssh_are_those_of_the_monitors_here(tmp_path: Path, s
 
     def means(near: str, far: str, metric: str, labels: str) -> tuple[float, float]:
         """Return both means over the same seconds."""
-        there = values[far, metric, labels]
+        here, there = values[near, metric, labels], values[far, metric, labels]
         assert len(there) >= 8
-        begin, end = there[0][0], there[-1][0]
-        here = [value for at, value in values[near, metric, labels] if begin - 10**8 <= at <= end + 10**8]
-        return sum(here) / len(here), sum(value for _, value in there) / len(there)
+        begin, end = max(here[0][0], there[0][0]), min(here[-1][0], there[-1][0])
+        assert end - begin > 1.5e9
+        return mean_of(here, begin, end), mean_of(there, begin, end)
 
     here, there = means("mine", "theirs", "cpu", "of=all")
     assert here > 5
@@ -98,16 +110,20 @@ def test_samples_over_plain_ssh_are_those_of_the_monitors_here(tmp_path: Path, s
     here, there = means("mine", "theirs", "rss", "of=all")
     assert there == pytest.approx(here, rel=0.01)
     here, there = means("here", "there", "memory", "kind=total")
-    assert there == here > 1 << 28
+    assert here > 1 << 28
+    assert there == pytest.approx(here, rel=1e-6)
     here, there = means("here", "there", "cpu", "mode=user")
     assert there == pytest.approx(here, abs=10)
     here, there = means("here", "there", "loopback", "direction=in")  # ssh itself
     assert here > 10_000
     assert there == pytest.approx(here, rel=0.3)
+    switches = [value for _, value in values["switches", "all", ""]]
+    assert len(switches) >= 8
+    assert min(switches) > 10
     told = [event.text for event in run.events() if event.kind == "monitor" and "slow" not in event.text]
     assert len(told) == 2, told
     assert "no pileup there" in told[0]
-    assert told[0].endswith("there, theirs read /proc there over plain ssh")
+    assert told[0].endswith("there, theirs, switches read /proc there over plain ssh")
     assert "/opt/without-pileup/bin/python3" in told[0]
     assert "metrics cannot measure" in told[1]
     assert gone(shells() - before)
