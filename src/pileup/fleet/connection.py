@@ -34,6 +34,14 @@ KEPT = 4 << 10
 """Bytes kept of what a place writes to its stderr: they tell why it ended."""
 
 
+SSH_FAILED = 255
+"""Code of an ssh that did not reach the host, or was not let in; any other is that of the program there."""
+
+
+class NoPileup(TargetError):
+    """A host answers, and has no pileup of this version."""
+
+
 class Connection:
     """A place as its messages: `take` gets each, in a thread of the connection; `gone` gets why it was lost, once.
 
@@ -92,20 +100,22 @@ class Connection:
         return cast(BinaryIO, getattr(self._process, name))
 
     def greet(self, within: float = ANSWER_WITHIN) -> None:
-        """Wait for its hello. Raises TargetError: no pileup there, or another version, with what it said."""
+        """Wait for its hello. Raises TargetError with what it said; NoPileup: none there, or another version."""
         try:
             hello = self.answer("hello", within)
         except TargetError as problem:
             self.lose(problem.what)
+            code = self._process.returncode
+            kind = NoPileup if self.start.far and code is not None and 0 <= code < SSH_FAILED else TargetError
             far = f"pileup {VERSION} for {self.start.python} there"
             hint = f"try `{self.start.python} -m pileup --version` there; places: {{python: PATH}} names another"
-            raise TargetError(f"place {self.start.name}: {problem.what}", far, hint) from problem
+            raise kind(f"place {self.start.name}: {problem.what}", far, hint) from problem
         version, protocol = hello.text("version"), hello.number("protocol")
         if (version, protocol) != (VERSION, PROTOCOL):
             self.lose(f"it has pileup {version}")
             told = f"place {self.start.name} has pileup {version} (protocol {protocol})"
             wanted = f"{VERSION} (protocol {PROTOCOL}) as here"
-            raise TargetError(told, wanted, f"install it there: pip install pileup=={VERSION}")
+            raise NoPileup(told, wanted, f"install it there: pip install pileup=={VERSION}")
         self.host, self._greeted = hello.text("host")[:200], True
 
     def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:

@@ -45,14 +45,21 @@ def by_ssh(host: str, python: str | None = None, ssh: str | None = None, options
 
     `ssh` is the command with options of its own, e.g. `ssh -F config`. Raises TargetError for what is no host.
     """
+    program = python or sys.executable
+    return Start(host, over_ssh(host, (program, *PLACE, *options), ssh), True, program)
+
+
+def over_ssh(host: str, words: tuple[str, ...], ssh: str | None = None) -> tuple[str, ...]:
+    """Return the command line that runs a program with its arguments at `[user@]host[:port]`, `ssh` as above.
+
+    Raises TargetError for what is no host.
+    """
     found = _HOST.fullmatch(host)
     if found is None:
         raise TargetError(f"{host!r} is no host", "[user@]host[:port] as for the ssh command")
-    program = python or sys.executable
     command = [*shlex.split(ssh or "ssh"), *(word for option in SSH_OPTIONS for word in ("-o", option))]
     if found["port"]:
         command += ["-p", found["port"]]
     if found["user"]:
         command += ["-l", found["user"]]
-    far = f"exec {shlex.join((program, *PLACE, *options))}"
-    return Start(host, (*command, "--", found["host"].strip("[]"), far), True, program)
+    return (*command, "--", found["host"].strip("[]"), f"exec {shlex.join(words)}")

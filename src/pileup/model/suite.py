@@ -259,7 +259,7 @@ class MonitorSpec(BaseModel):
     host: Text | None = Field(
         None,
         pattern=r"^ssh://[^\s/]+$",
-        description="measure on another host: ssh://user@host, where pileup is installed too",
+        description="measure on another host: ssh://user@host; all but node and process need pileup there",
     )
     watches: Name | None = Field(
         None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from pileup.model.errors import PluginError
 from pileup.model.record import Labels, Outcome, Sample
 from pileup.plugin.options import assign
+from pileup.plugin.proc import LOCAL, Proc
 from pileup.plugin.recording import Each, Recording
 from pileup.plugin.target import Target
 
@@ -30,6 +31,8 @@ class Monitor:
     instead_of_target: ClassVar[tuple[str, ...]] = ()
     """With `of_daemons`, options that choose the processes of a server that pileup did not launch; then `target` is
     left out. Without any of them the monitor is not covered there."""
+    reads_proc: ClassVar[bool] = False
+    """Whether it reads all that it measures through `proc`: then a `host` needs no pileup, a POSIX shell will do."""
 
     def __init__(self, **options: Any) -> None:
         assign(self, options)
@@ -127,6 +130,16 @@ class Monitor:
         self.recording.add_many(
             names, keys, error, labels, {**times, "bytes": bytes, "calls": calls, "outcome": outcome}
         )
+
+    @property
+    def proc(self) -> Proc:
+        """What the kernel of the measured machine says below /proc; of this machine until it is set, before `open`."""
+        found: Proc = getattr(self, "_proc", LOCAL)
+        return found
+
+    @proc.setter
+    def proc(self, where: Proc) -> None:
+        self._proc = where
 
     @property
     def recording(self) -> Recording:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pileup.fleet.connection import Connection
+from pileup.fleet.connection import Connection, NoPileup
 from pileup.fleet.launch import Start
+from pileup.fleet.wire import HELLO, encode
 from pileup.model.errors import TargetError
 
 
@@ -44,3 +45,27 @@ def test_s12_a_group_is_killed_only_while_its_number_is_its_own(
     connection.lose("again")
     connection.close()
     assert len(states) == before
+
+
+@pytest.mark.parametrize(
+    ("far", "command", "kind"),
+    [
+        (True, "echo no such program >&2; exit 127", NoPileup),
+        (True, "echo no module >&2; exit 1", NoPileup),
+        (True, "cat hello; exec sleep 60", NoPileup),
+        (True, "echo no route >&2; exit 255", TargetError),
+        (True, "kill -9 $$", TargetError),
+        (True, "exec sleep 60", TargetError),
+        (False, "exit 1", TargetError),
+    ],
+)
+def test_a_host_without_pileup_is_told_from_one_that_is_not_reached(
+    tmp_path: Path, far: bool, command: str, kind: type[TargetError]
+) -> None:
+    hello = encode("hello", {"version": "0.0.1", "protocol": 1, "host": "there"})
+    (tmp_path / "hello").write_bytes(HELLO + hello)
+    connection = Connection(Start("there", ("sh", "-c", f"cd {tmp_path}; {command}"), far, "python3"))
+    with pytest.raises(TargetError) as problem:
+        connection.greet(1.5)
+    assert type(problem.value) is kind
+    connection.close()

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import psutil
-
+from pileup.builtin.monitors import node_text as text
 from pileup.plugin import Monitor, Sample, option
-
-MODES = {
-    "user": ("user", "nice"),
-    "system": ("system", "irq", "softirq"),
-    "iowait": ("iowait",),
-    "idle": ("idle",),
-    "steal": ("steal",),
-}
-"""Our modes of CPU time as sums of the kernel's. Guests are counted under user by the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +14,9 @@ class _Counters:
     """Everything that only grows, at one moment (s, monotonic)."""
 
     moment: float
-    cpu: Any
-    network: Mapping[str, object]
-    disks: Mapping[str, object]
+    cpu: Mapping[str, int]
+    network: Mapping[str, text.Card]
+    disks: Mapping[str, text.Disk]
 
 
 class Node(Monitor):
@@ -54,31 +41,51 @@ class Node(Monitor):
     """
 
     name = "node"
+    reads_proc = True
 
     each: bool = option(False, help="also every network interface and disk apart")
 
     _before: _Counters | None = None
+    _devices: frozenset[str] = frozenset()
 
     def open(self) -> None:
-        """Take the first counters, which the first sample is measured from."""
-        self._before = _count()
+        """Take the first counters, which the first sample is measured from. Raises PluginError, TargetError."""
+        self._look()
 
     def sample(self) -> Iterator[Sample]:
-        """Measure once."""
-        counters, before = _count(), self._before
-        self._before = counters
-        yield from _levels()
+        """Measure once. Raises PluginError, TargetError."""
+        before = self._before
+        files, counters, processes = self._look()
+        yield from _levels(files)
+        yield Sample("processes", processes)
         if before is not None and counters.moment > before.moment:
             yield from _cpu(before.cpu, counters.cpu)
             yield from self._network(before, counters)
             yield from self._disks(before, counters)
 
+    def _look(self) -> tuple[Mapping[str, bytes], _Counters, int]:
+        machine, found = self.proc.machine(), self.proc.texts(text.FILES)
+        self._devices = machine.devices
+        disks = text.disks(found.files)
+        whole = self._hardware("block", disks) or [
+            name for name in disks if not name.startswith(("loop", "ram", "zram"))
+        ]  # a container may see no disk: then all volumes
+        disks = {name: disks[name] for name in whole}
+        self._before = _Counters(found.moment, text.cpu(found.files), text.cards(found.files), disks)
+        return found.files, self._before, machine.processes
+
+    def _hardware(self, kind: str, names: Iterable[str]) -> list[str]:
+        """Return those that are devices of their own, not made of others (bridges, tunnels, partitions, volumes)."""
+        return [name for name in names if f"{kind}/{name}" in self._devices]
+
     def _network(self, before: _Counters, after: _Counters) -> Iterator[Sample]:
+        seconds = after.moment - before.moment
+        pairs = {name: (before.network[name], after.network[name]) for name in before.network.keys() & after.network}
         rates = {
-            name: [_rate(before, after, "network", name, field) for field in ("bytes_recv", "bytes_sent")]
-            for name in before.network.keys() & after.network.keys()
+            name: (_rate(old.received, new.received, seconds), _rate(old.sent, new.sent, seconds))
+            for name, (old, new) in pairs.items()
         }
-        outside = _hardware(rates, Path("/sys/class/net")) or [name for name in rates if name != "lo"]
+        outside = self._hardware("net", rates) or [name for name in rates if name != "lo"]
         for place, direction in enumerate(("in", "out")):
             label = f"direction={direction}"
             yield Sample("network", sum(rates[name][place] for name in outside), "B/s", label)
@@ -87,67 +94,56 @@ class Node(Monitor):
                 yield Sample("interface", rates[name][place], "B/s", f"{label},name={name}")
 
     def _disks(self, before: _Counters, after: _Counters) -> Iterator[Sample]:
-        names = sorted(before.disks.keys() & after.disks.keys())
-        for direction in ("read", "write"):
+        seconds = after.moment - before.moment
+        pairs = {name: (before.disks[name], after.disks[name]) for name in sorted(before.disks.keys() & after.disks)}
+        bytes_read = {name: _rate(old.read, new.read, seconds) for name, (old, new) in pairs.items()}
+        written = {name: _rate(old.written, new.written, seconds) for name, (old, new) in pairs.items()}
+        operations = {
+            "read": sum(_rate(old.reads, new.reads, seconds) for old, new in pairs.values()),
+            "write": sum(_rate(old.writes, new.writes, seconds) for old, new in pairs.values()),
+        }
+        for direction, rates in (("read", bytes_read), ("write", written)):
             label = f"direction={direction}"
-            rates = {name: _rate(before, after, "disks", name, f"{direction}_bytes") for name in names}
             yield Sample("disk", sum(rates.values()), "B/s", label)
-            operations = sum(_rate(before, after, "disks", name, f"{direction}_count") for name in names)
-            yield Sample("disk_operations", operations, "/s", label)
-            for name in names if self.each else ():
+            yield Sample("disk_operations", operations[direction], "/s", label)
+            for name in rates if self.each else ():
                 yield Sample("device", rates[name], "B/s", f"{label},name={name}")
-        busy = {name: _busy(before, after, name) for name in names if hasattr(after.disks[name], "busy_time")}
+        yield from self._busy(pairs, seconds)
+
+    def _busy(self, pairs: Mapping[str, tuple[text.Disk, text.Disk]], seconds: float) -> Iterator[Sample]:
+        """Yield the share of the time in which disks were busy; the kernel counts it in ms."""
+        busy = {
+            name: min(100.0, _rate(old.busy, new.busy, seconds) / 10)
+            for name, (old, new) in pairs.items()
+            if old.busy is not None and new.busy is not None
+        }
         if busy:
             yield Sample("disk_busy", max(busy.values()), "%")
         for name, share in busy.items() if self.each else ():
             yield Sample("device_busy", share, "%", f"name={name}")
 
 
-def _count() -> _Counters:
-    return _Counters(time.monotonic(), psutil.cpu_times(), psutil.net_io_counters(pernic=True) or {}, _disk_counters())
-
-
-def _disk_counters() -> Mapping[str, object]:
-    """Return the counters of whole disks; in a container, which may see none, those of all volumes."""
-    found = psutil.disk_io_counters(perdisk=True) or {}
-    real = _hardware(found, Path("/sys/block")) or [
-        name for name in found if not name.startswith(("loop", "ram", "zram"))
-    ]
-    return {name: found[name] for name in real}
-
-
-def _hardware(names: Iterable[str], folder: Path) -> list[str]:
-    """Return those that are devices of their own, not made of others (bridges, tunnels, partitions, volumes)."""
-    return [name for name in names if (folder / name / "device").exists()]
-
-
-def _levels() -> Iterator[Sample]:
-    for minutes, load in zip((1, 5, 15), psutil.getloadavg(), strict=True):
+def _levels(files: Mapping[str, bytes]) -> Iterator[Sample]:
+    for minutes, load in zip((1, 5, 15), text.loads(files), strict=False):
         yield Sample(f"load{minutes}", load)
-    yield Sample("processes", len(psutil.pids()))
-    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
-    for kind in ("used", "available", "total"):
-        yield Sample("memory", getattr(memory, kind), "B", f"kind={kind}")
-    for kind in ("used", "total"):
-        yield Sample("swap", getattr(swap, kind), "B", f"kind={kind}")
+    memory = text.memory(files)
+    if memory is None:
+        return
+    main = {"used": memory.total - memory.available, "available": memory.available, "total": memory.total}
+    for kind, size in main.items():
+        yield Sample("memory", size, "B", f"kind={kind}")
+    swap = {"used": max(0, memory.swap_total - memory.swap_free), "total": memory.swap_total}
+    for kind, size in swap.items():
+        yield Sample("swap", size, "B", f"kind={kind}")
 
 
-def _cpu(before: Any, after: Any) -> Iterator[Sample]:
-    spent = {
-        mode: sum(max(0.0, getattr(after, field, 0.0) - getattr(before, field, 0.0)) for field in fields)
-        for mode, fields in MODES.items()
-    }
+def _cpu(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[Sample]:
+    spent = {mode: max(0, after[mode] - before[mode]) for mode in before.keys() & after.keys()}
     total = sum(spent.values())
-    for mode, seconds in spent.items() if total > 0 else ():
-        yield Sample("cpu", 100 * seconds / total, "%", f"mode={mode}")
+    for mode in before if total > 0 else ():
+        yield Sample("cpu", 100 * spent.get(mode, 0) / total, "%", f"mode={mode}")
 
 
-def _rate(before: _Counters, after: _Counters, table: str, name: str, field: str) -> float:
+def _rate(before: int, after: int, seconds: float) -> float:
     """Return the growth of a counter per second; a counter that was set back counts as still."""
-    grown = getattr(getattr(after, table)[name], field) - getattr(getattr(before, table)[name], field)
-    return float(max(0, grown)) / (after.moment - before.moment)
-
-
-def _busy(before: _Counters, after: _Counters, name: str) -> float:
-    """Return the share of the time in which a disk was busy, %; the kernel counts it in ms."""
-    return min(100.0, _rate(before, after, "disks", name, "busy_time") / 10)
+    return max(0, after - before) / seconds

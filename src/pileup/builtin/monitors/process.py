@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from pileup.builtin.monitors.process_cpu import CpuUse, Share
-from pileup.builtin.monitors.process_table import PROCESSES, Processes, ProcessRow, Table
+from pileup.builtin.monitors.process_table import LONGEST_NAME, Processes, ProcessRow, Table, full_name, shared
 from pileup.plugin import Monitor, Sample, option
 
 
@@ -50,6 +50,7 @@ class Process(Monitor):
 
     name = "process"
     of_daemons = True
+    reads_proc = True
     instead_of_target = ("match", "program", "pid")
 
     match: str | None = option(None, help="regular expression found in the name or the command line")
@@ -67,7 +68,10 @@ class Process(Monitor):
         except re.error as problem:
             raise ValueError(f"match {self.match!r} is no regular expression: {problem}") from None
         self._spending = CpuUse(self.children)
-        self._processes: Processes = PROCESSES
+
+    @cached_property
+    def _processes(self) -> Processes:
+        return shared(self.proc)
 
     def open(self) -> None:
         """Note the CPU time that was used before. Raises PluginError, TargetError when `target` has no daemons here."""
@@ -82,9 +86,11 @@ class Process(Monitor):
         yield from _cpu(shares)
         yield from _summary("rss", [each.rss for each in alive], "B")
         yield Sample("threads", sum(each.threads for each in alive))
-        files = _each(alive, self._processes.open_files, refused)
-        if files is not None:
-            yield Sample("open_files", sum(files))
+        files = self.proc.open_files(each.pid for each in alive)
+        refused.update(pid for pid, number in files.items() if number is None)
+        numbers = [number for number in files.values() if number is not None]
+        if len(numbers) == len(files):
+            yield Sample("open_files", sum(numbers))
         yield Sample("not_permitted", len(refused))
 
     def _measure_cpu(self, refused: set[int]) -> tuple[list[ProcessRow], list[Share] | None]:
@@ -104,37 +110,37 @@ class Process(Monitor):
 
     def _choose(self, table: Table, refused: set[int]) -> list[int]:
         """Return the numbers of the processes that are asked for."""
-        asked = [self.pid] if self.pid is not None else [pid for pid in table.processes if pid != os.getpid()]
+        own = self.proc.own
+        asked = [self.pid] if self.pid is not None else [pid for pid in table.processes if pid not in own]
         refused.update(table.hidden if self.pid is None else table.hidden & {self.pid})
-        return [pid for pid in asked if pid in table.processes and self._fits(table.processes[pid], refused)]
+        rows = [table.processes[pid] for pid in asked if pid in table.processes]
+        if self.program is None and self._pattern is None:
+            return [each.pid for each in rows]
+        rows = [each for each in rows if self._may_be(each)]
+        lines = self._processes.command_lines(each.pid for each in rows if self._must_be_read(each))
+        return [each.pid for each in rows if self._fits(each, lines, refused)]
 
-    def _fits(self, seen: ProcessRow, refused: set[int]) -> bool:
-        try:
-            name = self._processes.name(seen)
-            if self.program is not None and self.program not in (name, seen.name):
-                return False
-            if self._pattern is None or self._pattern.search(name):
-                return True
-            return bool(self._pattern.search(" ".join(self._processes.command_line(seen.pid))))
-        except PermissionError:
+    def _may_be(self, seen: ProcessRow) -> bool:
+        """Whether a process can be the one that is asked for, by what the kernel keeps of its name."""
+        longest = len(seen.name) >= LONGEST_NAME
+        return self.program in (None, seen.name) or (longest and (self.program or "").startswith(seen.name))
+
+    def _must_be_read(self, seen: ProcessRow) -> bool:
+        """Whether the command line decides: the name is not whole, or does not fit the pattern."""
+        if len(seen.name) >= LONGEST_NAME:
+            return True
+        return self._pattern is not None and not self._pattern.search(seen.name)
+
+    def _fits(self, seen: ProcessRow, lines: Mapping[int, list[str] | None], refused: set[int]) -> bool:
+        words = lines.get(seen.pid, [])
+        name = full_name(seen, words or ())
+        if self.program is not None and self.program not in (name, seen.name):
+            return False
+        if self._pattern is None or self._pattern.search(name):
+            return True
+        if words is None:
             refused.add(seen.pid)
-        except OSError:  # it has just ended
-            pass
-        return False
-
-
-def _each(chosen: Iterable[ProcessRow], measure: Callable[[int], int], refused: set[int]) -> list[int] | None:
-    """Measure each process that still lives; None when one of them may not be looked into."""
-    values, complete = [], True
-    for each in chosen:
-        try:
-            values.append(measure(each.pid))
-        except PermissionError:
-            refused.add(each.pid)
-            complete = False
-        except OSError:  # gone meanwhile
-            continue
-    return values if complete else None
+        return bool(words and self._pattern.search(" ".join(words)))
 
 
 def _cpu(shares: Sequence[Share] | None) -> Iterator[Sample]:

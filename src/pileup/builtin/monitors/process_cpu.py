@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pileup.builtin.monitors.process_table import TICKS, Identity, ProcessRow, Table
+from pileup.builtin.monitors.process_table import Identity, ProcessRow, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class CpuUse:
         if last is None or table.moment <= last.moment:
             return None
         counted = self._counted(before, table) if self._reaped else {}
-        scale = 100 / TICKS / (table.moment - last.moment)
+        scale = 100 / table.ticks / (table.moment - last.moment)
         found = []
         for each in chosen.values():
             then = before.get(each.identity)

@@ -10,19 +10,21 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from weakref import WeakValueDictionary
 
-PROC = Path("/proc")
-TICKS = os.sysconf("SC_CLK_TCK")
-"""Ticks of the kernel's accounting per second."""
-PAGE = os.sysconf("SC_PAGE_SIZE")
+from pileup.plugin.proc import LOCAL, Proc, Stats
+
+TICKS = LOCAL.ticks
+PAGE = LOCAL.page
 SHARED_FOR = 0.05
 """Seconds for which a look serves another monitor too."""
 LONGEST_NAME = 15
 """Characters of a program's name that the kernel keeps."""
+LONGEST_COUNT = 20
+"""Digits of the largest number of 64 bits."""
 
 Identity = tuple[int, int]
 """Number and time of birth in ticks since the boot: numbers are given again, the pair is not."""
@@ -61,6 +63,8 @@ class Table:
     processes: dict[int, ProcessRow]
     hidden: frozenset[int] = frozenset()
     """Those that this user may not look at."""
+    ticks: int = TICKS
+    """Ticks per second there."""
     _children: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
     def with_offspring(self, pids: Iterable[int]) -> dict[int, ProcessRow]:
@@ -80,10 +84,10 @@ class Table:
 
 
 class Processes:
-    """Reads the table below a folder like /proc. May be used from any thread."""
+    """Reads the table of one machine. May be used from any thread."""
 
-    def __init__(self, root: Path = PROC) -> None:
-        self._root = str(root)
+    def __init__(self, proc: Proc) -> None:
+        self._proc = proc
         self._lock = threading.Lock()
         self._last: Table | None = None
 
@@ -92,52 +96,50 @@ class Processes:
         with self._lock:
             last = self._last
             if last is None or time.monotonic() - last.moment > SHARED_FOR or (after or 0.0) >= last.moment:
-                last = self._last = self._read(filter(str.isdigit, os.listdir(self._root)))  # noqa: PTH208
+                last = self._last = self._read(self._proc.stats())
             return last
 
     def look_at(self, pids: Iterable[int]) -> Table:
         """Return a table of these processes alone, as they are now: one file for each."""
-        return self._read(map(str, pids))
+        return self._read(self._proc.stats(pids))
 
-    def command_line(self, pid: int) -> list[str]:
-        """Return the words that a process was started with; none of a zombie. Raises OSError."""
-        words = self._content(f"{pid}/cmdline", 1 << 20).decode(errors="replace").split("\0")
-        return words[:-1] if words and not words[-1] else words
+    def command_lines(self, pids: Iterable[int]) -> dict[int, list[str] | None]:
+        """Return the words that processes were started with: none of a zombie, None where they may not be read."""
+        found = self._proc.command_lines(pids)
+        return {pid: None if line is None else _words(line) for pid, line in found.items()}
 
-    def name(self, seen: ProcessRow) -> str:
-        """Return the name of a program in full, as far as its command line tells it."""
-        if len(seen.name) >= LONGEST_NAME:
-            with suppress(OSError, IndexError):
-                longer = os.path.basename(self.command_line(seen.pid)[0])  # noqa: PTH119  not a path: a word
-                return longer if longer.startswith(seen.name) else seen.name
-        return seen.name
-
-    def open_files(self, pid: int) -> int:
-        """Return how many file descriptors a process has open. Raises OSError."""
-        return len(os.listdir(f"{self._root}/{pid}/fd"))  # noqa: PTH208  a Path for each would cost more than the look
-
-    def _read(self, names: Iterable[str]) -> Table:
-        moment, boot = time.monotonic(), int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
+    def _read(self, stats: Stats) -> Table:
         processes: dict[int, ProcessRow] = {}
-        hidden = set()
-        for name in names:
-            try:
-                processes[int(name)] = seen_in(self._content(f"{name}/stat", 4096))
-            except PermissionError:
-                hidden.add(int(name))
-            except (OSError, ValueError, IndexError):  # it has just ended
-                continue
-        return Table(moment, boot, processes, frozenset(hidden))
-
-    def _content(self, path: str, most: int) -> bytes:
-        number = os.open(f"{self._root}/{path}", os.O_RDONLY)
-        try:
-            return os.read(number, most)
-        finally:
-            os.close(number)
+        for pid, line in stats.lines.items():
+            with suppress(ValueError, IndexError):  # it has just ended
+                processes[pid] = seen_in(line, self._proc.page)
+        return Table(stats.moment, stats.boot, processes, stats.hidden, self._proc.ticks)
 
 
-def seen_in(line: bytes) -> ProcessRow:
+_known: WeakValueDictionary[int, Processes] = WeakValueDictionary()
+_knowing = threading.Lock()
+
+
+def shared(proc: Proc) -> Processes:
+    """Return the table of a machine that all monitors of it share, as long as there are any."""
+    with _knowing:
+        found = _known.get(id(proc)) or Processes(proc)
+        _known[id(proc)] = found
+    return found
+
+
+def full_name(seen: ProcessRow, words: Sequence[str]) -> str:
+    """Return the name of a program in full, as far as the words of its command line tell it."""
+    longer = os.path.basename(words[0]) if words else ""  # noqa: PTH119  not a path: a word
+    return longer if len(seen.name) >= LONGEST_NAME and longer.startswith(seen.name) else seen.name
+
+
+def _words(line: bytes) -> list[str]:
+    words = line.decode(errors="replace").split("\0")
+    return words[:-1] if words and not words[-1] else words
+
+
+def seen_in(line: bytes, page: int = PAGE) -> ProcessRow:
     """Return what a line of /proc/PID/stat says. Raises ValueError, IndexError for one that is none.
 
     The name stands in brackets and may hold brackets and blanks itself: what counts is the last one.
@@ -146,19 +148,22 @@ def seen_in(line: bytes) -> ProcessRow:
     number, _, name = begin.partition(b"(")
     words = rest.split()
     return ProcessRow(
-        pid=int(number),
-        parent=int(words[1]),
-        born=int(words[19]),
+        pid=_count(number),
+        parent=_count(words[1]),
+        born=_count(words[19]),
         name=name.decode(errors="replace"),
         zombie=words[0] in {b"Z", b"X"},
-        threads=int(words[17]),
-        rss=int(words[21]) * PAGE,
-        user=int(words[11]),
-        system=int(words[12]),
-        reaped_user=int(words[13]),
-        reaped_system=int(words[14]),
+        threads=_count(words[17]),
+        rss=_count(words[21]) * page,
+        user=_count(words[11]),
+        system=_count(words[12]),
+        reaped_user=_count(words[13]),
+        reaped_system=_count(words[14]),
     )
 
 
-PROCESSES = Processes()
-"""Those of this machine."""
+def _count(word: bytes) -> int:
+    """Return a counter of the kernel: 64 bits at most, whoever sends it. Raises ValueError."""
+    if len(word) > LONGEST_COUNT:
+        raise ValueError(f"{word[:40]!r} is no number of 64 bits")
+    return max(0, int(word))

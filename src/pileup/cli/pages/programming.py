@@ -19,6 +19,7 @@ from pileup.plugin import (
     logs,
     monitor,
     operation,
+    proc,
     program_client,
     report,
     target,
@@ -37,7 +38,10 @@ PARTS: dict[str, tuple[Any, ...]] = {
     ),
     "Other clients": (program_client.ProgramClient, program_client.Call),
     "Batch systems": (batch.BatchTarget,),
-    "Monitors": (monitor.Monitor, record.Sample, logs.Log, logs.by_line),
+    "Monitors": (
+        *(monitor.Monitor, record.Sample, logs.Log, logs.by_line),
+        *(proc.Proc, proc.Texts, proc.Stats, proc.Machine),
+    ),
     "Reports, charts, exporters": (report.Report, Chart, Group, Drawing, exporter.Exporter, exporter.ExportTable),
     "Results of a run": (
         *(results.RunResults, results.CaseResult, results.OperationResult, results.CriterionResult),

@@ -70,7 +70,13 @@ class MonitorClock:
         self._threads = [(sampler.thread, watch.monitor.records) for watch, sampler in zip(here, samplers, strict=True)]
         hosts = dict.fromkeys(watch.host for watch in watches if watch.host)
         self._far = [
-            FarHost(host, plan, [at for at, watch in enumerate(watches) if watch.host == host], self)
+            FarHost(
+                host,
+                plan,
+                [at for at, watch in enumerate(watches) if watch.host == host],
+                self,
+                [watch for watch in watches if watch.host == host],
+            )
             for host in hosts
             if plan is not None
         ]

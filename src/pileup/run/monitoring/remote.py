@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
 from pileup._core._native import now
-from pileup.fleet.connection import Connection
+from pileup.fleet.connection import Connection, NoPileup
 from pileup.fleet.launch import by_ssh
 from pileup.fleet.opening import python_files
 from pileup.fleet.wire import Message, WireError
@@ -17,7 +18,8 @@ from pileup.model.errors import PileupError, RecordError
 from pileup.model.plan import Plan
 from pileup.model.record import Sample, SampleRow
 from pileup.model.timed import OperationBatch
-from pileup.run.monitoring.sampler import DRAIN
+from pileup.run.monitoring.plain import PlainHost
+from pileup.run.monitoring.sampler import DRAIN, Watch
 
 
 class Home(Protocol):
@@ -42,7 +44,8 @@ AGAIN = 10.0
 class FarHost:
     """One host with the monitors that are sampled there, given by their places in the suite's list.
 
-    A host that cannot be reached, or is lost, is told once and tried again until the run ends.
+    A host that cannot be reached, or is lost, is told once and tried again until the run ends. Where it has no pileup,
+    those of `watches` that read /proc alone are sampled from here.
     """
 
     def __init__(
@@ -51,10 +54,13 @@ class FarHost:
         plan: Plan,
         monitors: list[int],
         home: Home,
+        watches: Sequence[Watch] = (),
     ) -> None:
         self._host = host.removeprefix("ssh://")
         self._plan = of_monitors(plan, monitors)
         self._home = home
+        self._watches = watches
+        self._rest = threading.Event()
         self._connection: Connection | None = None
         self.begun = {spec.name or spec.use: threading.Event() for spec in self._plan.suite.monitors}
         """Monitor -> set once it follows what it records; of those that record nothing never."""
@@ -69,6 +75,7 @@ class FarHost:
 
     def rest(self) -> None:
         """End sampling there; what records what a server did goes on."""
+        self._rest.set()
         if self._connection is not None:
             self._connection.send("rest")
 
@@ -82,14 +89,34 @@ class FarHost:
         while not self._end.is_set():
             try:
                 self._serve()
+            except NoPileup as problem:
+                self._read_plainly(problem)
+                return
             except PileupError as problem:
                 self._say(str(problem))
             self._end.wait(AGAIN)
 
+    def _read_plainly(self, reason: NoPileup) -> None:
+        """Read what monitors need through a shell there, for the rest of the run; the others cannot measure."""
+        chosen = [watch for watch in self._watches if watch.monitor.reads_proc and watch.covered]
+        lacking = [watch.name for watch in self._watches if not watch.monitor.reads_proc]
+        if chosen:
+            names = ", ".join(watch.name for watch in chosen)
+            self._say(f"no pileup there ({reason.what}): {names} read /proc there over plain ssh")
+        if lacking:
+            self._say(f"{', '.join(lacking)} cannot measure: {reason}")
+        if chosen:
+            places = self._plan.suite.places
+            host = PlainHost(self._host, places.command, chosen, home=self._home, tell=self._say, note=self._note)
+            host.run(self._rest, self._end, AGAIN)
+
     def _say(self, text: str) -> None:
         if text not in self._told and not self._end.is_set():
             self._told.add(text)
-            self._home.tell(f"monitors at {self._host}: {text}")
+            self._note(text)
+
+    def _note(self, text: str) -> None:
+        self._home.tell(f"monitors at {self._host}: {text}")
 
     def _serve(self) -> None:
         """Have the monitors sampled until the run ends. Raises PileupError when the host is lost."""

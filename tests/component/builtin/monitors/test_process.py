@@ -19,6 +19,7 @@ from pileup.builtin.monitors.process import Process
 from pileup.builtin.monitors.process_table import TICKS, Processes, seen_in
 from pileup.model.errors import PluginError
 from pileup.model.record import Sample
+from pileup.plugin.proc import LocalProc
 
 PARENT = """
 import subprocess, sys, time
@@ -158,7 +159,7 @@ class Proc:
     def watch(self, **options: Any) -> Process:
         """Return a monitor of these processes."""
         monitor = Process(**options)
-        monitor._processes = Processes(self.root)
+        monitor.proc = LocalProc(self.root)
         return monitor
 
 
@@ -240,23 +241,23 @@ def test_without_children_only_its_own_time_counts(proc: Proc) -> None:
     assert cpu(monitor.sample())["all"] == 50.0
 
 
-class Closed(Processes):
-    """A table in which some files of some processes may not be read."""
+class Closed(LocalProc):
+    """A /proc in which some files of some processes may not be read."""
 
     def __init__(self, root: Path, files: int = 0, words: int = 0, stat: int = 0) -> None:
         super().__init__(root)
         self.closed = {f"{words}/cmdline", f"{stat}/stat"}
         self.files = files
 
-    def open_files(self, pid: int) -> int:
+    def _descriptors(self, pid: int) -> int:
         if pid == self.files:
             raise PermissionError
-        return super().open_files(pid)
+        return super()._descriptors(pid)
 
-    def _content(self, path: str, most: int) -> bytes:
-        if path in self.closed:
+    def _content(self, name: str) -> bytes:
+        if name in self.closed:
             raise PermissionError
-        return super()._content(path, most)
+        return super()._content(name)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +268,7 @@ def test_what_may_not_be_looked_into_is_told(proc: Proc, closed: dict[str, int],
     proc.put(11, 100.0, 50.0, words="srv hamster")
     proc.put(12, 100.0, 70.0, words="srv hamster")
     monitor = proc.watch(match="hamster")
-    monitor._processes = Closed(proc.root, **closed)
+    monitor.proc = Closed(proc.root, **closed)
     monitor.open()
     proc.now += 1
     found = list(monitor.sample())
@@ -317,7 +318,7 @@ def test_names_with_brackets_and_blanks() -> None:
 
 
 def test_monitors_of_one_moment_share_a_look(proc: Proc) -> None:
-    table = Processes(proc.root)
+    table = Processes(LocalProc(proc.root))
     proc.put(11, 1.0, 1.0)
     first = table.look()
     assert table.look() is first
