@@ -72,6 +72,8 @@ def broken_off(folder: RunFolder) -> str:
 
     if folder.manifest().has_ended or alive(folder):
         return ""
+    if folder.manifest().simulated:
+        return "the simulation was broken off: simulate it anew"
     path = folder.path
     return (
         f"the run was broken off: its pileup was killed or has crashed; `pileup resume {path}` goes on with it, "
