@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import pytest
 
 from pileup.model.figures import Figure
 from pileup.model.record import Sample
-from pileup.model.results import RunResults
+from pileup.model.results import OperationResult, RunResults
 from pileup.record import RunFolder
 from pileup.run.simulation import SimulatedIteration, SimulatedLoad, SimulatedRun, VirtualClock
 from pileup.stats import results
@@ -126,16 +126,31 @@ def test_hours_are_written_in_seconds(hours: tuple[Path, float]) -> None:
     assert hours[1] < 60
 
 
-@pytest.mark.parametrize("rate", RATES)
-def test_the_figures_are_those_of_theory(found: RunResults, rate: float) -> None:
-    (case,) = [each for each in found.cases if each.point == {"rate": f"{rate:g} /s"}]
-    (q,) = case.operations
-    assert (case.outcome, q.operation, q.counts.ended) == ("passed", "q", q.counts.passed)
-    assert q.seconds == 2 * 3600
-    holds(q.rate, rate)
-    holds(q.throughput, 1000 * rate)
+def test_the_figures_are_those_of_theory(found: RunResults) -> None:
+    """Ten intervals at 95 %, each wrong in one run of twenty by its own promise: more than two of them is a mistake."""
+    wrong = []
+    for case, rate in zip(found.cases, RATES, strict=True):
+        (q,) = case.operations
+        assert (case.point, case.outcome) == ({"rate": f"{rate:g} /s"}, "passed")
+        assert (q.operation, q.counts.ended, q.seconds) == ("q", q.counts.passed, 2 * 3600)
+        wrong += [told for figure, truth in theory(q, rate) if (told := misses(figure, truth))]
+    assert len(wrong) <= 2, wrong
+
+
+def theory(q: OperationResult, rate: float) -> Iterator[tuple[Figure, float]]:
+    """Yield each figure with its truth."""
+    yield q.rate, rate
+    yield q.throughput, 1000 * rate
     for share in (0.5, 0.9, 0.99):
-        holds(q.quantiles[share], -math.log(1 - share) / (MU - rate) * SECOND)
+        yield q.quantiles[share], -math.log(1 - share) / (MU - rate) * SECOND
+
+
+def misses(figure: Figure, truth: float) -> str:
+    """Return what is wrong with an interval, empty when the truth is in it. No figure is far off."""
+    assert figure.value == pytest.approx(truth, rel=0.1)
+    assert figure.interval is not None
+    held = figure.interval.low <= truth <= figure.interval.high
+    return "" if held else f"{figure.value} [{figure.interval.low}, {figure.interval.high}] is {truth}"
 
 
 def test_a_monitor_and_its_criterion_are_those_of_theory(hours: tuple[Path, float], found: RunResults) -> None:
@@ -203,10 +218,3 @@ def test_runs_are_compared(tmp_path: Path) -> None:
     assert verdicts["fast"]["p90"] == "better"
     assert "better" not in verdicts["same"].values()
     assert "worse" not in verdicts["same"].values()
-
-
-def holds(figure: Figure, truth: float) -> None:
-    """Hold that the interval of a figure has the truth in it, and is narrow."""
-    assert figure.interval is not None
-    assert figure.interval.low <= truth <= figure.interval.high, figure
-    assert figure.interval.high - figure.interval.low < 0.25 * truth, figure
