@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pileup.cli.show.command import broken_off
 from pileup.cli.verify import findings
 from pileup.model.errors import NotARun, UsageError
 from pileup.model.record import Frame, Outcome, Phase
@@ -186,4 +187,7 @@ def test_figures_of_a_run_that_goes_on_are_there(simulated: Make) -> None:
         run.clock.go_on(3 * SECOND)
         load.begin().end()
         run.clock.go_on(SECOND)
-        assert results(RunFolder.open(run.folder.path)).notes[0].startswith("Simulated")
+        folder = RunFolder.open(run.folder.path)
+        assert results(folder).notes[0].startswith("Simulated")
+        assert "resume" not in broken_off(folder), "it would press real load"
+        assert "simulated anew" in broken_off(folder)
