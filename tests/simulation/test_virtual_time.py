@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pileup.cli.verify import findings
 from pileup.model.figures import Figure
 from pileup.model.record import Sample
 from pileup.model.results import OperationResult, RunResults
@@ -84,12 +85,14 @@ class Queue:
             self._serve()
 
 
-def simulate(base: Path, text: str = SUITE, mu: float = MU, values: Mapping[str, str] | None = None) -> Path:
+def simulate(
+    base: Path, text: str = SUITE, mu: float = MU, values: Mapping[str, str] | None = None, beat: int = SECOND
+) -> Path:
     """Write the run of a suite in virtual time; return its folder."""
     (base / "queue.yaml").write_text(text)
     (base / "depth.py").write_text(DEPTH)
     plan = load_suite(base / "queue.yaml", values or {})
-    run = SimulatedRun(plan, base / "runs", BEGAN)
+    run = SimulatedRun(plan, base / "runs", BEGAN, beat)
     for case in plan.cases:
         with run.case(case, "q") as load:
             queue = Queue(run.clock, mu, plan.suite.seed)
@@ -201,6 +204,16 @@ def test_the_same_seed_is_the_same_run_to_the_nanosecond(tmp_path: Path) -> None
     )
     assert len(one["id"]) > 3000
     assert all((one[name] == other[name]).all() for name in one)
+
+
+def test_longer_frames_tell_the_same(tmp_path: Path) -> None:
+    paths = [simulate(tmp_path, values={"length": "20 min"}, beat=beat) for beat in (SECOND, 45 * SECOND)]
+    short, long = (RunFolder.open(path) for path in paths)
+    assert len(list(long.frames())) < len(list(short.frames())) / 40
+    first, second = (results(folder).cases[0].operations[0] for folder in (short, long))
+    assert first.quantiles == second.quantiles
+    assert (first.rate, first.counts, first.seconds) == (second.rate, second.counts, second.seconds)
+    assert list(findings(long)) == []
 
 
 def test_runs_are_compared(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pileup.run.simulation.clock import VirtualClock
 from pileup.run.simulation.rows import PLACE, EndedRow, FrameCounts, RowWriter
 
 BEAT = 10**9
-"""Interval of frames, ns."""
+"""Interval of frames, ns, where nobody wants another."""
 
 
 class Details(TypedDict, total=False):
@@ -31,7 +31,15 @@ class SimulatedLoad:
     """What a simulation does of one case. It begins now; all times are those of the clock, ns since the epoch."""
 
     def __init__(
-        self, clock: VirtualClock, folder: RunFolder, rows: RowWriter, order: Order, *, longest: int, single: str = ""
+        self,
+        clock: VirtualClock,
+        folder: RunFolder,
+        rows: RowWriter,
+        order: Order,
+        *,
+        longest: int,
+        beat: int = BEAT,
+        single: str = "",
     ) -> None:
         self.order = order
         self.begun = clock.now()
@@ -53,7 +61,8 @@ class SimulatedLoad:
         self._open_told, self._open_counts = 0, FrameCounts()
         self._last = self.begun
         self._closed = self._no_more = False
-        clock.at(self.begun + BEAT, self._beat)
+        self._interval = beat
+        clock.at(self.begun + beat, self._beat)
 
     def arrivals(self) -> list[int]:
         """Return when the iterations of an open load are due: as the engine would begin them, of the suite's seed.
@@ -141,7 +150,7 @@ class SimulatedLoad:
             self._tell()
         self._tell_open()
         if not self._closed or self._open:
-            self._clock.at(self._clock.now() + BEAT, self._beat)
+            self._clock.at(self._clock.now() + self._interval, self._beat)
 
     def _tell(self) -> None:
         """Write the frame of the time since the last one; its phase is the one that it ended in."""

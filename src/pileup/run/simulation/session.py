@@ -19,7 +19,7 @@ from pileup.run.finish import finish
 from pileup.run.manifest import ManifestWriter, over
 from pileup.run.manifest_start import first_manifest
 from pileup.run.simulation.clock import VirtualClock
-from pileup.run.simulation.load import SimulatedLoad
+from pileup.run.simulation.load import BEAT, SimulatedLoad
 from pileup.run.simulation.rows import PLACE, RowWriter
 
 ENGINE = "simulation"
@@ -29,11 +29,13 @@ ENGINE = "simulation"
 class SimulatedRun:
     """Writes the run folder of a plan below `base`. Virtual time begins at `began` (ns since the epoch; now).
 
+    There is a frame each `beat`, ns: in hours with few operations a longer one than a second takes less time and room.
     Nothing of the suite is executed or reached, and nothing is to be put right after a crash. Raises RecordError when
     the disk refuses.
     """
 
-    def __init__(self, plan: Plan, base: Path, began: int | None = None) -> None:
+    def __init__(self, plan: Plan, base: Path, began: int | None = None, beat: int = BEAT) -> None:
+        self._beat = beat
         begin = now() if began is None else began
         self.plan = plan
         self.clock = VirtualClock(begin)
@@ -62,7 +64,9 @@ class SimulatedRun:
         self.book.begin(case)
         target = self._names.index(case.test.target) if case.test.target else 0
         order = Order.of(case, self.plan.suite.seed, target)
-        load = SimulatedLoad(self.clock, self.folder, self._rows, order, longest=case.longest, single=single)
+        load = SimulatedLoad(
+            self.clock, self.folder, self._rows, order, longest=case.longest, beat=self._beat, single=single
+        )
         self._loads.append(load)
         yield load
         load.close()
