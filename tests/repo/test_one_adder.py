@@ -19,6 +19,8 @@ OTHERS = {
     "fleet/loss.py": "makes histograms of the table of a lost place, which no frame has told",
     "fleet/wire.py": "sends each row by itself",
     "record/frames.py": "writes each row by itself",
+    "run/simulation/load.py": "makes the frames of a simulation, which no engine counts",
+    "run/simulation/rows.py": "counts the rows of a simulation, which no engine counts",
     "stats/frames/detached.py": "looks for the names of operations",
     "stats/frames/labels.py": "chooses rows by their labels",
     "stats/frames/recorded.py": "makes histograms of what monitors recorded, which has no frames of its own",

@@ -375,6 +375,8 @@ class Manifest:
     verdict: RunVerdict | None = None
     """None: it has not ended."""
     debug_build: bool = False
+    simulated: bool = field(default=False, metadata=LATER)
+    """Whether its time is virtual: a simulation wrote it, and no system was measured."""
     overhead: Mapping[str, float] = field(default_factory=dict)
     """Kind of iteration -> what one costs that does nothing, ns."""
     results: None = None

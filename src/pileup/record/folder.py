@@ -7,7 +7,8 @@ import re
 import reprlib
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,9 +51,13 @@ SHOWN_OUTPUT = 256 << 10
 
 
 class RunFolder:
-    """One run on the disk. Writing and reading may go on at once, from several threads and processes."""
+    """One run on the disk. Writing and reading may go on at once, from several threads and processes.
 
-    def __init__(self, path: Path) -> None:
+    Whatever is written of it comes with its time, but for events and the journal: `clock` says theirs (ns since the
+    epoch).
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], int] = time.time_ns) -> None:
         self.path = path
         self._lock = threading.Lock()
         self._frames: dict[int, TableWriter] = {}
@@ -60,12 +65,12 @@ class RunFolder:
         self._audit: dict[str, TableWriter] = {}
         self._served: TableWriter | None = None
         self._served_rows = 0
-        self._journal = Lines(path / "journal.jsonl", synced=True)
-        self._events = Lines(path / "events" / "events.jsonl", synced=False)
+        self._journal = Lines(path / "journal.jsonl", synced=True, clock=clock)
+        self._events = Lines(path / "events" / "events.jsonl", synced=False, clock=clock)
         self._nonce = ""
 
     @classmethod
-    def create(cls, base: Path, title: str, started_ns: int) -> RunFolder:
+    def create(cls, base: Path, title: str, started_ns: int, clock: Callable[[], int] = time.time_ns) -> RunFolder:
         """Make the folder `base/2026-11-21T10-15-03Z-title`, numbered when there is one of that name.
 
         Raises RecordError when it cannot be made.
@@ -83,7 +88,7 @@ class RunFolder:
             raise RecordError(
                 f"no run folder can be made in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
             ) from problem
-        made = cls(path.resolve())
+        made = cls(path.resolve(), clock)
         made._nonce = secrets.token_hex(16)
         return made
 

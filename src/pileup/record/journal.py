@@ -10,7 +10,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pileup.record import files
@@ -21,10 +21,11 @@ LARGEST = 2**63
 
 
 class Lines:
-    """One file of JSON lines, appended to from any thread."""
+    """One file of JSON lines, appended to from any thread. `clock` says when (ns since the epoch)."""
 
-    def __init__(self, path: Path, synced: bool) -> None:
+    def __init__(self, path: Path, synced: bool, clock: Callable[[], int] = time.time_ns) -> None:
         self.path = path
+        self._clock = clock
         self._synced = synced
         self._lock = threading.Lock()
         self._next: int | None = None
@@ -38,7 +39,7 @@ class Lines:
             if self._next is None:
                 self._next = 1 + max(map(_number, self.read()), default=0)
             number, self._next = self._next, self._next + 1
-            line = json.dumps({"number": number, "time": time.time_ns(), **fields}, default=str)
+            line = json.dumps({"number": number, "time": self._clock(), **fields}, default=str)
             new = self._synced and not self.path.exists()
             with os.fdopen(files.append_to(self.path), "ab") as file:
                 file.write(self._mend() + line.encode() + b"\n")

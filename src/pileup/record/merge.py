@@ -105,6 +105,13 @@ def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
         raise NotARun(f"{name} is not converted to Parquet", "runs that ended in order", f"pileup resume {name}")
     if any(source.folder.path == folder.path for source in before):
         raise NotARun(f"{name} is named twice", "each run once: its rows would be counted twice")
+    if before and run.simulated != before[0].run.simulated:
+        told = ("is simulated", "was measured")
+        raise NotARun(
+            f"{name} {told[not run.simulated]} and {before[0].folder.path.name} {told[run.simulated]}",
+            "runs that were measured, or simulated ones alone",
+            "`pileup compare` compares them",
+        )
     if before and run.suite.digest != before[0].run.suite.digest:
         other = before[0].folder.path.name
         raise NotARun(

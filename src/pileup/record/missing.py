@@ -19,10 +19,10 @@ def missing(folder: RunFolder) -> Iterator[tuple[str, str]]:
     """Yield (path inside the folder, what is missing).
 
     A record without a nonce is of an early release, whose journal, events and checksums said less; a merged run has no
-    journal, for it has left nothing anywhere.
+    journal, for it has left nothing anywhere; nor has a simulated one.
     """
     run = folder.manifest()
-    if not run.merged:
+    if not (run.merged or run.simulated):
         yield from _of_journal(run, folder.journal_entries())
     yield from _of_events(run, folder.events())
     if run.nonce:

@@ -23,9 +23,13 @@ SHARE = 50
 
 
 class ManifestWriter:
-    """Keeps run.json as it stands, from several threads; the events tell each change at once."""
+    """Keeps run.json as it stands, from several threads; the events tell each change at once.
 
-    def __init__(self, folder: RunFolder, run: Manifest) -> None:
+    `clock` says when cases begin and end (ns since the epoch); how often it is written goes by real time.
+    """
+
+    def __init__(self, folder: RunFolder, run: Manifest, clock: Callable[[], int] = now) -> None:
+        self._clock = clock
         self._run = run
         self._folder = folder
         self._lock = threading.RLock()
@@ -62,7 +66,7 @@ class ManifestWriter:
     def begin(self, case: Case) -> None:
         """Note that a case begins."""
         with self._lock:
-            self.change(case, lambda entry: replace(as_new(entry), started=now()))
+            self.change(case, lambda entry: replace(as_new(entry), started=self._clock()))
             self._event("case", f"{case.name} begins", case=case.id, state="begins")
             self._save_soon()
 
@@ -70,7 +74,7 @@ class ManifestWriter:
         """Note how a case ended, or that it was not run."""
         with self._lock:
             before = self.case(case)
-            ended = now() if before.started else None
+            ended = self._clock() if before.started else None
             self.change(case, lambda entry: replace(entry, outcome=outcome, reason=reason, ended=ended))
             text = f"{case.name}: {outcome}" + (f", {reason}" if reason else "")
             end = {"outcome": str(outcome), "reason": reason, "cut": before.cut}

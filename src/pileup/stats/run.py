@@ -233,6 +233,8 @@ def _precise(until: UntilEntry, most: int) -> str:
 
 def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     notes = []
+    if run.simulated:
+        notes.append("Simulated: its time is virtual, and no system was measured.")
     if run.stopped:
         notes.append(f"Stopped: {run.stopped}")
     if not run.has_ended:

@@ -77,7 +77,7 @@ def _properties(results: RunResults) -> dict[str, str]:
         "limit": results.limit,
         "exit_code": str(int(results.exit_code)),
     }
-    return known | labels
+    return known | ({"simulated": "true"} if results.run.simulated else {}) | labels
 
 
 def _totals(cases: list[ElementTree.Element]) -> dict[str, str]:

@@ -72,6 +72,8 @@ def broken_off(folder: RunFolder) -> str:
 
     if folder.manifest().has_ended or alive(folder):
         return ""
+    if folder.manifest().simulated:
+        return "the simulation has not ended: it goes on, or was broken off and is to be simulated anew"
     path = folder.path
     return (
         f"the run was broken off: its pileup was killed or has crashed; `pileup resume {path}` goes on with it, "

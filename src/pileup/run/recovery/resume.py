@@ -60,6 +60,8 @@ def take_up(
         raise UsageError(
             f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed", "Ctrl-C ends it in order"
         )
+    if folder.manifest().simulated:
+        raise UsageError(f"{path} is simulated: its time is virtual", "a run that was measured", "simulate it anew")
     if _over(folder.manifest()):
         raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
     trust = Trust.of(folder, trusted)

@@ -30,6 +30,7 @@ def differs(baseline: Runs, candidate: Runs) -> Iterable[RunDifference]:
         ("places", lambda run: {"": _places(run)}),
         ("seed", lambda run: {"": "" if run.seed is None else str(run.seed)}),
         ("value", lambda run: dict(run.suite.values)),
+        ("time", lambda run: {"": "virtual" if run.simulated else "real"}),
         ("build", lambda run: {"": "debug" if run.debug_build else "release"}),
     ):
         yield from _between(what, _over(baseline, of), _over(candidate, of))
@@ -59,6 +60,8 @@ def warnings(baseline: Runs, candidate: Runs, contrasts: Sequence[Contrast]) -> 
 
 def _of_run(run: RunResults) -> Iterable[str]:
     name = run.folder.rpartition("/")[2]
+    if run.run.simulated:
+        yield f"{name}: simulated in virtual time, no system was measured."
     if run.run.debug_build:
         yield f"{name}: the engine is a debug build, its figures are not to be trusted."
     if not run.run.has_ended:
