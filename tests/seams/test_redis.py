@@ -50,7 +50,7 @@ tests:
     use: redis.set-get
     target: near
     load:
-      hold: {metric: redis-log.commands, at: 600 /s, band: 20 %, by: rate, between: [0, 1000 /s], settle: 6 s}
+      hold: {metric: redis-log.commands, at: 600 /s, band: 20 %, by: rate, between: [0, 1000 /s], settle: 9 s}
       for: 4 s
 monitors: [{use: redis-log, target: near, every: 1 s}]
 """
