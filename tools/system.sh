@@ -7,6 +7,7 @@ command -v apache2 >/dev/null 2>&1 || [ -x /usr/sbin/apache2 ] || wanted="$wante
 command -v curl >/dev/null 2>&1 || wanted="$wanted curl"
 command -v litmus >/dev/null 2>&1 || wanted="$wanted litmus"
 command -v rclone >/dev/null 2>&1 || wanted="$wanted rclone"
+{ command -v redis-server >/dev/null 2>&1 && command -v redis-cli >/dev/null 2>&1; } || wanted="$wanted redis-server"
 command -v openssl >/dev/null 2>&1 || wanted="$wanted openssl"
 command -v chromium >/dev/null 2>&1 || wanted="$wanted chromium"
 command -v sshd >/dev/null 2>&1 || [ -x /usr/sbin/sshd ] || wanted="$wanted openssh-server openssh-client"

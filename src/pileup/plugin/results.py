@@ -11,7 +11,7 @@ from pileup.model.exits import ExitCode
 from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
-from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, Phase
+from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
 from pileup.model.results import (
     CaseResult,
     Comparison,
@@ -55,6 +55,7 @@ __all__ = [
     "AuditResult",
     "BadSubmission",
     "Breakdown",
+    "CaseOutcome",
     "CaseResult",
     "ComparedSide",
     "Comparison",

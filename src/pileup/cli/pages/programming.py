@@ -6,14 +6,16 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import Any
 
 from pileup.cli.pages.page import Block, Heading, Page, Table, Words
-from pileup.model import figures, program, record, results, submissions
-from pileup.model.event import Event
+from pileup.model import program, record
+from pileup.model.suite_part import Part
 from pileup.plugin import (
     batch,
     commands,
+    credentials,
     exporter,
     launcher,
     logs,
@@ -22,6 +24,7 @@ from pileup.plugin import (
     proc,
     program_client,
     report,
+    results,
     target,
     testing,
 )
@@ -31,7 +34,7 @@ from pileup.plugin.charts import Chart, Drawing, Group
 PARTS: dict[str, tuple[Any, ...]] = {
     "Tests": (tests.Test, tests.Context, operation.Op, operation.Operation, operation.Ledger),
     "Programs": (commands.run_command, commands.Finished, commands.Stream),
-    "Targets": (target.Target, target.FileTarget, target.Entry, program.ClientSpec),
+    "Targets": (target.Target, target.FileTarget, target.Entry, credentials.Credentials, program.ClientSpec),
     "Private servers": (
         *(launcher.Launcher, launcher.Daemon, launcher.Task, launcher.File),
         *(launcher.Line, launcher.Answer, launcher.Accepts, launcher.Exists),
@@ -45,10 +48,11 @@ PARTS: dict[str, tuple[Any, ...]] = {
     "Reports, charts, exporters": (report.Report, Chart, Group, Drawing, exporter.Exporter, exporter.ExportTable),
     "Results of a run": (
         *(results.RunResults, results.CaseResult, results.OperationResult, results.CriterionResult),
-        *(figures.Figure, figures.Interval, figures.Counts, figures.Distribution, results.Timeline),
+        *(results.Figure, results.Interval, results.Counts, results.Distribution, results.Timeline),
         *(results.ErrorGroup, results.Series, results.Detached, results.PointVerdict, results.Comparison),
-        *(results.FaultResult, submissions.AuditResult, submissions.JobsResult, Event),
+        *(results.FaultResult, results.AuditResult, results.JobsResult, results.Event),
     ),
+    "Verdicts": (record.Outcome, results.CaseOutcome, results.Verdict, results.RunVerdict, results.ExitCode),
     "Tests of plug-ins": (
         *(testing.run_once, testing.Iteration, testing.TimedOperation),
         *(testing.TestLedger, testing.EndedOperation, testing.results),
@@ -58,7 +62,8 @@ PARTS: dict[str, tuple[Any, ...]] = {
 HOW = (
     "What plug-ins are given and what they define, from the signatures and docstrings of `pileup.plugin` (charts: "
     "`pileup.plugin.charts`, logs: `.logs`, results: `.results`, tests of plug-ins: `.testing`, batch systems: "
-    "`.batch`). docs/plugins.md shows how they are used. Fields with a default need not be given."
+    "`.batch`, `Credentials`: `.credentials`, verdicts: `.results`). "
+    "docs/plugins.md shows how they are used. Fields with a default need not be given."
 )
 
 
@@ -83,9 +88,11 @@ def _function(function: Any) -> Iterator[Block]:
 
 
 def _class(cls: type) -> Iterator[Block]:
-    bases = [base.__name__ for base in cls.__bases__ if base.__module__.startswith("pileup.")]
+    bases = [base.__name__ for base in cls.__bases__ if base.__module__.startswith("pileup.") and base is not Part]
     yield Words(_text(cls) + (f" Has what {' and '.join(bases)} has." if bases else ""))
     body = _parsed(cls).body
+    if issubclass(cls, Enum):
+        yield Table(("name", "value", "what"), tuple(_members(body)))
     fields, methods = [*_fields(body)], [*_methods(body)]
     if fields:
         yield Table(("name", "type", "default", "what"), tuple(fields))
@@ -93,11 +100,19 @@ def _class(cls: type) -> Iterator[Block]:
         yield Table(("method", "what"), tuple(methods))
 
 
+def _members(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ...]]:
+    """Yield the members of an enumeration: name, value, meaning."""
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.Assign):
+            yield f"`{ast.unparse(node.targets[0])}`", f"`{ast.unparse(node.value)}`", _line(_below(following))
+
+
 def _fields(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ...]]:
     """Yield the fields and the properties of a class: name, type, default, meaning."""
     for node, following in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _public(node.target.id):
-            yield f"`{node.target.id}`", f"`{_type(node.annotation)}`", _default(node.value), _line(_below(following))
+            default, what = _described(node.value)
+            yield f"`{node.target.id}`", f"`{_type(node.annotation)}`", default, _line(_below(following)) or what
         elif isinstance(node, ast.FunctionDef) and _public(node.name) and _property(node) and node.returns:
             yield f"`{node.name}`", f"`{_type(node.returns)}`", "", _line(ast.get_docstring(node))
 
@@ -110,7 +125,10 @@ def _methods(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ...]]:
             and (_public(node.name) or node.name == "__call__")
             and not _property(node)
         ):
-            yield f"`{_signature(node)}`", _line(ast.get_docstring(node))
+            of_class = (
+                "@classmethod " if any(ast.unparse(each) == "classmethod" for each in node.decorator_list) else ""
+            )
+            yield f"`{of_class}{_signature(node)}`", _line(ast.get_docstring(node))
 
 
 def _signature(node: Any) -> str:
@@ -133,6 +151,14 @@ def _default(node: ast.expr | None) -> str:
     if node is None:
         return ""
     return f"`{_made(node) or ast.unparse(node)}`"
+
+
+def _described(node: ast.expr | None) -> tuple[str, str]:
+    """Return default and meaning, which pydantic's `Field(default, description=...)` has in one."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "Field":
+        told = [ast.literal_eval(word.value) for word in node.keywords if word.arg == "description"]
+        return _default(node.args[0] if node.args else None), _line("".join(told))
+    return _default(node), ""
 
 
 def _made(node: ast.expr) -> str:

@@ -67,7 +67,7 @@ class MonitorClock:
         ]
         self._recording = [watch.name for watch in watches if watch.host and watch.covered and watch.monitor.records]
         self._begun = {watch.name: sampler.begun for watch, sampler in zip(here, samplers, strict=True)}
-        self._threads = [(sampler.thread, watch.monitor.records) for watch, sampler in zip(here, samplers, strict=True)]
+        self._threads = [(sampler.thread, sampler.rested) for sampler in samplers]
         hosts = dict.fromkeys(watch.host for watch in watches if watch.host)
         self._far = [
             FarHost(
@@ -110,13 +110,15 @@ class MonitorClock:
             self._folder.append_samples(rows)
 
     def rest(self) -> None:
-        """End sampling, and wait a moment for it; monitors that record what servers did go on to read it."""
+        """End sampling, and wait a moment for it; monitors that record what servers did look once more, while the
+        servers are there to be asked, and go on to read what these log.
+        """
         self._end.set()
         for host in self._far:
             host.rest()
-        for thread, records in self._threads:
-            if not records and thread.ident is not None:
-                thread.join(2)
+        for thread, rested in self._threads:
+            if thread.ident is not None:
+                rested.wait(2)
         self.write()
 
     def stop(self) -> None:

@@ -77,7 +77,15 @@ class Sampler:
             watch.monitor.recording = self._recording
         self.begun = threading.Event()
         """Set once the first sample is there, or it is clear that there will be none."""
-        self.thread = threading.Thread(target=self._run, name=f"monitor {watch.name}", daemon=True)
+        self.rested = threading.Event()
+        """Set once, after `end`, a monitor that records has looked again, and any other has ended."""
+        self.thread = threading.Thread(target=self._live, name=f"monitor {watch.name}", daemon=True)
+
+    def _live(self) -> None:
+        try:
+            self._run()
+        finally:
+            self.rested.set()
 
     def _run(self) -> None:
         watch = self._watch
@@ -118,8 +126,11 @@ class Sampler:
     def _read_on(self) -> None:
         """Record what a server still writes of what it did; samples would be of a load that is over.
 
-        Once the servers have ended, until nothing more comes at some looks, for DRAIN at most.
+        At once, for monitors that ask the server itself and have nobody to ask later; and once the servers have ended,
+        until nothing more comes at some looks, for DRAIN at most.
         """
+        self._sample(keep=False)
+        self.rested.set()
         while not self._over.wait(PAUSE):
             self._sample(keep=False)
         until, idle = time.monotonic() + DRAIN, 0

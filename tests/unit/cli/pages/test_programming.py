@@ -8,6 +8,7 @@ from pileup.cli.pages.contents import topic
 from pileup.cli.pages.markdown import markdown
 from pileup.cli.pages.page import Heading, Page, Table, anchor
 from pileup.cli.pages.programming import PARTS
+from pileup.plugin import Outcome
 
 
 @cache
@@ -46,6 +47,7 @@ def test_a_row_has_type_default_and_meaning() -> None:
 
 def test_methods_are_shown_as_they_are_called() -> None:
     assert "watched() -> Target" in rows("Monitor")
+    assert "@classmethod check_url(url: str) -> None" in rows("Target")
     assert "op(name: str, key: str='') -> Operation" in rows("Op")
     assert "run_once(cls: type[Test], target: Target | None=None, *, context" in markdown(page())
 
@@ -59,4 +61,19 @@ def test_it_has_what_plug_ins_derive_from() -> None:
     named = {thing.__name__ for things in PARTS.values() for thing in things}
     assert {"Test", "Target", "FileTarget", "Monitor", "Report", "Exporter", "ProgramClient"} <= named & set(
         plugin.__all__
+    )
+
+
+def test_what_is_compared_with_words_has_all_its_words() -> None:
+    assert rows("RunVerdict")["STOPPED"] == ("`STOPPED`", "`'stopped'`", "")
+    assert rows("Outcome").keys() == Outcome.__members__.keys()
+    assert rows("Verdict")["met"][1] == "`bool`"
+
+
+def test_fields_of_pydantic_have_their_default_and_description() -> None:
+    assert rows("Credentials")["password"] == (
+        "`password`",
+        "`SecretStr | None`",
+        "`None`",
+        "password for basic authentication",
     )

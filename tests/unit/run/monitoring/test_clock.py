@@ -187,6 +187,39 @@ def test_what_monitors_record_is_kept_with_labels_and_the_name_of_the_monitor(
         folder.convert()
 
 
+class Asking(Monitor):
+    """Asks the server itself what it did, which it can while that runs."""
+
+    records = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.did = [AT]
+        self.runs = True
+
+    def sample(self) -> Iterable[Sample]:
+        if not self.runs:
+            raise ConnectionError("the server has ended")
+        self.record_many("act", start=self.did, end=self.did)
+        self.did = []
+        return ()
+
+
+def test_what_a_server_did_last_is_asked_for_while_it_runs(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampler, "PAUSE", 0.01)
+    folder.save(run_of({"cases": [{"id": 1, "name": "copy"}]}))
+    monitor = Asking()
+    clock = MonitorClock([Watch("mine", monitor, 60_000 * MS)], folder)
+    clock.start()
+    monitor.did = [AT + 1, AT + 2]
+    clock.rest()
+    monitor.runs = False
+    clock.stop()
+    rows = folder.operations().arrays("start", where="monitor = 'mine'")
+    assert sorted(rows["start"].tolist()) == [AT, AT + 1, AT + 2]
+    assert not [event.text for event in folder.events()]
+
+
 class Odd(Counting):
     """Gives what is no sample, then what is one; at the end it cannot let go."""
 
