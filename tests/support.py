@@ -13,7 +13,6 @@ from typing import NoReturn, TypeVar
 
 import hypothesis
 import pytest
-from _pytest.mark import ParameterSet
 
 T = TypeVar("T", bound=Hashable)
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,9 +24,9 @@ def examples(number: int) -> int:
     return max(number, hypothesis.settings.default.max_examples if hypothesis.settings.default else 0)
 
 
-def beyond(first: Iterable[T], names: Iterable[T]) -> list[ParameterSet]:
-    """Return names as parameters of a test: the first ones in every run of the tests, the others in the long step."""
-    kept = set(first)
+def others_long(fast: Iterable[T], names: Iterable[T]) -> list[object]:
+    """Return names as parameters of a test: some in the fast step, the others in the long one."""
+    kept = set(fast)
     return [pytest.param(name, marks=() if name in kept else (pytest.mark.long,)) for name in names]
 
 

@@ -13,7 +13,7 @@ from tests.servers.apache import apache
 from tests.servers.nginx import nginx
 from tests.servers.practice import practice_storage
 from tests.servers.rclone import rclone
-from tests.support import beyond, pileup, run_folder
+from tests.support import others_long, pileup, run_folder
 
 
 class Storage:
@@ -37,7 +37,7 @@ class Storage:
             return bytes(answer.read())
 
 
-@pytest.fixture(params=beyond(("posix", "apache", "rclone"), ("posix", "practice", "nginx", "apache", "rclone")))
+@pytest.fixture(params=others_long(("posix", "apache", "rclone"), ("posix", "practice", "nginx", "apache", "rclone")))
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     match request.param:
         case "posix":

@@ -11,7 +11,7 @@ import pytest
 from pileup.model.program import Content
 from tests.servers.nginx import nginx
 from tests.servers.xrootd import xrootd
-from tests.support import beyond, pileup, run_folder
+from tests.support import others_long, pileup, run_folder
 
 Options = dict[str, Any]
 FILES = 12
@@ -37,7 +37,7 @@ class Storage:
     sessions: bool
 
 
-@pytest.fixture(params=beyond(("posix", "root"), ("posix", "nginx", "root", "http")))
+@pytest.fixture(params=others_long(("posix", "root"), ("posix", "nginx", "root", "http")))
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     match request.param:
         case "posix":

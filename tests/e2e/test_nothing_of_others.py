@@ -20,10 +20,10 @@ from pileup.run.safety.marker import MARKER
 from pileup.run.safety.own_folders import own_entries
 from tests.servers.nginx import nginx
 from tests.servers.storages import KINDS, Storage
-from tests.support import FIGURES, beyond, pileup, run_folder
+from tests.support import FIGURES, others_long, pileup, run_folder
 
 
-@pytest.fixture(params=beyond(("posix", "nginx", "root"), KINDS))
+@pytest.fixture(params=others_long(("posix", "nginx", "root"), KINDS))
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     (tmp_path / "server").mkdir()
     with KINDS[request.param](tmp_path / "server") as storage:
@@ -297,7 +297,7 @@ def test_s4_after_a_kill_clean_removes_the_runs_own_where_a_server_lists_no_fold
         assert "nothing is left" in pileup("clean", str(folder), cwd=tmp_path).stdout
 
 
-@pytest.mark.parametrize("storage", beyond(("posix", "root"), ("posix", "nginx", "apache", "root")), indirect=True)
+@pytest.mark.parametrize("storage", others_long(("posix", "root"), ("posix", "nginx", "apache", "root")), indirect=True)
 def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict[str, str], tmp_path: Path) -> None:
     fill = spec("fill", "storage.write", folder="/kept", files=4, size="10 KiB") | {"cleanup": "never"}
     read = spec("read", "storage.read", folder="/kept", files=4, size="10 KiB") | {"after": ["fill"]}

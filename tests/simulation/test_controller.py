@@ -76,6 +76,12 @@ def test_a_ramp_that_is_seen_late_teaches_nothing_false(start: float, dead: int,
     assert np.mean(np.abs(values - 500) <= 25) >= 0.9
 
 
+def test_what_falls_below_its_band_is_led_back_from_a_level_of_nothing_too() -> None:
+    steering = Controller(500.0, 25.0, LevelBounds(0.0, 30.0, 3.0), start=0.0)
+    levels = [steering.step(value) for value in (510.0, *(470.0 - number for number in range(20)))]
+    assert max(levels) > 0.6, "two hundredths of the highest level are the least that is tried"
+
+
 @pytest.mark.parametrize("dead", [0, 1, 2, 3])
 def test_what_falls_below_its_band_is_led_back_while_nothing_is_known_of_it(dead: int) -> None:
     """A full queue drains four times faster than the first level fills it."""

@@ -14,7 +14,7 @@ import pytest
 
 from pileup.cli import main
 from pileup.model.surroundings import introduce
-from tests.support import beyond
+from tests.support import others_long
 from tests.zoo import hostile_folders
 from tests.zoo.hostile_folders import Victim
 
@@ -93,7 +93,7 @@ def test_there_are_many(runs: list[Path]) -> None:
     assert len(runs) >= 40
 
 
-@pytest.mark.parametrize("command", beyond(COMMANDS.keys() - {"compare", "verify", "merge"}, COMMANDS))
+@pytest.mark.parametrize("command", others_long(COMMANDS.keys() - {"compare", "verify", "merge"}, COMMANDS))
 def test_s5_s6_s10_s20_a_hostile_folder_is_told_and_nothing_else(
     command: str, runs: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

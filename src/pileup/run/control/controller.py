@@ -68,7 +68,7 @@ class Controller:
     _turns: int = field(init=False, default=0)
     _blind: int = field(init=False, default=0)
     _below: int = field(init=False, default=0)
-    """Samples below the band since it was left, while nothing is known of the system."""
+    """Samples in a row below the band that was reached, of those at which nothing is known of the system."""
     _arrived: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -129,14 +129,14 @@ class Controller:
         back. What has been in the band and falls below it is led back by a step up every few samples.
         """
         above = self.sign * (value - self.set_point / self._scale)
+        self._below = self._below + 1 if self._arrived and above < -self.band / self._scale else 0
         if above > 0:
             return self.level / RAISE
+        lowest = max(self.start, 0.02 * self.bounds.high)
         self._left -= 1
-        self._below = self._below + 1 if self._arrived and above < -self.band / self._scale else 0
         if self._below:
-            return max(self.start, self.level) * (RAISE if self._below % FIRST == 0 else 1.0)
+            return max(lowest, self.level) * (RAISE if self._below % FIRST == 0 else 1.0)
         if self._left <= 0:
             self._turns += 1
             self._left = self._trial
-        lowest = max(self.start, 0.02 * self.bounds.high)
         return lowest * RAISE ** (self._turns % 2 + self._turns // 2)

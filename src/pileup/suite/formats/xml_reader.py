@@ -141,8 +141,7 @@ class _Reader:
         given = [each for each in found if self._plain(each)]
         element = self._element(name, at, content, given, values) if self._stack else self._first(name, at, content)
         self._stack.append(element)
-        if len(given) > 1:
-            given.sort(key=lambda each: each.name not in (IS, SPACES))
+        given.sort(key=lambda each: each.name not in (IS, SPACES))
         for each in given:
             self._attribute(element, each, values[each.name])
 
