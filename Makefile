@@ -8,7 +8,7 @@ PROFILE ?= release
 WORKERS ?= 4
 BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo check test test-all nightly lint build bench dist docs clean rust-test unit-test fast-test long-test timed-test system
+.PHONY: help demo check test test-all nightly lint build bench dist docs clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,7 +28,7 @@ check: lint rust-test unit-test  ## the loop of a developer: linters, types, lay
 
 test: build system lint rust-test fast-test  ## what a newcomer types: all of check, and the tests with real servers, 20 s each at most
 
-test-all: test long-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
+test-all: test long-test idle-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
 
 nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
 	@sh tools/nightly.sh
@@ -53,8 +53,11 @@ fast-test: build
 long-test: build
 	$(BIN)/python tools/tests.py long -m "long and not timed" $(BESIDE) --durations=20
 
+idle-test: build
+	$(BIN)/python tools/tests.py idle -m "timed and idle" -n 2 --durations=20
+
 timed-test: build
-	$(BIN)/python tools/tests.py timed -m timed --durations=20
+	$(BIN)/python tools/tests.py timed -m "timed and not idle" --durations=20
 
 system:  ## install the real servers that the tests use, when run as root on Debian
 	@sh tools/system.sh

@@ -14,6 +14,8 @@ from typing import NoReturn, TypeVar
 import hypothesis
 import pytest
 
+from tests import warm
+
 T = TypeVar("T", bound=Hashable)
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
@@ -81,11 +83,14 @@ def pileup(
     *arguments: str, cwd: Path, timeout: float = 120, drawn: bool = False, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run the command line as a user does; a run writes its figures alone, unless all its reports are asked for."""
-    figures = FIGURES if arguments[:1] == ("run",) and not drawn else ()
+    words = [*arguments, *(FIGURES if arguments[:1] == ("run",) and not drawn else ())]
+    variables = {**os.environ, "PILEUP_RUNS": str(cwd / "runs"), **environment}
+    if warm.same_start(variables):
+        return warm.shared().run(words, cwd, variables, timeout)
     return subprocess.run(
-        [sys.executable, "-m", "pileup", *arguments, *figures],
+        [sys.executable, "-m", "pileup", *words],
         cwd=cwd,
-        env={**os.environ, "PILEUP_RUNS": str(cwd / "runs"), **environment},
+        env=variables,
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -75,6 +75,7 @@ def arc_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return results_of("cream-arc", ARC, tmp_path_factory.mktemp("cream-arc"))
 
 
+@pytest.mark.idle
 def test_every_case_on_slurm_passes(slurm_run: dict[str, Any]) -> None:
     assert {case["test"]: case["outcome"] for case in slurm_run["cases"]} == dict.fromkeys(
         ("ramp", "submit", "poll", "watch", "newcomers", "renewal", "empty", "drain"), "passed"

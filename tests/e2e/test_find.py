@@ -37,6 +37,7 @@ def _read_case(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 @pytest.mark.parametrize(("fleet", "within", "far"), [("local", "15 %", 0.2), ("processes:2", "30 %", 0.3)])
 def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: float, tmp_path: Path) -> None:
     done = pileup("run", "suite:find", *QUICK, "--set", f"within={within}", "--fleet", fleet, cwd=tmp_path, drawn=True)
@@ -57,6 +58,7 @@ def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: 
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None:
     """Four threads of 20 ms: a fifth client waits for 5 ms in the mean, so a mean of 23 ms bears four."""
     (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "mean(read.response) < 23 ms"))

@@ -60,6 +60,7 @@ def _case(folder: Path) -> dict[str, Any]:
     return next(each for each in cases if each["name"] == "q")
 
 
+@pytest.mark.idle
 @pytest.mark.parametrize(
     ("room", "asked", "timeout"),
     [
@@ -92,6 +93,7 @@ def test_t2_the_limit_is_that_of_the_server(room: int, asked: str, timeout: str,
     assert not any(trial["passed"] for trial in refused)
 
 
+@pytest.mark.idle
 def test_t2_a_level_that_only_trials_bear_is_not_reported(tmp_path: Path) -> None:
     """A bucket of 240 tokens, 200 more each second: trials of 1.3 s pass at 380/s, 3.3 s are borne at 270/s."""
     log = tmp_path / "log"
@@ -116,6 +118,7 @@ def test_t2_a_level_that_only_trials_bear_is_not_reported(tmp_path: Path) -> Non
     assert pileup("verify", str(run_folder(done)), cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.idle
 def test_t2_where_no_level_holds_while_it_is_measured_the_case_fails(tmp_path: Path) -> None:
     """A server that tires after 1.7 s bears every trial of 1.3 s and no measurement of 3.3 s."""
     log = tmp_path / "log"

@@ -58,6 +58,7 @@ def tuning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any]) -> None:
     known = [truth(point["values"]) for point in tuning["points"]]
     rates = next(

@@ -34,6 +34,7 @@ def held_of(results: dict[str, Any], case: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.idle
 def test_the_example_holds_its_queue(tmp_path: Path) -> None:
     done = pileup("run", "suite:hold", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,6 +47,7 @@ def test_the_example_holds_its_queue(tmp_path: Path) -> None:
     assert any("poll.queued was between 270 and 330" in note for note in done_notes(results))
 
 
+@pytest.mark.idle
 def test_t10_what_a_real_server_has_under_way_is_held_and_its_log_agrees(tmp_path: Path) -> None:
     """4 workers, 80/s: chance changes it by 6 in a second (v = 0.53), and docs/hold.md promises eight tenths of all."""
     with queue(tmp_path, workers=4, mean=0.05, sigma=0.5) as server:

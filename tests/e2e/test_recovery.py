@@ -96,6 +96,7 @@ def late(results: dict[str, Any], case: str, *moments: int) -> float:
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_t11_recovery_is_that_of_the_servers_own_log(tmp_path: Path, mortal: Mortal) -> None:
     """Row T11: killed and started again 20 times, each recovery within 50 ms of the log's: from kill to next answer.
 

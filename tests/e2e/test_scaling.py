@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pileup.record import RunFolder
 from tests.support import pileup, run_folder
 
@@ -30,6 +32,7 @@ def compared(results: Results, test: str, metric: str) -> Results:
     return dict(one)
 
 
+@pytest.mark.timed
 def test_weak_scaling_in_one_suite(tmp_path: Path) -> None:
     small = [word for value in ("length=300 ms", "warm_up=100 ms", "repeats=2") for word in ("--set", value)]
     folder, results = run(tmp_path, "suite:weak-scaling", *small)

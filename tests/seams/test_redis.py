@@ -17,7 +17,7 @@ from pileup.record import RunFolder
 from tests.seams.conftest import REDIS, Command, project
 from tests.servers.launched import launched
 from tests.servers.sshd import Sshd, sshd
-from tests.support import beyond, give_up, require_programs, run_folder
+from tests.support import give_up, others_long, require_programs, run_folder
 
 __all__ = ["sshd"]
 
@@ -117,7 +117,7 @@ def test_it_is_small_and_needs_the_public_surface_alone() -> None:
                 assert not own or f"{module}.".startswith("pileup.plugin."), f"{path.name} imports {module}"
 
 
-@pytest.mark.parametrize("fleet", beyond(["processes:2", "ssh"], ["local", "processes:2", "ssh"]))
+@pytest.mark.parametrize("fleet", others_long(["processes:2", "ssh"], ["local", "processes:2", "ssh"]))
 def test_what_the_server_did_is_what_its_clients_asked_for(
     installed: Command, site: dict[str, str], tmp_path: Path, sshd: Sshd, fleet: str
 ) -> None:
@@ -157,7 +157,7 @@ def test_commands_of_the_server_are_held(installed: Command, tmp_path: Path) -> 
     assert case["operations"][0]["rate"]["value"] == pytest.approx(300, rel=0.25), "two commands of each iteration"
 
 
-@pytest.mark.parametrize("fleet", beyond(["processes:2"], ["processes:2", "local"]))
+@pytest.mark.parametrize("fleet", others_long(["processes:2"], ["processes:2", "local"]))
 def test_the_most_connections_are_found(installed: Command, tmp_path: Path, fleet: str) -> None:
     run = pressed(installed, tmp_path, FIND, "--fleet", fleet)
     found = cases(run)["many"]["found"]

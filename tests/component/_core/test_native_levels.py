@@ -67,5 +67,5 @@ def test_what_a_trial_measures_counts_as_warm_up(tmp_path: Path) -> None:
     press = Press(recorder, _load(steered=None, trial=True, warm_up=100_000_000, **{"for": 200_000_000}))
     press.native(NOOP, PROGRAM)
     assert press.wait(10)
-    assert {row["phase"]: row["passed"] for row in press.frame()["rows"]} == {1: 10, 2: 20}
+    assert {row["phase"]: row["passed"] for row in press.frame()["rows"] if row["passed"]} == {1: 10, 2: 20}
     recorder.close()
