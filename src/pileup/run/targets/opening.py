@@ -141,7 +141,8 @@ class Targets:
 
     def _make(self, name: str, url: str) -> Target:
         """Return a target, which knows the folder of the server that was launched for it."""
-        target = instances.make_target(self._plan, name, url)
+        with asked(name, "__init__", "a target of its options"):
+            target = instances.make_target(self._plan, name, url)
         if self._plan.suite.targets[name].launch is not None:
             target.folder = self._folder_of(name)
         return target
@@ -159,7 +160,8 @@ class Targets:
     def _make_url(self, name: str) -> str:
         """Start the target's private server, or give it a folder of its own where its kind lives in one."""
         folder = self._folder_of(name)
-        launcher = instances.make_launcher(self._plan, name, folder)
+        with asked(name, "launcher", "a Launcher, or None"):
+            launcher = instances.make_launcher(self._plan, name, folder)
         if launcher is not None:
             url = self._supervisor.launch(name, launcher, folder, self._plan.suite.targets[name].disk or 0)
             self._let_in(name)

@@ -21,7 +21,7 @@ from pileup.model.units import format_time
 from pileup.plugin import Target
 from pileup.record import RunFolder
 from pileup.run.servers.supervisor import Supervisor
-from pileup.run.targets.asking import probe
+from pileup.run.targets.asking import asked, probe
 from pileup.run.targets.opening import Targets
 from pileup.run.targets.setting_changers import NAP, Changer, changer_of, text_of
 from pileup.suite import instances
@@ -104,10 +104,8 @@ class Settings:
     def _start_again(self, target: str, wanted: dict[str, object]) -> None:
         spec = self._plan.suite.targets[target]
         folder = self._folder.path / "servers" / target
-        try:
+        with asked(target, "launcher", "settings that it takes"):
             launcher = instances.class_of_target(spec.kind, Path(self._plan.folder)).launcher(wanted, folder)
-        except ValueError as problem:
-            raise TargetError(f"target {target}: {problem}", "settings that its launcher takes") from problem
         url = self._supervisor.restart(target, launcher)
         self._await_healthy(self._targets.renew(target, url), target, HEALTHY_WITHIN)
 

@@ -35,7 +35,7 @@ def test_only_a_folder_target_gets_a_scratch_folder_and_only_while_the_run_lasts
 
 
 BROKEN = """
-from pileup.plugin import ClientSpec, Target
+from pileup.plugin import ClientSpec, Launcher, Target
 
 
 class Broken(Target):
@@ -55,6 +55,21 @@ class Chatty(Broken):
 
     def remarks(self):
         return 1 / 0
+
+
+class Late(Broken):
+    launch_settings = ()
+
+    @classmethod
+    def launcher(cls, settings, folder):
+        if "servers" in folder.parts:
+            raise RuntimeError("no room")
+        return Launcher.one(("true",), "(?P<url>.*)")
+
+
+class Unmade(Broken):
+    def __init__(self, *more, **options):
+        raise LookupError("no such site")
 """
 MISTAKES = """
 pileup: 1
@@ -63,12 +78,16 @@ targets:
   raising: {kind: "./t.py:Broken"}
   number: {kind: "./t.py:Broken", options: {text: y}}
   chatty: {kind: "./t.py:Chatty"}
+  late: {kind: "./t.py:Late", launch: {}}
+  unmade: {kind: "./t.py:Unmade"}
   good: {kind: noop}
 tests:
   - {name: a, use: noop, target: raising}
   - {name: b, use: noop, target: number}
   - {name: d, use: noop, target: chatty}
   - {name: e, use: noop, target: good}
+  - {name: f, use: noop, target: late}
+  - {name: g, use: noop, target: unmade}
 """
 
 
@@ -85,6 +104,10 @@ def test_a_mistake_in_a_target_makes_that_one_unavailable_and_names_the_line(tmp
         "number": f"the probe of target number returned 7; expected a text or TargetError {mend}",
         "chatty": "the remarks of target chatty raised ZeroDivisionError: division by zero (t.py:21); "
         f"expected a list of texts {mend}",
+        "late": "the launcher of target late raised RuntimeError: no room (t.py:30); "
+        f"expected a Launcher, or None {mend}",
+        "unmade": "the __init__ of target unmade raised LookupError: no such site (t.py:36); "
+        f"expected a target of its options {mend}",
         "good": "",
     }
     with pytest.raises(TargetError) as caught:
