@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from pileup.model.program import Content
 from tests.servers.nginx import nginx
-from tests.servers.xrootd import xrootd
+from tests.servers.xrootd import ANEW, xrootd
 from tests.support import others_long, pileup, run_folder
 
 Options = dict[str, Any]
@@ -35,6 +35,7 @@ class Storage:
     """Its files, behind its back."""
     checksums: bool
     sessions: bool
+    options: Options = field(default_factory=dict)
 
 
 @pytest.fixture(params=others_long(("posix", "root"), ("posix", "nginx", "root", "http")))
@@ -51,12 +52,12 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
                 yield Storage("xrootd", server.root, server.data, checksums=True, sessions=True)
         case "http":
             with xrootd(tmp_path) as server:
-                yield Storage("webdav", server.http, server.data, checksums=True, sessions=True)
+                yield Storage("webdav", server.http, server.data, checksums=True, sessions=True, options=ANEW)
 
 
 def run(storage: Storage, tmp_path: Path, *tests: dict[str, Any], code: int = 0) -> dict[str, dict[str, Any]]:
     """Run a suite of these tests and return its cases by name."""
-    target = {"kind": storage.kind, "url": storage.url}
+    target = {"kind": storage.kind, "url": storage.url, "options": storage.options}
     suite = {"pileup": 1, "title": "contract", "targets": {"se": target}, "tests": list(tests)}
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     done = pileup("run", "suite.yaml", "--quiet", cwd=tmp_path)

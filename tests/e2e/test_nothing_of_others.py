@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def theirs(storage: Storage) -> dict[str, str]:
 
 
 def suite(storage: Storage, here: Path, *tests: dict[str, Any], name: str = "s.yaml", **more: Any) -> None:
-    target = {"kind": storage.kind, "url": storage.url}
+    target = {"kind": storage.kind, "url": storage.url, "options": storage.options}
     told = {"pileup": 1, "title": "others", "targets": {"se": target}, "tests": list(tests), **more}
     (here / name).write_text(json.dumps(told))
 
@@ -51,9 +52,9 @@ def outcomes(done: "subprocess.CompletedProcess[str]") -> dict[str, tuple[str, s
 
 
 def small(storage: Storage, *, folder: str = "pileup") -> list[dict[str, Any]]:
-    """Every storage test, each for a moment."""
+    """Every storage test, each a few times."""
     copied = {"folder": f"{folder}/copied", "files": 4, "direction": "in", "checksum": "none"}
-    load = {"clients": 2, "for": "100 ms"}
+    load = {"clients": 2, "times": 50}
     at = {"folder": folder, "files": 4}
     return [
         spec("fill", "storage.write", **at, size="10 KiB"),
@@ -72,7 +73,7 @@ def test_s1_s3_storage_check_leaves_all_as_it_was_twice_in_a_row(
     storage: Storage, theirs: dict[str, str], tmp_path: Path
 ) -> None:
     for _ in range(2):
-        done = pileup("run", "suite:storage-check", "--quiet", "--set", f"targets.se.url={storage.url}", cwd=tmp_path)
+        done = pileup("run", "suite:storage-check", "--quiet", *storage.words, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert storage.snapshot() == theirs
 
@@ -318,7 +319,7 @@ def test_a_set_that_is_kept_is_used_again_by_name(storage: Storage, theirs: dict
 
 
 def test_a7_a_missing_folder_is_one_sentence(storage: Storage, tmp_path: Path) -> None:
-    nowhere = Storage(storage.kind, f"{storage.url.rstrip('/')}/not/there", storage.target)
+    nowhere = replace(storage, url=f"{storage.url.rstrip('/')}/not/there")
     suite(nowhere, tmp_path, spec("w", "storage.write"))
     done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
     assert done.returncode == 5

@@ -42,7 +42,7 @@ monitors:
 """
 EACH = """
   - {name: fill-NAME, use: storage.write, target: NAME}
-  - {name: read-NAME, use: storage.read, target: NAME, after: [fill-NAME], load: {clients: 3, for: 300 ms}}
+  - {name: read-NAME, use: storage.read, target: NAME, after: [fill-NAME], load: {clients: 3, times: 30}}
   - {name: none-NAME, use: storage.stat, target: NAME, options: {names: [nonsuch]}}
 """
 PRYING = '''

@@ -2,9 +2,11 @@
 
 import contextlib
 import hashlib
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pileup.builtin.http.webdav_target import WebDavTarget
 from pileup.builtin.posix.target import PosixTarget
@@ -14,7 +16,7 @@ from tests.servers.apache import apache
 from tests.servers.nginx import nginx
 from tests.servers.practice import practice_storage
 from tests.servers.rclone import rclone
-from tests.servers.xrootd import xrootd
+from tests.servers.xrootd import ANEW, xrootd
 
 FOLDERS = ("pileup", "pileup/in", "pileup/far", "pileup/empty", "pileup/made", "pileup/create", "pileup-check")
 NAMES = ("f000000", "f000001", "f000003", "f000000.renamed", "d000000", "own-0", "in", ".pileup-set-f", "theirs")
@@ -29,6 +31,15 @@ class Storage:
     kind: str
     url: str
     target: FileTarget
+    options: dict[str, Any] = field(default_factory=dict)
+    """Of the target of a suite."""
+
+    @property
+    def words(self) -> list[str]:
+        """Words of the command line that put it in the place of a suite's target `se`."""
+        options = {f"options.{name}": json.dumps(value) for name, value in self.options.items()}
+        values = {"url": self.url, **options}
+        return [word for name, value in values.items() for word in ("--set", f"targets.se.{name}={value}")]
 
     def snapshot(self) -> dict[str, str]:
         """Return all that is there: path -> digest of its content, "" for a folder."""
@@ -92,7 +103,7 @@ def _root(folder: Path) -> Iterator[Storage]:
 @contextlib.contextmanager
 def _http(folder: Path) -> Iterator[Storage]:
     with xrootd(folder) as server, closing(WebDavTarget(server.http)) as target:
-        yield Storage("webdav", server.http, target)
+        yield Storage("webdav", server.http, target, ANEW)
 
 
 KINDS: dict[str, Callable[[Path], contextlib.AbstractContextManager[Storage]]] = {

@@ -14,13 +14,27 @@ pub(crate) enum Broken {
     TooLarge,
     /// It is not HTTP/1.
     NotHttp,
+    /// It does not even begin as HTTP does: its first bytes, escaped.
+    Foreign(String),
     /// It states another length than its chunks have (RFC 9112, 6.3: an error, it may hide an answer within another).
     Contradiction,
     /// The stream has ended, or failed.
     Io(io::Error),
 }
 
+/// Most that is shown of what came in place of an answer: enough to know a protocol by, and errors are counted by text.
+const SHOWN: usize = 16;
+
 impl Broken {
+    /// What these bytes are, which should begin an answer and do not.
+    pub(crate) fn head(input: &[u8]) -> Self {
+        let begin = b"HTTP/";
+        if input.iter().zip(begin).all(|(one, other)| one == other) {
+            return Self::NotHttp;
+        }
+        Self::Foreign(input[..input.len().min(SHOWN)].escape_ascii().to_string())
+    }
+
     /// Whether the stream has ended in order.
     pub(crate) fn is_end(&self) -> bool {
         matches!(self, Self::Io(cause) if cause.kind() == io::ErrorKind::UnexpectedEof)
@@ -50,6 +64,9 @@ fn is_refusal(code: StatusCode) -> bool {
 pub(crate) fn no_answer(broken: &Broken, begun: bool) -> Failure {
     let cause = match broken {
         Broken::TooLarge => return Failure::failed("the head of the answer is larger than 64 KiB"),
+        Broken::Foreign(begin) => {
+            return Failure::failed(format!("the answer is not HTTP/1: it begins with \"{begin}\""));
+        }
         Broken::NotHttp | Broken::Contradiction => return Failure::failed("the answer is not HTTP/1"),
         Broken::Io(cause) => cause,
     };
@@ -83,7 +100,9 @@ pub(crate) fn no_connection(why: NoConnection) -> Failure {
 /// The failure of an answer that ended early.
 pub(crate) fn broken_body(broken: &Broken, got: u64, stated: Option<u64>) -> Failure {
     let cause = match broken {
-        Broken::TooLarge | Broken::NotHttp => return Failure::failed("the body of the answer is not HTTP/1"),
+        Broken::TooLarge | Broken::NotHttp | Broken::Foreign(_) => {
+            return Failure::failed("the body of the answer is not HTTP/1");
+        }
         Broken::Contradiction => return Failure::failed("the answer states another length than its chunks have"),
         Broken::Io(cause) => cause,
     };

@@ -35,7 +35,7 @@ pub(crate) fn parse(input: &[u8], keeps: &'static [HeaderName]) -> Result<Option
         Ok(httparse::Status::Complete(length)) if length <= HEAD => length,
         Ok(httparse::Status::Complete(_)) | Err(httparse::Error::TooManyHeaders) => return Err(Broken::TooLarge),
         Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(Broken::NotHttp),
+        Err(_) => return Err(Broken::head(input)),
     };
     let newer = response.version == Some(1);
     let status = response.code.ok_or(Broken::NotHttp)?;
