@@ -26,6 +26,8 @@ from pileup.plugin import Context, Outcome
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
+from pileup.run import Runner
+from pileup.suite import load as load_suite
 from tests.servers.launched import launched
 from tests.support import ROOT, pileup
 from tests.unit.builtin.reports import synthetic
@@ -102,7 +104,7 @@ def test_recalls_are_begun_by_one_and_ended_by_another(folder: Path) -> None:
     assert ledger.keys("recall") == ["/archive/1"]
 
 
-def test_what_is_open_is_drained(folder: Path) -> None:
+def test_p9_what_is_open_is_drained(folder: Path) -> None:
     tape: Any = Tape()
     ledger = TestLedger()
     for number in (0, 1):
@@ -111,6 +113,48 @@ def test_what_is_open_is_drained(folder: Path) -> None:
     found = run_once(load("tests", "./drain.py:Drain", folder), tape, ledger=ledger)
     assert found.passed, found.error
     assert (len(found.operations), ledger.open("recall")) == (2, 0)
+
+
+TAPE = """
+import time
+
+from pileup.plugin import Target
+
+
+class Tape(Target):
+    kind = "tape"
+    needs_url = False
+    provides = frozenset({"any", "tape"})
+
+    def ask_for(self, name: str) -> None:
+        self.__dict__.setdefault("asked", {})[name] = time.time_ns()
+
+    def which_are_here(self, names: list[str]) -> dict[str, int]:
+        come = {name: self.asked[name] + 600_000_000 for name in names}
+        return {name: moment for name, moment in come.items() if moment <= time.time_ns()}
+"""
+TAPES = """
+pileup: 1
+title: Recalls
+targets: {tape: {kind: "./tape.py:Tape"}}
+tests:
+  - {name: recall, use: "./recalls.py:Recall", target: tape, load: {rate: 20, for: 1 s}}
+  - {name: watch, use: "./recalls.py:Watch", target: tape, with: [recall], load: {every: 100 ms}}
+"""
+DRAIN = '  - {name: drain, use: "./drain.py:Drain", target: tape, after: [recall], timeout: 10 s}\n'
+
+
+@pytest.mark.parametrize(("drain", "unfinished"), [(DRAIN, False), ("", True)])
+def test_p9_a_role_ends_with_its_load_and_a_test_after_it_drains_the_rest(
+    folder: Path, drain: str, unfinished: bool
+) -> None:
+    (folder / "tape.py").write_text(TAPE)
+    (folder / "tapes.yaml").write_text(TAPES + drain)
+    runner = Runner(load_suite(folder / "tapes.yaml"), folder)
+    case = next(each for each in runner.run().cases if each.name == "recall")
+    (recalls,) = (each for each in case.operations if each.operation == "recall")
+    assert recalls.counts.passed + recalls.counts.unfinished == 20
+    assert (recalls.counts.unfinished > 0) == unfinished
 
 
 class DataSets:
