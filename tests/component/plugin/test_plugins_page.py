@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,24 +26,12 @@ from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
 from pileup.run import Runner
 from pileup.suite import load as load_suite
+from tests.pages import PAGES
 from tests.servers.launched import launched
-from tests.support import ROOT, pileup
+from tests.support import pileup
 from tests.unit.builtin.reports import synthetic
 
-PAGE = ROOT / "docs" / "plugins.md"
-FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with every file of the page."""
-    files = dict(FILE.findall(PAGE.read_text()))
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in files:
-        sys.modules.pop(Path(name).stem, None)
+PAGE = PAGES[0]
 
 
 def module(name: str) -> ModuleType:
@@ -76,8 +62,12 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "catalogue_test.py",
         "drain.py",
         "switches.py",
+        "workers.py",
+        "where.py",
+        "later.py",
+        "figures.py",
     }
-    assert PAGE.read_text().count("```python") == 22
+    assert sum(page.read_text().count("```python") for page in PAGES) == 26
 
 
 class Tape:
@@ -295,6 +285,33 @@ def test_the_protocol_of_its_own_is_pressed_by_python_tests_and_by_no_native_one
     done = pileup("validate", "store.yaml", *(part for each in changed for part in ("--set", each)), cwd=folder)
     assert done.returncode == 3
     assert "this target has no client of the engine; expected a Python test, or a ProgramClient" in done.stderr
+
+
+def test_the_async_test_connects_on_its_loop(folder: Path) -> None:
+    with module("test_store").serving() as url:
+        target = load("targets", "./store.py:Store", folder)(url)
+        found = run_once(load("tests", "./later.py:Ask", folder), target)
+        assert (found.passed, found.operations[0].bytes) == (True, 1), found.error
+        words = ("--set", f"targets.store.url={url}", "--set", "tests.press.use=./later.py:Ask")
+        done = pileup("run", "store.yaml", "--quiet", *words, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_test_keeps_a_file(folder: Path) -> None:
+    context = Context(place_name="local")
+    found = run_once(load("tests", "./where.py:Where", folder), context=context, word="here")
+    assert found.passed, found.error
+    assert found.artefacts == {"client-0.txt": b"here at local, no scan, repeat 1\n"}
+
+
+def test_each_kind_of_skeleton_can_be_made(tmp_path: Path) -> None:
+    commands = re.findall(r"^    pileup (new \S+ \S+(?: --log)?)", PAGE.read_text(), re.MULTILINE)
+    assert [command.split()[1] for command in commands] == ["test", "target", "monitor", "package"]
+    for command in commands:
+        done = pileup(*command.split(), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "our-tools" / "pyproject.toml").is_file()
+    assert (tmp_path / "list_folder.py").is_file()
 
 
 def test_the_report(folder: Path) -> None:
