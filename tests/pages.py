@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support import ROOT
 
-PAGES = (ROOT / "docs" / "plugins.md", ROOT / "docs" / "plugins-in-suites.md")
+PAGES = tuple(sorted((ROOT / "docs").glob("plugins*.md")))
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -31,7 +31,7 @@ from tests.servers.launched import launched
 from tests.support import pileup
 from tests.unit.builtin.reports import synthetic
 
-PAGE = PAGES[0]
+TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
 def module(name: str) -> ModuleType:
@@ -67,7 +67,7 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "later.py",
         "figures.py",
     }
-    assert sum(page.read_text().count("```python") for page in PAGES) == 26
+    assert TEXT.count("```python") == 26
 
 
 class Tape:
@@ -203,7 +203,7 @@ def test_the_target_says_what_the_exceptions_of_its_library_mean(folder: Path) -
     target, test = (load(kind, f"./shop.py:{name}", folder) for kind, name in (("targets", "Shop"), ("tests", "Buy")))
     done = run_once(test, target())
     assert [done.outcome, done.operations[0].outcome] == [Outcome.REFUSED] * 2
-    assert done.error in PAGE.read_text(), "the page shows this message"
+    assert done.error in TEXT, "the page shows this message"
 
 
 def test_the_native_test_has_a_program(folder: Path) -> None:
@@ -305,7 +305,7 @@ def test_the_test_keeps_a_file(folder: Path) -> None:
 
 
 def test_each_kind_of_skeleton_can_be_made(tmp_path: Path) -> None:
-    commands = re.findall(r"^    pileup (new \S+ \S+(?: --log)?)", PAGE.read_text(), re.MULTILINE)
+    commands = re.findall(r"^    pileup (new \S+ \S+(?: --log)?)", TEXT, re.MULTILINE)
     assert [command.split()[1] for command in commands] == ["test", "target", "monitor", "package"]
     for command in commands:
         done = pileup(*command.split(), cwd=tmp_path)
