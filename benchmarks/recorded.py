@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/recorded.py [ROWS]
 
 CPU time of one thread, best of three. `arrays` are columns as numpy has them, `lines` a log that is taken apart as in
-docs/plugins.md, `wire` the way home from another host, `one by one` single calls. Each ends with rows on the disk.
+docs/plugins-monitors.md, `wire` the way home from another host, `one by one` single calls. Each ends with rows on
+disk.
 """
 
 from __future__ import annotations

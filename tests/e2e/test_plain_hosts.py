@@ -1,7 +1,6 @@
 """Monitors of a host on which no pileup is installed: node and process over plain ssh, equal to the ones here."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,8 +15,9 @@ import pytest
 
 from pileup.record import RunFolder
 from pileup.run.monitoring.shell import SCRIPT
+from tests.pages import shown_files
 from tests.servers.sshd import Sshd, sshd
-from tests.support import ROOT, pileup, run_folder
+from tests.support import pileup, run_folder
 
 __all__ = ["sshd"]
 
@@ -52,9 +52,7 @@ def burning(word: str) -> Iterator[None]:
 def suite(folder: Path, sshd: Sshd, word: str, seconds: int) -> None:
     text = SUITE.replace("HOST", sshd.host).replace("WORD", word).replace("SECONDS", str(seconds))
     (folder / "suite.yaml").write_text(text)
-    page = re.search(r"^```python file=switches.py\n(.*?)^```$", (ROOT / "docs/plugins.md").read_text(), re.M | re.S)
-    assert page is not None
-    (folder / "switches.py").write_text(page[1])
+    (folder / "switches.py").write_text(shown_files()["switches.py"])
 
 
 def shells() -> set[int]:

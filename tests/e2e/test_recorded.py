@@ -1,16 +1,16 @@
 """What a server logs, recorded by monitors here and at another host: equal to the log to the row, joined, judged."""
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from pileup.record import RunFolder
+from tests.pages import shown_files
 from tests.servers.nginx import nginx
 from tests.servers.sshd import Sshd, sshd
-from tests.support import ROOT, pileup, run_folder
+from tests.support import pileup, run_folder
 
 __all__ = ["sshd"]
 
@@ -40,16 +40,9 @@ criteria:
 """
 
 
-def monitor() -> str:
-    """The monitor of docs/plugins.md."""
-    found = re.search(r"^```python file=access_log.py\n(.*?)^```$", (ROOT / "docs/plugins.md").read_text(), re.M | re.S)
-    assert found is not None
-    return found[1]
-
-
 def test_what_monitors_record_is_the_log_of_the_server_to_the_row(tmp_path: Path, sshd: Sshd) -> None:
     log = tmp_path / "server" / "access.log"
-    (tmp_path / "access_log.py").write_text(monitor())
+    (tmp_path / "access_log.py").write_text(shown_files()["access_log.py"])
     (tmp_path / "server").mkdir()
     with nginx(tmp_path / "server", logs=True) as url:
         text = SUITE.replace("URL", url).replace("LOG", str(log)).replace("HOST", sshd.host)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pileup.record import RunFolder
+from tests.pages import shown_files
 from tests.support import pileup, run_folder
 
 Results = dict[str, Any]
@@ -55,26 +56,8 @@ def test_weak_scaling_in_one_suite(tmp_path: Path) -> None:
     assert "clients / files" in page
 
 
-MATRIX = """
-pileup: 1
-title: Matrix
-targets:
-  near: {kind: practice-storage, launch: {threads: 16, service: {fixed: 2 ms}}}
-  far: {kind: practice-storage, launch: {threads: 16, service: {fixed: 20 ms}}}
-options: {files: 8, size: 1 KiB}
-tests:
-  - {name: fill, use: storage.write, scope: point, places: 1, load: {clients: 4, times: 8}}
-  - {name: read, use: storage.read, after: [fill], load: {clients: 2, for: 400 ms}}
-scan:
-  read.places: [[1], [2], [process 3]]
-  options.target: [near, far]
-criteria:
-  - {id: N, says: Near is quick from everywhere, check: p50(read) < 15 ms, at: [{options.target: near}]}
-"""
-
-
 def test_a_matrix_of_three_places_and_two_targets(tmp_path: Path) -> None:
-    folder, results = run(tmp_path, MATRIX, "--fleet", "processes:3")
+    folder, results = run(tmp_path, shown_files()["matrix.yaml"])
     info = folder.manifest()
     numbers = {place.name: place.number for place in info.places}
     assert pressed_from(folder, "read") == {
@@ -87,6 +70,9 @@ def test_a_matrix_of_three_places_and_two_targets(tmp_path: Path) -> None:
     assert len(near) == len(far) == 3
     assert max(near) < 15e6, "each place measured each target"
     assert min(far) >= 19.8e6
+    sets = [case for case in results["cases"] if case["test"] == "read"]
+    assert len({(case["point"]["read.places"], case["point"]["options.target"]) for case in sets}) == len(sets) == 6
+    assert all(case["operations"][0]["counts"]["passed"] > 0 for case in sets)
     assert [each["axis"] for each in medians["effects"]] == ["read.places"] * 3 + ["options.target"] * 2
     (criterion,) = results["criteria"]
     assert [each["point"] for each in criterion["points"]] == [

@@ -40,7 +40,7 @@ def found() -> dict[str, set[str]]:
     return {name: modules for name, modules in told.items() if modules}
 
 
-def test_built_in_plug_ins_import_the_public_surface_alone() -> None:
+def test_p11_built_in_plug_ins_import_the_public_surface_alone() -> None:
     assert {name: {module} for name, (module, _) in EXCEPTIONS.items()} == found()
 
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pileup_engine::press::{Ended, Start};
 use pileup_pacer::clock;
-use pileup_record::{Cause, Outcome, Row};
+use pileup_record::{Cause, Outcome, Row, SEPARATOR};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -87,6 +87,15 @@ impl Iteration {
 
     fn open(&self) -> MutexGuard<'_, Vec<u32>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of an operation's name, with its labels where it has any.
+    fn named(&self, name: &str, labels: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let recorder = self.press.recorder();
+        if labels.is_none() {
+            return Ok(recorder.name(name));
+        }
+        Ok(recorder.labelled(self.press.origin(&self.start).case, name, &labels_text(labels)?))
     }
 
     /// Forget an operation that has ended: the last one of its name that is open.
@@ -177,7 +186,8 @@ impl Op {
     #[getter]
     fn operation(&self) -> Option<String> {
         let name = *self.0.open().last()?;
-        self.0.press.recorder().name_of(name).map(|name| name.to_string())
+        let text = self.0.press.recorder().name_of(name)?;
+        Some(text.split(SEPARATOR).next().unwrap_or_default().to_owned())
     }
 
     #[getter]
@@ -202,14 +212,14 @@ impl Op {
         Ok(())
     }
 
-    #[pyo3(signature = (name, key = ""))]
-    fn __call__(&self, name: &str, key: &str) -> PyResult<Operation> {
+    #[pyo3(signature = (name, key = "", *, labels = None))]
+    fn __call__(&self, name: &str, key: &str, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Operation> {
         self.may_begin(name)?;
         let iteration = &self.0;
         let recorder = iteration.press.recorder();
         Ok(Operation {
             iteration: Arc::clone(iteration),
-            name: recorder.name(name),
+            name: iteration.named(name, labels)?,
             key: recorder.string(key),
             begun: AtomicI64::new(0),
             first_byte: AtomicI64::new(0),
@@ -269,11 +279,11 @@ impl Op {
         self.may_begin(name)?;
         let outcome = outcome::numbered(outcome)?;
         let row = Timed { start, end, outcome, bytes, calls, first_byte }.row()?;
-        let (iteration, labels) = (&self.0, labels_text(labels)?);
-        let case = iteration.press.origin(&iteration.start).case;
+        let iteration = &self.0;
+        let operation = iteration.named(name, labels)?;
         let recorder = iteration.press.recorder();
         let error = if error.is_empty() { 0 } else { recorder.string(outcome::cut(error)) };
-        let row = Row { operation: recorder.labelled(case, name, &labels), key: recorder.string(key), error, ..row };
+        let row = Row { operation, key: recorder.string(key), error, ..row };
         if iteration.press.operation(&iteration.start, row) {
             iteration.bytes.inside.fetch_add(bytes, Relaxed);
             iteration.calls.inside.fetch_add(calls.into(), Relaxed);

@@ -241,7 +241,7 @@ class Op:
     @property
     def operation(self) -> str | None:
         """Name of the operation that is open in it: of several the one that began last."""
-    def __call__(self, name: str, key: str = "") -> Operation: ...
+    def __call__(self, name: str, key: str = "", *, labels: Labels | None = None) -> Operation: ...
     def check(self, name: str, ok: object) -> bool:
         """Count a check as an operation `check.NAME` of no length. ValueError for a name that no suite can name."""
     def begin(self, name: str, key: str, start: int | None = None) -> None:

@@ -23,6 +23,8 @@ class LabelFigure:
     """0.5, 0.9, 0.99 of response times over all that was begun."""
     apart: Figure | None
     """By how much its mean stands apart from that of the others, as a fraction of theirs; None where it does not."""
+    bins: tuple[int, ...] = ()
+    """How many of what passed took as long as from one of the edges to the next; empty where none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,5 @@ class Breakdown:
     values: tuple[LabelFigure, ...]
     more: int = 0
     """Values that are not told one by one."""
+    edges: tuple[float, ...] = ()
+    """Of the bins of all values, ns."""

@@ -1,8 +1,9 @@
 """Checks: `FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]`, read by hand, never evaluated as code.
 
 A selector is `test[.operation][.field][label=value,...]`, `monitor.metric[label=value,...]`, or, for monitors that
-record operations of a server, `monitor.operation[.field][label=value,...]`. `parse` needs the text alone; `resolve`
-knows the names of the suite and says which of the two it is, and whether the value has the dimension of the figure.
+record operations of a server, `monitor.operation[.field][label=value,...]`; values may be in double quotes. `parse`
+needs the text alone; `resolve` knows the names of the suite and says which of the two it is, and whether the value
+has the dimension of the figure.
 
 Fields of a test: `response` (from the intended start) and `service` (from the start) are times: quantiles are over all
 that was due (begun, for `service`), where what did not pass is slower than any; `passed_response` and `passed_service`
@@ -237,6 +238,11 @@ def _written(check: Check) -> str:
     return check.text.partition("(")[0].strip()
 
 
+def _plain(value: str) -> str:
+    """Return the value of a label without the quotes around it."""
+    return value[1:-1].strip() if len(value) > 2 and value[0] == value[-1] == '"' else value
+
+
 class _Reader:
     """Reads one check from left to right."""
 
@@ -284,7 +290,7 @@ class _Reader:
             if name in found:
                 raise self._wrong(start, f"label {name!r} is given twice", "each label once")
             self._symbol("=", "after the name of a label")
-            found[name] = self._name(_LABEL_VALUE, "the value of a label").strip()
+            found[name] = _plain(self._name(_LABEL_VALUE, "the value of a label").strip())
             if self._peek() != ",":
                 break
             self._at += 1

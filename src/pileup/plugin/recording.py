@@ -127,7 +127,9 @@ class Recording:
 
 
 def text_of(labels: Labels) -> str:
-    """Return labels as `name=value,...` sorted by name, without those that are empty. Raises ValueError."""
+    """Return labels as `name=value,...` sorted by name, without those that are empty. Raises ValueError, TypeError."""
+    if not isinstance(labels, Mapping):
+        raise TypeError(f'labels are {labels!r:.100}; expected a mapping of names to values ({{"server": "a"}})')
     for name in labels:
         if not name.replace("-", "_").isidentifier() or not name.isascii():
             wanted = "letters, digits, _ and -, a letter first"

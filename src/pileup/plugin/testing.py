@@ -181,9 +181,9 @@ class TestOp:
         """Number of this client over the whole case, from 0."""
         return self._client
 
-    def __call__(self, name: str, key: str = "") -> TimedOperation:
+    def __call__(self, name: str, key: str = "", *, labels: Labels | None = None) -> TimedOperation:
         """Return an operation for `with` or `async with`; it ends with the block, failed if the block raises."""
-        operation = TimedOperation(name, key, _judge=self._judge)
+        operation = TimedOperation(name, key, labels=labels_of(text_of(labels or {})), _judge=self._judge)
         self.operations.append(operation)
         return operation
 

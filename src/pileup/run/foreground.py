@@ -24,6 +24,7 @@ from pileup.model.ending import StoppedBy
 from pileup.model.errors import Ambiguous, Failed, UsageError
 from pileup.model.loads.load import Load
 from pileup.model.plan import Case, Plan
+from pileup.model.record import Labels
 from pileup.model.results import RunResults
 from pileup.model.suite import Places
 from pileup.model.units import format_time
@@ -201,8 +202,8 @@ class _ClientOp:
         self._op = op
         self.client = client
 
-    def __call__(self, name: str, key: str = "") -> Any:
-        return self._op(name, key)
+    def __call__(self, name: str, key: str = "", *, labels: Labels | None = None) -> Any:
+        return self._op(name, key, labels=labels)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._op, name)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,24 +24,14 @@ from pileup.plugin import Context, Outcome
 from pileup.plugin.registry import load
 from pileup.plugin.testing import TestLedger, run_once
 from pileup.record.operations import connect
+from pileup.run import Runner
+from pileup.suite import load as load_suite
+from tests.pages import PAGES
 from tests.servers.launched import launched
-from tests.support import ROOT, pileup
+from tests.support import pileup
 from tests.unit.builtin.reports import synthetic
 
-PAGE = ROOT / "docs" / "plugins.md"
-FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with every file of the page."""
-    files = dict(FILE.findall(PAGE.read_text()))
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in files:
-        sys.modules.pop(Path(name).stem, None)
+TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
 def module(name: str) -> ModuleType:
@@ -74,8 +62,12 @@ def test_every_python_block_is_a_file_that_is_used(folder: Path) -> None:
         "catalogue_test.py",
         "drain.py",
         "switches.py",
+        "workers.py",
+        "where.py",
+        "later.py",
+        "figures.py",
     }
-    assert PAGE.read_text().count("```python") == 22
+    assert TEXT.count("```python") == 26
 
 
 class Tape:
@@ -102,7 +94,7 @@ def test_recalls_are_begun_by_one_and_ended_by_another(folder: Path) -> None:
     assert ledger.keys("recall") == ["/archive/1"]
 
 
-def test_what_is_open_is_drained(folder: Path) -> None:
+def test_p9_what_is_open_is_drained(folder: Path) -> None:
     tape: Any = Tape()
     ledger = TestLedger()
     for number in (0, 1):
@@ -111,6 +103,48 @@ def test_what_is_open_is_drained(folder: Path) -> None:
     found = run_once(load("tests", "./drain.py:Drain", folder), tape, ledger=ledger)
     assert found.passed, found.error
     assert (len(found.operations), ledger.open("recall")) == (2, 0)
+
+
+TAPE = """
+import time
+
+from pileup.plugin import Target
+
+
+class Tape(Target):
+    kind = "tape"
+    needs_url = False
+    provides = frozenset({"any", "tape"})
+
+    def ask_for(self, name: str) -> None:
+        self.__dict__.setdefault("asked", {})[name] = time.time_ns()
+
+    def which_are_here(self, names: list[str]) -> dict[str, int]:
+        come = {name: self.asked[name] + 600_000_000 for name in names}
+        return {name: moment for name, moment in come.items() if moment <= time.time_ns()}
+"""
+TAPES = """
+pileup: 1
+title: Recalls
+targets: {tape: {kind: "./tape.py:Tape"}}
+tests:
+  - {name: recall, use: "./recalls.py:Recall", target: tape, load: {rate: 20, for: 1 s}}
+  - {name: watch, use: "./recalls.py:Watch", target: tape, with: [recall], load: {every: 100 ms}}
+"""
+DRAIN = '  - {name: drain, use: "./drain.py:Drain", target: tape, after: [recall], timeout: 10 s}\n'
+
+
+@pytest.mark.parametrize(("drain", "unfinished"), [(DRAIN, False), ("", True)])
+def test_p9_a_role_ends_with_its_load_and_a_test_after_it_drains_the_rest(
+    folder: Path, drain: str, unfinished: bool
+) -> None:
+    (folder / "tape.py").write_text(TAPE)
+    (folder / "tapes.yaml").write_text(TAPES + drain)
+    runner = Runner(load_suite(folder / "tapes.yaml"), folder)
+    case = next(each for each in runner.run().cases if each.name == "recall")
+    (recalls,) = (each for each in case.operations if each.operation == "recall")
+    assert recalls.counts.passed + recalls.counts.unfinished == 20
+    assert (recalls.counts.unfinished > 0) == unfinished
 
 
 class DataSets:
@@ -169,7 +203,7 @@ def test_the_target_says_what_the_exceptions_of_its_library_mean(folder: Path) -
     target, test = (load(kind, f"./shop.py:{name}", folder) for kind, name in (("targets", "Shop"), ("tests", "Buy")))
     done = run_once(test, target())
     assert [done.outcome, done.operations[0].outcome] == [Outcome.REFUSED] * 2
-    assert done.error in PAGE.read_text(), "the page shows this message"
+    assert done.error in TEXT, "the page shows this message"
 
 
 def test_the_native_test_has_a_program(folder: Path) -> None:
@@ -251,6 +285,33 @@ def test_the_protocol_of_its_own_is_pressed_by_python_tests_and_by_no_native_one
     done = pileup("validate", "store.yaml", *(part for each in changed for part in ("--set", each)), cwd=folder)
     assert done.returncode == 3
     assert "this target has no client of the engine; expected a Python test, or a ProgramClient" in done.stderr
+
+
+def test_the_async_test_connects_on_its_loop(folder: Path) -> None:
+    with module("test_store").serving() as url:
+        target = load("targets", "./store.py:Store", folder)(url)
+        found = run_once(load("tests", "./later.py:Ask", folder), target)
+        assert (found.passed, found.operations[0].bytes) == (True, 1), found.error
+        words = ("--set", f"targets.store.url={url}", "--set", "tests.press.use=./later.py:Ask")
+        done = pileup("run", "store.yaml", "--quiet", *words, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_test_keeps_a_file(folder: Path) -> None:
+    context = Context(place_name="local")
+    found = run_once(load("tests", "./where.py:Where", folder), context=context, word="here")
+    assert found.passed, found.error
+    assert found.artefacts == {"client-0.txt": b"here at local, no scan, repeat 1\n"}
+
+
+def test_each_kind_of_skeleton_can_be_made(tmp_path: Path) -> None:
+    commands = re.findall(r"^    pileup (new \S+ \S+(?: --log)?)", TEXT, re.MULTILINE)
+    assert [command.split()[1] for command in commands] == ["test", "target", "monitor", "package"]
+    for command in commands:
+        done = pileup(*command.split(), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "our-tools" / "pyproject.toml").is_file()
+    assert (tmp_path / "list_folder.py").is_file()
 
 
 def test_the_report(folder: Path) -> None:

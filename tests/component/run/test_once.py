@@ -311,7 +311,7 @@ def test_no_own_folder_is_made_outside_of_the_limits(suite: Path) -> None:
     assert [entry for entry in runner.folder.journal_entries() if entry.what == "own"] == []
 
 
-def test_a_global_that_a_test_changes_is_told_of_when_there_are_several_places(suite: Path) -> None:
+def test_p10_a_global_that_a_test_changes_is_told_of_when_there_are_several_places(suite: Path) -> None:
     own = suite.parent / "own.py"
     changing = OWN.replace("class Own(Test):", "SEEN = []\n\n\nclass Own(Test):")
     own.write_text(changing.replace("        time.sleep(self.wait)", "        SEEN.append(op.number)"))

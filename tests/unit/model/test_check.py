@@ -124,6 +124,12 @@ def test_comparisons(comparison, below, same, above):
     assert (check.figure, check.threshold) == ("rate(copy)", f"{comparison} 2")
 
 
+def test_values_of_labels_may_have_spaces_and_be_in_quotes():
+    wanted = (("drive", "disk 3"), ("place", "n2"))
+    for text in ("max(copy.response[place=n2, drive=disk 3]) < 1", 'max(copy.response[place="n2",drive="disk 3"]) < 1'):
+        assert parse(text).labels == wanted
+
+
 def test_a_figure_is_told_with_its_labels():
     assert parse("mean(node.temperature[sensor=core (0)]) < 3").figure == "mean(node.temperature[sensor=core (0)])"
 

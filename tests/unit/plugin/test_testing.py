@@ -140,7 +140,7 @@ class Reporting(Test):
         ),
     ],
 )
-def test_a_number_that_cannot_be_kept_fails_the_iteration_at_its_line(options: dict[str, Any], said: str) -> None:
+def test_p6_a_number_that_cannot_be_kept_fails_the_iteration_at_its_line(options: dict[str, Any], said: str) -> None:
     result = run_once(Reporting, **options)
     assert result.outcome is Outcome.FAILED
     assert result.error.startswith(said)

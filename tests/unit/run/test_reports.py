@@ -106,7 +106,7 @@ def test_without_a_suite_the_defaults_are_written(folder: RunFolder, installed: 
     assert told(folder) == []
 
 
-def test_what_goes_wrong_with_one_is_an_event_and_the_others_are_written(
+def test_p4_what_goes_wrong_with_one_is_an_event_and_the_others_are_written(
     folder: RunFolder, installed: Callable[..., None]
 ) -> None:
     installed("Broken", "Escaping", "Missing", "Page", "Plain", "Twin")
@@ -161,7 +161,7 @@ class Raising(Report):
 """
 
 
-def test_what_was_not_written_is_told_at_the_end_until_it_is(tmp_path: Path) -> None:
+def test_p4_what_was_not_written_is_told_at_the_end_until_it_is(tmp_path: Path) -> None:
     """An exit code of 0 and one line among many went unnoticed."""
     (tmp_path / "own.py").write_text(TEXT)
     suite = tmp_path / "suite.yaml"

@@ -42,6 +42,22 @@ def test_numbers_of_a_test_are_judged(golden, tmp_path, check, verdict, value):
     assert (criterion.verdict, criterion.figure.value) == (verdict, value)
 
 
+@pytest.mark.parametrize(
+    ("check", "unit", "wanted"),
+    [
+        ("max(copy.speed) < 4 /s", "/min", ("met", 3.0)),
+        ("max(copy.speed) < 200 /min", "/min", ("met", 3.0)),
+        ("max(copy.speed) < 1441 Mbit/s", "MB/s", ("met", 180e6)),
+        ("max(copy.speed) < 200", "/min", ("unknown", 3.0)),
+        ("max(copy.speed) < 200", "files/s", ("met", 180.0)),
+        ("max(copy.speed) < 200 /s", "files/s", ("unknown", 180.0)),
+    ],
+)
+def test_a_rate_may_be_judged_in_any_unit_of_its_dimension(golden, tmp_path, check, unit, wanted):
+    criterion = judged(golden, tmp_path, check, [(3, "speed", 180.0, unit)])
+    assert (criterion.verdict, pytest.approx(criterion.figure.value)) == wanted
+
+
 def test_a_number_with_the_name_of_an_operation_is_told_by_its_unit(golden, tmp_path):
     criterion = judged(golden, tmp_path, "max(copy.read) < 5", [(3, "read", 4.0, "")])
     assert (criterion.verdict, criterion.figure.value) == ("met", 4.0)

@@ -63,7 +63,7 @@ HOW = (
     "What plug-ins are given and what they define, from the signatures and docstrings of `pileup.plugin` (charts: "
     "`pileup.plugin.charts`, logs: `.logs`, results: `.results`, tests of plug-ins: `.testing`, batch systems: "
     "`.batch`, `Credentials`: `.credentials`, verdicts: `.results`). "
-    "docs/plugins.md shows how they are used. Fields with a default need not be given."
+    "docs/plugins.md and the pages that it names show how they are used. Fields with a default need not be given."
 )
 
 

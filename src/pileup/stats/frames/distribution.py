@@ -231,14 +231,32 @@ def bins(histogram: Histogram) -> Bins:
 
 def _drawn(found: Bins) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Return edges on a logarithmic grid and the counts between them."""
-    low, high, counts = found
-    middle = np.maximum((low + high) / 2, 0.5)
-    first, last = max(float(low[0]), 0.5), max(float(high[-1]), 1.0)
+    edges = _grid(float(found[0][0]), float(found[1][-1]))
+    return tuple(edges.tolist()), _counted(found, edges)
+
+
+def on_one_grid(several: Sequence[Histogram]) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
+    """Return edges (ns) on one logarithmic grid, and how many each has between them; () for an empty one."""
+    found = [bins(each) if each.count else None for each in several]
+    some = [each for each in found if each is not None]
+    if not some:
+        return (), [() for _ in several]
+    edges = _grid(min(float(low[0]) for low, _, _ in some), max(float(high[-1]) for _, high, _ in some))
+    return tuple(edges.tolist()), [() if each is None else _counted(each, edges) for each in found]
+
+
+def _grid(low: float, high: float) -> NDArray[np.float64]:
+    first, last = max(low, 0.5), max(high, 1.0)
     number = int(min(MOST_BINS, max(1, round(math.log(last / first) * 12))))
-    edges = np.geomspace(first, max(last, first * 1.0001), number + 1)
+    return np.geomspace(first, max(last, first * 1.0001), number + 1)
+
+
+def _counted(found: Bins, edges: NDArray[np.float64]) -> tuple[int, ...]:
+    low, high, counts = found
+    number = len(edges) - 1
+    middle = np.maximum((low + high) / 2, 0.5)
     places = np.clip(np.searchsorted(edges, middle, side="right") - 1, 0, number - 1)
-    drawn = np.bincount(places, weights=counts, minlength=number)
-    return tuple(edges.tolist()), tuple(int(count) for count in drawn)
+    return tuple(int(count) for count in np.bincount(places, weights=counts, minlength=number))
 
 
 def _ecdf(histogram: Histogram, found: Bins) -> tuple[tuple[float, float], ...]:

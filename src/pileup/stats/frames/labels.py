@@ -15,7 +15,7 @@ from pileup.model.breakdown import Breakdown, LabelFigure
 from pileup.model.figures import Counts, Figure, Interval
 from pileup.model.record import Frame, FrameRow, Phase, labels_of
 from pileup.record.tally import Tally, add
-from pileup.stats.frames.distribution import deviation, quantiles
+from pileup.stats.frames.distribution import deviation, on_one_grid, quantiles
 from pileup.stats.frames.totals import begun
 from pileup.stats.intervals.confidence import LEVEL, Z
 from pileup.stats.intervals.correlated import Dependence
@@ -137,10 +137,12 @@ def _breakdown(label: str, values: Mapping[str, Tally], whole: Whole) -> Breakdo
     shown = sorted({*largest, *away}, key=_natural)
     means = {value: _mean(found, inflation) for value, found in moments.items()}
     figures = (_figure(value, values[value], means[value], whole) for value in shown)
+    edges, drawn = on_one_grid([histograms[value] for value in shown])
     told = tuple(
-        replace(each, deviation=_deviation(moments[each.value]), apart=away.get(each.value)) for each in figures
+        replace(each, deviation=_deviation(moments[each.value]), apart=away.get(each.value), bins=bins)
+        for each, bins in zip(figures, drawn, strict=True)
     )
-    return Breakdown(label, told, len(values) - len(shown))
+    return Breakdown(label, told, len(values) - len(shown), edges)
 
 
 def _deviation(found: Moments) -> float | None:

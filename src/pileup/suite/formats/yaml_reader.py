@@ -68,6 +68,17 @@ class _Reader:
         line = lines[at.line - 1] if at.line <= len(lines) else ""
         if line[: at.column].strip(" \t") == "" and "\t" in line[: at.column + 1]:
             self._fail(at, "a tab in the indentation", "spaces")
+        before, here = line[max(0, at.column - 2) : at.column - 1], line[at.column - 1 : at.column]
+        if here in ("[", "{") and before not in ("", " ", "\t", ",", "[", "{", ":"):
+            said, wanted = (
+                f"`{here}` in a text without quotes",
+                'quotes around it, like "max(copy.response[place=n2]) < 1 s"',
+            )
+            self._fail(at, said, wanted, "YAML needs them within { } and [ ]")
+        if before == '"' and here.isalnum():
+            self._fail(
+                at, 'a `"` within a text in double quotes', "single quotes around it", "or leave the inner ones out"
+            )
         said = ": ".join(part for part in (problem.context, problem.problem) if part)
         self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "look at this line and the one before")
 

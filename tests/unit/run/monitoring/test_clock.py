@@ -243,7 +243,7 @@ class Odd(Counting):
         (lambda: ("a", 3), "sample() gave ('a', 3); expected only Samples (mend the file and run again)"),
     ],
 )
-def test_what_is_no_sample_is_a_problem_of_its_monitor_and_of_nothing_else(
+def test_p6_what_is_no_sample_is_a_problem_of_its_monitor_and_of_nothing_else(
     folder: RunFolder, act: Callable[[], object], said: str
 ) -> None:
     """A text as a value was met where the record is written: every load beside it ended with an error."""

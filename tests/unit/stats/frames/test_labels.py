@@ -28,6 +28,24 @@ def test_rows_are_added_up_by_each_value_of_each_label(row, frame):
     assert [each.label for each in found["copy", True]] == ["place"]
 
 
+def test_what_each_value_took_is_counted_on_one_grid(row, frame):
+    read = [
+        replace(row([1000, 1010, 3000], "read", False), labels="disk=a"),
+        replace(row([90_000], "read", False), labels="disk=b"),
+        replace(row([], "read", False, failed=1), labels="disk=c"),
+    ]
+    (by,) = breakdowns([frame(1, *read)], PLACES, seconds=2.0)["read", False]
+    assert by.edges[0] <= 1000
+    assert by.edges[-1] >= 90_000
+    found = {value.value: value.bins for value in by.values}
+    assert found["c"] == ()
+    assert (sum(found["a"]), sum(found["b"])) == (3, 1)
+    assert len(found["a"]) == len(found["b"]) == len(by.edges) - 1
+    place = next(place for place, edge in enumerate(by.edges) if edge > 2900) - 1
+    assert sum(found["a"][:place]) == 2, "what took about a microsecond is below what took three"
+    assert found["b"][-1] == 1
+
+
 def test_one_place_and_no_labels_are_not_broken_down(row, frame):
     assert breakdowns([frame(1, row([1000]))], PLACES, 1.0) == {}
 

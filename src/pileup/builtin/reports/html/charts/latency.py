@@ -72,7 +72,7 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Drawing, Columns]]:
         marks = {q: got.quantiles.get(share) for q, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
         values = {q: figure.value / 1e6 for q, figure in marks.items() if figure and figure.value is not None}
         spec = finish(
-            [layer_of(each) for each in (*_bars(name, color(number), durations), *_rules(values, durations))], 110
+            [layer_of(each) for each in (bars(name, color(number), durations), *rules(values, durations))], 110
         )
         legend = tuple(Mark(q, QUANTILES[q], "tick") for q in values)
         columns = {"low": "from, ms", "high": "to, ms", "count": "iterations", "share": "%"}
@@ -81,29 +81,33 @@ def histograms(chosen: list[CaseResult]) -> list[tuple[Drawing, Columns]]:
     return drawn
 
 
-def _bars(table: str, fill: str, durations: list[float]) -> list[Any]:
+def bars(table: str, fill: str, durations: list[float], what: str = "iterations", top: float | None = None) -> Any:
+    """Return the layer of the bins of a histogram; with `top` (%) as shares on an axis that ends there."""
     scale, axis = log_time(durations)
     tips = [
         alt.Tooltip("low:Q", title="from, ms", format=",.3~r"),
         alt.Tooltip("high:Q", title="to, ms", format=",.3~r"),
     ]
-    tips += [alt.Tooltip("count:Q", title="iterations", format=","), alt.Tooltip("share:Q", title="%")]
-    y = alt.Y("count:Q", axis=alt.Axis(title=None, format="~s", tickCount=3), scale=alt.Scale(zero=True, nice=True))
+    tips += [alt.Tooltip("count:Q", title=what, format=","), alt.Tooltip("share:Q", title="%")]
+    amount = alt.Scale(zero=True, nice=True) if top is None else alt.Scale(domain=[0, top], nice=True)
+    axis_y = alt.Axis(title=None, format="~s", tickCount=3)
+    y = alt.Y("count:Q" if top is None else "share:Q", axis=axis_y, scale=amount)
     x = alt.X("low:Q", scale=scale, axis=axis, title=None)
-    bars = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)
-    return [bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tips)]
+    drawn = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)
+    return drawn.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tips)
 
 
-def _rules(values: dict[str, float], durations: list[float]) -> list[Any]:
+def rules(values: dict[str, float], durations: list[float]) -> list[Any]:
+    """Return the layer of quantiles (ms) by their names; none where there are none."""
     scale, axis = log_time(durations)
     rows = [{"q": q, "ms": float(f"{value:.5g}")} for q, value in values.items()]
     if not rows:
         return []
     colors = alt.Scale(domain=list(QUANTILES), range=list(QUANTILES.values()))
-    rules = alt.Chart(alt.InlineData(values=rows)).mark_rule(strokeWidth=1.5, clip=True)
+    drawn = alt.Chart(alt.InlineData(values=rows)).mark_rule(strokeWidth=1.5, clip=True)
     x = alt.X("ms:Q", scale=scale, axis=axis, title=None)
     tips = [alt.Tooltip("q:N", title="quantile"), alt.Tooltip("ms:Q", format=",.3~r")]
-    return [rules.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), tooltip=tips)]
+    return [drawn.encode(x=x, stroke=alt.Stroke("q:N", scale=colors, legend=None), tooltip=tips)]
 
 
 def box_plots(table: Columns) -> Drawing | None:

@@ -132,15 +132,15 @@ class Distribution(Chart):
 
 
 class Histograms(Chart):
-    """Histograms of response times, a case each."""
+    """Histograms of response times: a case each, and a value of a label each."""
 
     name = "histograms"
     section = "times"
     place = 20
 
     def draw(self, results: RunResults, axis: Clock) -> Iterator[Group]:
-        """Yield a drawing for each case, of few."""
-        from pileup.builtin.reports.html.charts import latency, tables
+        """Yield a drawing for each case, of few, and groups with one for each value of a label."""
+        from pileup.builtin.reports.html.charts import labelled, latency, tables
 
         del axis
         made = latency.histograms(tables.measured(results, LEAST, HISTOGRAMS))
@@ -148,6 +148,7 @@ class Histograms(Chart):
             data = {drawing.id: table for drawing, table in made}
             heading = "Histograms of response times"
             yield Group([drawing for drawing, _ in made], data, heading, paired=True, small=True)
+        yield from labelled.groups(results)
 
 
 class BoxPlots(Chart):
