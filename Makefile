@@ -8,6 +8,9 @@ PROFILE ?= release
 WORKERS ?= 4
 BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# every worker of every step reads the tests: what is compiled once is kept
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo check test test-all nightly lint build bench dist docs clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list

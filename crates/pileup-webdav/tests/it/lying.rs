@@ -125,7 +125,7 @@ fn heads_that_are_none() {
     let begins = |text: &str| failed(&format!("the answer is not HTTP/1: it begins with \"{text}\""));
     assert_eq!(outcome(b"SSH-2.0-OpenSSH_9.2\r\n\r\n", json!({})), begins("SSH-2.0-OpenSSH_"));
     assert_eq!(outcome(b"\x15\x03\x03\0\x02\x02\x50", json!({})), begins(r"\x15\x03\x03\x00\x02\x02P"), "a TLS alert");
-    assert_eq!(outcome(b"HTTP/1.1\0200 OK\r\n\r\n", json!({})), failed("the answer is not HTTP/1"));
+    assert_eq!(outcome(b"HTTP/1.1\x00200 OK\r\n\r\n", json!({})), failed("the answer is not HTTP/1"));
     assert_eq!(outcome(b"HTTP/1.1 2x0 OK\r\n\r\n", json!({})), failed("the answer is not HTTP/1"));
     let huge = Script::new(|_, peer| {
         peer.head();
