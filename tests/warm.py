@@ -18,6 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -160,6 +161,7 @@ def _keep(request: dict[str, Any], files: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
+    tempfile.tempdir = None
     sys.orig_argv = list(request["words"])
     sys.argv = [sys.argv[0], *request["words"][3:]]
     if not sys.flags.safe_path:

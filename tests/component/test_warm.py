@@ -19,7 +19,7 @@ SUITE = {
     "tests": [{"name": "looks", "use": "./looks.py:Looks", "load": {"once": True}}],
 }
 LOOKS = """
-import json, os, random, signal, sys, threading
+import json, os, random, signal, sys, tempfile, threading
 from pathlib import Path
 from pileup.plugin import Test
 
@@ -31,6 +31,7 @@ class Looks(Test):
             "folder": os.getcwd(), "environment": dict(os.environ),
             "first places": sys.path[:2], "main": sys.modules["__main__"].__spec__.name,
             "children": str(signal.getsignal(signal.SIGCHLD)),
+            "temporary": tempfile.gettempdir(),
             "open": sorted(os.listdir("/proc/self/fd"))[:3], "session": os.getsid(0), "drawn": random.random(),
         }))
 """
@@ -67,7 +68,7 @@ def test_it_says_what_a_new_process_says(arguments: list[str], tmp_path: Path) -
 def test_a_run_finds_itself_as_in_a_new_process_but_draws_its_own_numbers(tmp_path: Path) -> None:
     (tmp_path / "suite.json").write_text(json.dumps(SUITE))
     (tmp_path / "looks.py").write_text(LOOKS)
-    environment = {**os.environ, "SEEN": str(tmp_path / "seen.json"), "OF_THE_TEST": "1"}
+    environment = {**os.environ, "SEEN": str(tmp_path / "seen.json"), "TMPDIR": str(tmp_path)}
     environment.pop("HOME", None)
     seen, drawn = [], set()
     for start in (cold, forked, forked):

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support import pileup
+
 TESTS = '''
 import asyncio
 import time
@@ -117,11 +119,14 @@ def folder(tmp_path: Path) -> Path:
 
 def tried(folder: Path, *words: str, keys: str = "", suite: str = "suite.yaml") -> "subprocess.CompletedProcess[str]":
     """Try a test with something typed; nothing may stay in the folder for temporary files."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pileup", "try", suite, *words],
-        cwd=folder, input=keys, env={**os.environ, "TMPDIR": str(folder / "tmp")},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    if not keys:
+        done = pileup("try", suite, *words, cwd=folder, TMPDIR=str(folder / "tmp"))
+    else:
+        done = subprocess.run(
+            [sys.executable, "-m", "pileup", "try", suite, *words],
+            cwd=folder, input=keys, env={**os.environ, "TMPDIR": str(folder / "tmp")},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
     assert not list((folder / "tmp").iterdir()), done.stderr
     assert not (folder / "runs").exists()
     return done
