@@ -47,7 +47,9 @@ def same_start(environment: Mapping[str, str]) -> bool:
 @functools.cache
 def shared() -> "Warm":
     """Return the one of this process; it ends with it."""
-    return Warm()
+    made = Warm()
+    atexit.register(made.close)
+    return made
 
 
 class Warm:

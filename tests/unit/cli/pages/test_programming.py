@@ -48,7 +48,7 @@ def test_a_row_has_type_default_and_meaning() -> None:
 def test_methods_are_shown_as_they_are_called() -> None:
     assert "watched() -> Target" in rows("Monitor")
     assert "@classmethod check_url(url: str) -> None" in rows("Target")
-    assert "op(name: str, key: str='') -> Operation" in rows("Op")
+    assert "op(name: str, key: str='', *, labels: Labels | None=None) -> Operation" in rows("Op")
     assert "run_once(cls: type[Test], target: Target | None=None, *, context" in markdown(page())
 
 
