@@ -1,8 +1,13 @@
-"""pileup list: the plug-ins that are installed."""
+"""pileup list: the plug-ins that are installed, the suites that come with pileup, the runs in a folder."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,23 +17,95 @@ from pileup.cli.messages import echo
 if TYPE_CHECKING:
     from pileup.plugin.registry import Found
 
-KINDS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
+PLUGINS = ("tests", "targets", "monitors", "reports", "charts", "exporters")
+KINDS = (*PLUGINS, "suites", "runs")
+Row = dict[str, str | int | bool | None]
+"""What is said of one: values of JSON; `name` and `about` are always there."""
+FIRST = re.compile(r"(?:<\?xml.*?\?>\s*)?(?:<!--|#)\s*(.+)")
+"""The first comment of a shipped suite: the question that it answers."""
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
-def command(kind: str | None) -> None:
-    """List the plug-ins of a KIND (all when left out), a line each; those that cannot be loaded with the reason."""
-    from pileup.plugin.registry import find_all
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the runs to list [default: $PILEUP_RUNS, else ./runs].",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: kind -> what there is of it.")
+def command(kind: str | None, out: Path | None, as_json: bool) -> None:
+    """List what there is of a KIND, a line each: plug-ins, suites that come with pileup, runs of a folder.
 
-    for number, each in enumerate([kind] if kind else KINDS):
+    All but runs when KIND is left out. Plug-ins that cannot be loaded are listed with the reason, runs by their start,
+    the newest last.
+    """
+    kinds = [kind] if kind else [each for each in KINDS if each != "runs"]
+    if as_json:
+        echo(json.dumps({each: rows(each, out) for each in kinds}, indent=2))
+        return
+    for number, each in enumerate(kinds):
         if number:
             echo()
-        found = list(find_all(each))
-        echo(f"{each}:" if found else f"{each}: none is installed")
-        width = max((len(plugin.name) for plugin in found), default=0)
-        for plugin in found:
-            echo(f"  {plugin.name:<{width}}  {line(plugin)}{origin(plugin)}")
+        print_kind(each, rows(each, out))
+
+
+def rows(kind: str, out: Path | None = None) -> list[Row]:
+    """Return what there is of a kind, as plain data; the first value is the name."""
+    if kind == "suites":
+        return list(_suites())
+    return list(_runs(out)) if kind == "runs" else list(_plugins(kind))
+
+
+def print_kind(kind: str, found: Sequence[Row]) -> None:
+    """Print what there is of a kind, a line each."""
+    none = {"suites": "none", "runs": "none in this folder"}.get(kind, "none is installed")
+    echo(f"{kind}:" if found else f"{kind}: {none}")
+    width = max((len(str(each["name"])) for each in found), default=0)
+    for each in found:
+        package = f"  [{each['package']}]" if each.get("package") not in (None, "", "pileup") else ""
+        verdict = f"{each['verdict']:<9} " if "verdict" in each else ""
+        echo(f"  {each['name']:<{width}}  {verdict}{each['about']}{package}")
+
+
+def _plugins(kind: str) -> Iterator[Row]:
+    from pileup.plugin.registry import find_all
+
+    for each in find_all(kind):
+        yield {"name": each.name, "about": line(each), "package": each.package, "available": each.cls is not None}
+
+
+def _suites() -> Iterator[Row]:
+    from pileup.suite.shipped import shipped_suites
+
+    for name, path in shipped_suites().items():
+        found = FIRST.match(path.read_text(encoding="utf-8"))
+        yield {
+            "name": f"suite:{name}",
+            "about": found[1].removesuffix("-->").strip() if found else "",
+            "file": str(path),
+        }
+
+
+def _runs(out: Path | None) -> Iterator[Row]:
+    """Yield the runs of a folder; what is no run, or cannot be read, is passed over."""
+    from contextlib import suppress
+
+    from pileup.model.errors import RecordError
+    from pileup.record import RunFolder
+    from pileup.run.start import runs_path
+
+    base = runs_path(out, os.environ)
+    for path in sorted(base.iterdir()) if base.is_dir() else ():
+        with suppress(RecordError, OSError):
+            info = RunFolder.open(path).manifest()
+            yield {
+                "name": str(path),
+                "about": info.title,
+                "verdict": str(info.verdict or info.state),
+                "exit_code": info.exit_code,
+                "started": info.started,
+                "ended": info.ended,
+            }
 
 
 def line(plugin: Found) -> str:
@@ -37,8 +114,3 @@ def line(plugin: Found) -> str:
         return f"unavailable: {plugin.reason}"
     page = inspect.getdoc(plugin.cls) if plugin.cls.__doc__ else None
     return page.splitlines()[0] if page else "(no description)"
-
-
-def origin(plugin: Found) -> str:
-    """Say which package a plug-in is from, when it is not ours."""
-    return f"  [{plugin.package}]" if plugin.package not in ("", "pileup") else ""

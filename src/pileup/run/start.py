@@ -27,9 +27,14 @@ def with_ssh(plan: Plan, environment: Mapping[str, str]) -> Plan:
     return replace(plan, suite=plan.suite.model_copy(update={"places": changed}))
 
 
+def runs_path(out: Path | None, environment: Mapping[str, str]) -> Path:
+    """Return where run folders are, whether or not it is there."""
+    return out or Path(environment.get("PILEUP_RUNS") or "runs")
+
+
 def runs_folder(out: Path | None, environment: Mapping[str, str]) -> Path:
     """Return the folder that run folders go to, made when it is not there. Raises UsageError."""
-    folder = out or Path(environment.get("PILEUP_RUNS") or "runs")
+    folder = runs_path(out, environment)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:

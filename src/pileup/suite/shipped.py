@@ -18,6 +18,13 @@ def shipped_folder() -> Path:
     return installed if installed.is_dir() else package.parent.parent / "examples"
 
 
+def shipped_suites() -> dict[str, Path]:
+    """Return the suites that come with pileup, by the names after `suite:`."""
+    folder = shipped_folder()
+    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    return known | {path.name: path for path in sorted(folder.glob("*.xml"))}
+
+
 def suite_path(suite: str) -> Path:
     """Return the file of a suite: a path, or `suite:NAME` for a shipped one. Raises UsageError when there is none."""
     if not suite.startswith(SHIPPED):
@@ -30,9 +37,7 @@ def suite_path(suite: str) -> Path:
             expected = "a suite, or suite:NAME for one that comes with pileup"
             raise UsageError(f"there is no file {suite!r}", expected, "is the path right?")
         return path
-    folder = shipped_folder()
-    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-    known |= {path.name: path for path in sorted(folder.glob("*.xml"))}
+    known = shipped_suites()
     name = suite.removeprefix(SHIPPED)
     if name not in known:
         raise UsageError(

@@ -1,5 +1,6 @@
 """list and describe: what they print about plug-ins."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from pileup.cli import main
 from pileup.cli.options import option_rows, type_words
 from pileup.plugin import registry
+from pileup.record import RunFolder
 from tests import fakes
+from tests.support import EXAMPLES, ROOT
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
 
@@ -30,8 +33,32 @@ def test_all_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     told = capsys.readouterr().out
     kinds = [line.partition(":")[0] for line in told.splitlines() if line[:1].isalpha()]
-    assert kinds == ["tests", "targets", "monitors", "reports", "charts", "exporters"] == list(registry.KINDS)
+    assert kinds == ["tests", "targets", "monitors", "reports", "charts", "exporters", "suites"]
+    assert kinds[:-1] == list(registry.KINDS)
     assert "charts: none is installed" in told
+
+
+def test_suites_are_listed_with_the_question_that_they_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "suites", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out).values()
+    found = {each["name"]: each["about"] for each in told}
+    assert found["suite:storage-check"].startswith("Does this storage do what it should")
+    assert all(found.values())
+    assert {f"suite:{path.stem}" for path in EXAMPLES.glob("*.yaml")} <= set(found)
+
+
+def test_runs_are_listed_with_their_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = ROOT / "tests" / "golden" / "0.1"
+    assert main(["list", "runs", "--out", str(golden), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["runs"]
+    info = RunFolder.open(golden / "ended").manifest()
+    assert [(each["name"], each["verdict"], each["exit_code"]) for each in told] == [
+        (str(golden / "ended"), "ended", None),
+        (str(golden / "running"), "running", None),
+    ]
+    assert told[0]["about"] == info.title
+    assert main(["list", "runs", "--out", str(tmp_path / "nowhere")]) == 0
+    assert capsys.readouterr().out == "runs: none in this folder\n"
 
 
 def test_a_plug_in_is_described_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
