@@ -7,7 +7,15 @@ import pytest
 
 from tests.support import EXAMPLES, pileup, run_folder
 
-ENDS = {"own-tests": 0, "practice-batch": 0, "faulty-storage": 4}
+ENDS = {
+    "http-check": 0,
+    "database-check": 0,
+    "batch-check": 0,
+    "own-tests": 0,
+    "practice-batch": 0,
+    "faulty-storage": 4,
+}
+LENGTH = dict.fromkeys(("own-tests", "practice-batch", "faulty-storage"), ("--set", "length=2 s"))
 STORAGE = {"namespace", "protocols", "read-ahead", "storage-check", "vendor-acceptance"}
 ELSEWHERE = {
     "cream-acceptance",
@@ -33,7 +41,7 @@ def test_every_example_is_run_here() -> None:
 
 @pytest.mark.parametrize("name", sorted(ENDS))
 def test_an_example_runs(name: str, tmp_path: Path) -> None:
-    done = pileup("run", f"suite:{name}", "--quiet", "--set", "length=2 s", cwd=tmp_path, drawn=True)
+    done = pileup("run", f"suite:{name}", "--quiet", *LENGTH.get(name, ()), cwd=tmp_path, drawn=True)
     assert done.returncode == ENDS[name], done.stdout + done.stderr
     folder = tmp_path / run_folder(done)
     assert (folder / "report.html").stat().st_size > 10_000

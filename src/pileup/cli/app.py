@@ -18,6 +18,8 @@ from pileup.model.exits import ExitCode
 from pileup.model.surroundings import introduce
 
 COMMANDS = {
+    "check": "pileup.cli.check",
+    "bench": "pileup.cli.bench",
     "run": "pileup.cli.run",
     "try": "pileup.cli.try_out",
     "resume": "pileup.cli.resume",

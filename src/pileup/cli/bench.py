@@ -1,0 +1,110 @@
+"""pileup bench: press a system with one operation, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pileup.cli.one_line import conduct_text, credentials, said, shared
+
+
+class Quantity(click.ParamType[float]):
+    """A quantity with its unit, in the base unit of its dimension."""
+
+    def __init__(self, dimension: str) -> None:
+        self.name, self._dimension = dimension, dimension
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the quantity. Fails with what was expected."""
+        from pileup.model.units import parse
+
+        if not isinstance(value, str):
+            return float(value)
+        try:
+            return float(parse(value, self._dimension))
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+@click.command("bench")
+@click.option(
+    "--read",
+    "operations",
+    flag_value="read",
+    multiple=True,
+    help="Read files whole, every byte verified (the default).",
+)
+@click.option("--write", "operations", flag_value="write", multiple=True, help="Write files.")
+@click.option("--stat", "operations", flag_value="stat", multiple=True, help="Look at files: size and time.")
+@click.option("--list", "operations", flag_value="list", multiple=True, help="List a folder.")
+@click.option("--copy", "operations", flag_value="copy", multiple=True, help="Copy files to here.")
+@click.option(
+    "--get", "operations", flag_value="get", multiple=True, help="GET the url itself (the default with --kind http)."
+)
+@click.option("--query", metavar="SQL", help="Ask a database this [default: SELECT 1].")
+@click.option(
+    "--clients", type=click.IntRange(1), help="Clients kept busy; with --rate the most in flight [default: 4]."
+)
+@click.option(
+    "--rate",
+    type=Quantity("rate"),
+    metavar="RATE",
+    help="Iterations begun per second, such as 100/s, whatever the system answers.",
+)
+@click.option(
+    "--for",
+    "length",
+    type=Quantity("time"),
+    metavar="TIME",
+    default="10s",
+    show_default=True,
+    help="How long to measure.",
+)
+@click.option(
+    "--warm-up", type=Quantity("time"), metavar="TIME", default="1s", show_default=True, help="Time before that."
+)
+@click.option(
+    "--size", type=Quantity("size"), metavar="SIZE", default="1MiB", show_default=True, help="Size of each file."
+)
+@click.option("--files", type=click.IntRange(1, 1_000_000), default=16, show_default=True, help="Number of files.")
+@shared
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    operations: tuple[str, ...],
+    query: str | None,
+    clients: int | None,
+    rate: float | None,
+    length: float,
+    warm_up: float,
+    size: float,
+    files: int,
+    url: str,
+    kind: str | None,
+    token: str | None,
+    proxy: str | None,
+    ca: str | None,
+    **how: Any,
+) -> None:
+    """Press the system at URL with an operation, and measure it; several are measured one after another.
+
+    Without --rate each client begins anew when it has its answer; with --rate iterations begin at their times, and a
+    slow answer delays none. The suite that is run is printed, and kept with --save: more is said there.
+
+    \b
+        pileup bench root://se01.site.org//data/pileup --read --clients 50 --for 30s --token discover
+        pileup bench davs://se01.site.org/data/pileup --stat --rate 100/s --for 1min --proxy discover --ca discover
+        pileup bench /mnt/scratch --write --size 64MiB --clients 2
+
+    Exit codes as those of `pileup run`.
+    """  # noqa: D301  \b is click's
+    from pileup.suite.quick import Endpoint, Press, bench
+
+    endpoint = Endpoint.at(url, kind, credentials(token, proxy, ca))
+    default = {"database": "query", "http": "get"}.get(endpoint.kind, "read")
+    chosen = list(dict.fromkeys([*operations, *(["query"] if query else [])])) or [default]
+    press = Press(clients, rate, int(length), int(warm_up), int(size), files)
+    text = bench(endpoint, chosen, press, query or "SELECT 1", said())
+    conduct_text(context, text, "bench", **how)

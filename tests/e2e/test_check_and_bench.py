@@ -1,0 +1,80 @@
+"""`pileup check URL` and `pileup bench URL`, on servers that pileup did not start."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pileup.suite import load
+from tests.servers.nginx import nginx
+from tests.servers.xrootd import xrootd
+from tests.support import check_passed, explained, others_long, pileup, run_folder
+
+SERVERS = ("posix", "nginx", "root", "https")
+
+
+@pytest.fixture(params=others_long(("posix", "nginx"), SERVERS))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]:
+    """Words of the command that say where: a url, and who we are there."""
+    (server := tmp_path / "server").mkdir()
+    if request.param == "posix":
+        yield [str(server)]
+    elif request.param == "nginx":
+        with nginx(server) as url:
+            yield [url]
+    else:
+        with xrootd(server, tls=True, authorization="tokens") as found:
+            url = found.roots if request.param == "root" else found.https
+            yield [url, "--token", found.token_file, "--ca", found.ca]
+
+
+def test_an_endpoint_is_checked_in_one_line(place: list[str], tmp_path: Path) -> None:
+    done = pileup("check", *place, "--quiet", cwd=tmp_path)
+    results = json.loads((tmp_path / run_folder(done) / "results.json").read_text())
+    check_passed(results)
+    assert done.returncode == 0, explained(results)
+    assert (tmp_path / run_folder(done) / "report.html").exists()
+
+
+def test_an_endpoint_is_measured_in_one_line(place: list[str], tmp_path: Path) -> None:
+    words = ["--read", "--stat", "--clients", "2", "--for", "500ms", "--warm-up", "0s", "--size", "4KiB"]
+    done = pileup("bench", *place, *words, "--save", "mine.yaml", "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    check_passed(found)
+    cases = {case["name"]: case for case in found["cases"]}
+    assert list(cases) == ["fill", "read", "stat"]
+    assert all(case["operations"][0]["counts"]["passed"] > 0 for case in cases.values()), explained(found)
+    text = (tmp_path / "mine.yaml").read_text()
+    assert text.startswith(f"# pileup bench {place[0]} ")
+    again = pileup("run", "mine.yaml", "--json", cwd=tmp_path)
+    assert [case["name"] for case in json.loads(again.stdout)["cases"]] == list(cases)
+
+
+def test_the_suite_is_printed_and_not_run(tmp_path: Path) -> None:
+    done = pileup("bench", "/data", "--write", "--rate", "5/s", "--show", "--save", "mine.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (tmp_path / "mine.yaml").read_text()
+    (case,) = load(tmp_path / "mine.yaml").cases
+    assert case.load.rate == 5
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["bench", "ftp://x"], "the kind of 'ftp://x' is unknown"),
+        (["bench", "/data", "--size", "4"], "'4' has no unit; expected a size like"),
+        (["bench", "/data", "--rate", "fast"], "'fast' is not a number with a unit"),
+        (["bench", "/data", "--save", "there.yaml"], "--save there.yaml: there is such a file already"),
+        (["check", "/data", "--kind", "noop"], "there is no check for targets of kind 'noop'"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_run(words: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "there.yaml").write_text("mine")
+    done = pileup(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "expected" in done.stderr
+    assert (tmp_path / "there.yaml").read_text() == "mine"
+    assert not (tmp_path / "runs").exists()
