@@ -77,6 +77,7 @@ def mean_of(samples: list[tuple[int, float]], begin: int, end: int) -> float:
     return sum(value * max(0, last - first) for first, last, value in steps) / (end - begin)
 
 
+@pytest.mark.timed
 def test_samples_over_plain_ssh_are_those_of_the_monitors_here(tmp_path: Path, sshd: Sshd) -> None:
     before = shells()
     suite(tmp_path, sshd, "hamster-5521", 4)

@@ -149,6 +149,7 @@ def test_what_the_server_did_is_what_its_clients_asked_for(
     assert joined
 
 
+@pytest.mark.timed
 def test_commands_of_the_server_are_held(installed: Command, tmp_path: Path) -> None:
     run = pressed(installed, tmp_path, HOLD)
     case = cases(run)["held"]
