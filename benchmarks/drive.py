@@ -27,6 +27,7 @@ from pileup.fleet.place import LocalPlace
 from pileup.model.loads.load import Load
 from pileup.model.program import Keys, Program, Step
 from pileup.model.record import Phase
+from pileup.run.places.calibration import NullOutput
 
 LOAD: dict[str, Any] = {
     **dict.fromkeys(("clients", "rate", "for", "think", "times", "phase", "errors_in_a_row", "operations")),
@@ -126,7 +127,7 @@ def press_python(order: dict[str, Any], path: Path) -> Tally:
     kind = samples.KINDS[order["python"]]
     load = Load.model_validate(order["load"])
     work = Work(lambda _client: kind(), coroutine=order["python"] == "async")
-    part = place.prepare(Order(1, "bench", load, 10**10, 1), work, samples.Nowhere())
+    part = place.prepare(Order(1, "bench", load, 10**10, 1), work, NullOutput())
     part.begin(0)
     tally = Tally()
     over = False

@@ -28,11 +28,4 @@ class Coroutine(Test):
         """Pass."""
 
 
-class Nowhere:
-    """Takes the output of tests and forgets it."""
-
-    def append(self, stream: str, title: str, text: str) -> None:
-        """Forget."""
-
-
 KINDS: dict[str, type[Test]] = {"paced": Paced, "with op()": Timed, "async": Coroutine}
