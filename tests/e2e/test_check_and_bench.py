@@ -1,6 +1,10 @@
 """`pileup check URL` and `pileup bench URL`, on servers that pileup did not start."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +64,32 @@ def test_the_suite_is_printed_and_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_measurement_that_was_stopped_is_taken_up_again(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    words = ["bench", str(tmp_path / "data"), "--stat", "--for", "8s", "--quiet", "--out", "runs"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pileup", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 30
+    while not list(tmp_path.glob("runs/*/frames*")) and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    said, problems = process.communicate(timeout=30)
+    assert process.returncode == 6, said + problems
+    run = said.splitlines()[-1]
+    cleaned = pileup("clean", run, cwd=tmp_path)
+    assert cleaned.returncode == 0, cleaned.stderr
+    again = pileup("resume", run, "--quiet", cwd=tmp_path)
+    assert "not what this run began with" not in again.stderr
+    assert again.returncode in (0, 8), again.stdout + again.stderr
+    assert list((tmp_path / "data").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -67,6 +97,7 @@ def test_the_suite_is_printed_and_not_run(tmp_path: Path) -> None:
         (["bench", "/data", "--size", "4"], "'4' has no unit; expected a size like"),
         (["bench", "/data", "--rate", "fast"], "'fast' is not a number with a unit"),
         (["bench", "/data", "--save", "there.yaml"], "--save there.yaml: there is such a file already"),
+        (["bench", "/data", "--token", "eyJ0.secret"], "--token names no file that is there"),
         (["check", "/data", "--kind", "noop"], "there is no check for targets of kind 'noop'"),
     ],
 )
@@ -76,5 +107,6 @@ def test_what_is_wrong_is_said_and_nothing_is_run(words: list[str], told: str, t
     assert done.returncode == 2
     assert told in done.stderr
     assert "expected" in done.stderr
+    assert "eyJ0" not in done.stderr
     assert (tmp_path / "there.yaml").read_text() == "mine"
     assert not (tmp_path / "runs").exists()

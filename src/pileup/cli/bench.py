@@ -9,22 +9,21 @@ import click
 from pileup.cli.one_line import conduct_text, credentials, said, shared
 
 
-class Quantity(click.ParamType[float]):
-    """A quantity with its unit, in the base unit of its dimension."""
+class Quantity(click.ParamType[str]):
+    """A quantity with its unit, kept as it is written."""
 
     def __init__(self, dimension: str) -> None:
         self.name, self._dimension = dimension, dimension
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the quantity. Fails with what was expected."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text of a quantity. Fails with what was expected."""
         from pileup.model.units import parse
 
-        if not isinstance(value, str):
-            return float(value)
         try:
-            return float(parse(value, self._dimension))
+            parse(value, self._dimension)
         except ValueError as problem:
             self.fail(str(problem), param, ctx)
+        return str(value).strip()
 
 
 @click.command("bench")
@@ -57,15 +56,15 @@ class Quantity(click.ParamType[float]):
     "length",
     type=Quantity("time"),
     metavar="TIME",
-    default="10s",
+    default="10 s",
     show_default=True,
     help="How long to measure.",
 )
 @click.option(
-    "--warm-up", type=Quantity("time"), metavar="TIME", default="1s", show_default=True, help="Time before that."
+    "--warm-up", type=Quantity("time"), metavar="TIME", default="1 s", show_default=True, help="Time before that."
 )
 @click.option(
-    "--size", type=Quantity("size"), metavar="SIZE", default="1MiB", show_default=True, help="Size of each file."
+    "--size", type=Quantity("size"), metavar="SIZE", default="1 MiB", show_default=True, help="Size of each file."
 )
 @click.option("--files", type=click.IntRange(1, 1_000_000), default=16, show_default=True, help="Number of files.")
 @shared
@@ -76,10 +75,10 @@ def command(
     operations: tuple[str, ...],
     query: str | None,
     clients: int | None,
-    rate: float | None,
-    length: float,
-    warm_up: float,
-    size: float,
+    rate: str | None,
+    length: str,
+    warm_up: str,
+    size: str,
     files: int,
     url: str,
     kind: str | None,
@@ -105,6 +104,6 @@ def command(
     endpoint = Endpoint.at(url, kind, credentials(token, proxy, ca))
     default = {"database": "query", "http": "get"}.get(endpoint.kind, "read")
     chosen = list(dict.fromkeys([*operations, *(["query"] if query else [])])) or [default]
-    press = Press(clients, rate, int(length), int(warm_up), int(size), files)
+    press = Press(clients, rate, length, warm_up, size, files)
     text = bench(endpoint, chosen, press, query or "SELECT 1", said())
     conduct_text(context, text, "bench", **how)

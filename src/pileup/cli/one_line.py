@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import sys
@@ -52,10 +53,18 @@ def said() -> str:
 
 
 def credentials(token: str | None, proxy: str | None, ca: str | None) -> dict[str, str]:
-    """Return the credentials of a target; a token never is on a command line, but the name of its file."""
-    own = {"token": token} if token == DISCOVER else {"token_file": token}
-    given = {**own, "proxy": proxy, "ca": ca}
-    return {name: value if value == DISCOVER else str(Path(value).absolute()) for name, value in given.items() if value}
+    """Return the credentials of a target, as names of files. Raises UsageError for what is none, and never shows it."""
+    from pileup.model.errors import UsageError
+
+    found = {}
+    for option, word, value in (("token", "token_file", token), ("proxy", "proxy", proxy), ("ca", "ca", ca)):
+        if value == DISCOVER:
+            found[option] = value
+        elif value is not None:
+            if not Path(value).exists():
+                raise UsageError(f"--{option} names no file that is there", f"{DISCOVER} or a file", "is it right?")
+            found[word] = str(Path(value).absolute())
+    return found
 
 
 def conduct_text(
@@ -68,31 +77,25 @@ def conduct_text(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run a suite that is a text, or print it; keep it where the user wants it. Exits as `pileup run` does."""
-    import tempfile
+    """Run a suite that is a text, or print it. Exits as `pileup run` does.
 
-    from pileup.cli.run import conduct
-    from pileup.run import Runner
-    from pileup.run.recovery.leftovers import sweep
-    from pileup.run.start import planned, runs_folder
-    from pileup.run.stop import Stop
+    The suite is kept where the user wants it, else beside the run folders: `resume` and `clean` need it.
+    """
+    from pileup.cli.run import run_suite
+    from pileup.run.start import runs_folder
 
     if save is not None:
         _keep(text, save)
     if show:
         echo(text, nl=False)
         return
-    stop = Stop()
-    with tempfile.TemporaryDirectory(prefix="pileup-") as folder:
-        path = save or Path(folder) / f"{name}.yaml"
-        if save is None:
-            path.write_text(text, encoding="utf-8")
-        plan, base = planned(str(path), {}, None, os.environ), runs_folder(out, os.environ)
-        for line in sweep():
-            echo(line, err=True)
-        if not quiet and not as_json:
-            echo(text, err=True)
-        conduct(context, Runner(plan, base, stop), stop, quiet, as_json)
+    path = save
+    if path is None:
+        path = runs_folder(out, os.environ) / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.yaml"
+        path.write_text(text, encoding="utf-8")
+    if not quiet and not as_json:
+        echo(text, err=True)
+    run_suite(context, str(path), {}, None, out, quiet, as_json)
 
 
 def _keep(text: str, path: Path) -> None:

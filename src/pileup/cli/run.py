@@ -64,13 +64,27 @@ def command(
     70 a fault of pileup itself.
     """
     from pileup.cli.common import parse_settings
+
+    run_suite(context, suite, parse_settings(settings), fleet, out, quiet, as_json)
+
+
+def run_suite(
+    context: click.Context,
+    suite: str,
+    values: dict[str, str],
+    fleet: str | None,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run a suite from its file, or by its name, and exit with the code of the run."""
     from pileup.run import Runner
     from pileup.run.recovery.leftovers import sweep
     from pileup.run.start import planned, runs_folder
     from pileup.run.stop import Stop
 
     stop = Stop()
-    plan, base = planned(suite, parse_settings(settings), fleet, os.environ), runs_folder(out, os.environ)
+    plan, base = planned(suite, values, fleet, os.environ), runs_folder(out, os.environ)
     for line in sweep():
         echo(line, err=True)
     conduct(context, Runner(plan, base, stop), stop, quiet, as_json)

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from pileup.model.errors import UsageError
-from pileup.model.units import format_size, format_time
 from pileup.suite.kinds import SCHEMES, kind_by
 from pileup.suite.shipped import suite_path
 
@@ -77,23 +76,22 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """How hard a benchmark presses. Times in ns, sizes in bytes; `rate` in iterations per second, None: closed."""
+    """How hard a benchmark presses, in the words of the user; without a `rate` the load is closed."""
 
     clients: int | None = None
-    rate: float | None = None
-    length: int = 10_000_000_000
-    warm_up: int = 1_000_000_000
-    size: int = 1 << 20
+    rate: str | None = None
+    length: str = "10 s"
+    warm_up: str = "1 s"
+    size: str = "1 MiB"
     files: int = 16
 
     @property
     def load(self) -> Words:
         """The load of a suite."""
-        level: Words = {} if self.rate is None else {"rate": f"{self.rate:g} /s"}
+        level: Words = {} if self.rate is None else {"rate": self.rate}
         if self.rate is None or self.clients is not None:
             level["clients"] = self.clients or CLIENTS
-        warm = {"warm_up": format_time(self.warm_up)} if self.warm_up else {}
-        return {**level, **warm, "for": format_time(self.length)}
+        return {**level, "warm_up": self.warm_up, "for": self.length}
 
 
 CLIENTS = 4
@@ -128,7 +126,7 @@ def bench(endpoint: Endpoint, operations: Sequence[str], press: Press, query: st
         for number, each in enumerate(operations, 1)
     ]
     title = f"{', '.join(operations)} at {endpoint.url}"
-    options: Words = {"files": press.files, "size": format_size(press.size)}
+    options: Words = {"files": press.files, "size": press.size}
     lines = [
         f"# {said}",
         "pileup: 1",
@@ -179,6 +177,6 @@ def _flow(value: Plain) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_PLAIN = re.compile(r"[A-Za-z][\w./ ()=-]*|\d[\d.]* /?[A-Za-z]+")
+_PLAIN = re.compile(r"[A-Za-z][\w./ ()=-]*|\d[\d.]* ?/?[A-Za-z]+")
 _OTHERS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 """Words that are no text in YAML."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pileup.model.errors import UsageError
+from pileup.model.units import parse
 from pileup.suite import load
 from pileup.suite.quick import CHECKS, Endpoint, Press, bench, check
 
@@ -45,7 +46,7 @@ def test_every_check_has_its_target_replaced(kind: str) -> None:
 @pytest.mark.parametrize("operation", STORAGE)
 @pytest.mark.parametrize("url", ["root://h//d", "https://h/d", "/d"])
 def test_a_benchmark_is_a_suite(url: str, operation: str, tmp_path: Path) -> None:
-    press = Press(clients=3, length=2 * SECOND, warm_up=0, size=4096, files=7)
+    press = Press(clients=3, length="2 s", warm_up="0 s", size="4 KiB", files=7)
     (tmp_path / "bench.yaml").write_text(bench(Endpoint.at(url, None, {}), [operation], press, "", "pileup bench"))
     plan = load(tmp_path / "bench.yaml")
     load_of = {case.test.name: case.load for case in plan.cases}[operation]
@@ -56,12 +57,21 @@ def test_a_benchmark_is_a_suite(url: str, operation: str, tmp_path: Path) -> Non
 
 
 def test_a_rate_is_an_open_load_and_clients_bound_it(tmp_path: Path) -> None:
-    for press, clients in ((Press(rate=2.5), None), (Press(rate=2.5, clients=9), 9)):
+    for press, clients in ((Press(rate="2.5/s"), None), (Press(rate="2.5/s", clients=9), 9)):
         text = bench(Endpoint.at("https://h/d", "http", {}), ["get"], press, "", "pileup bench")
         (tmp_path / "bench.yaml").write_text(text)
         (case,) = load(tmp_path / "bench.yaml").cases
         assert (case.load.rate, case.load.clients) == (2.5, clients)
         assert "files" not in text
+
+
+@pytest.mark.parametrize(("length", "size"), [("90s", "1234567B"), ("1.2345 min", "3MiB"), ("2 h", "1 B")])
+def test_quantities_are_those_of_the_user_to_the_last_digit(length: str, size: str, tmp_path: Path) -> None:
+    press = Press(rate="33.3333333/s", length=length, warm_up="0 s", size=size)
+    (tmp_path / "bench.yaml").write_text(bench(Endpoint.at("/d", None, {}), ["read"], press, "", "pileup bench"))
+    case = load(tmp_path / "bench.yaml").cases[-1]
+    assert (case.load.for_, case.load.rate) == (int(parse(length, "time")), 33.3333333)
+    assert f"size: {size}}}" in (tmp_path / "bench.yaml").read_text()
 
 
 def test_a_question_to_a_database_is_kept_whole(tmp_path: Path) -> None:
