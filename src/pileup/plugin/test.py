@@ -14,13 +14,12 @@ from pileup.model.check import FIELDS
 from pileup.model.errors import Failed
 from pileup.model.record import Sample, as_number, labels_text
 from pileup.model.shared import SharedData
-from pileup.plugin.operation import Ledger
+from pileup.plugin.operation import Ledger, Op
 from pileup.plugin.options import assign
 
 if TYPE_CHECKING:
     from pileup.model.loads.load import Load
     from pileup.model.program import Program
-    from pileup.plugin.operation import Op
     from pileup.plugin.target import Target
 
 
@@ -113,8 +112,8 @@ class Test:
     """Its targets by the words of `needs`, where it needs several."""
     context: Context
     """What is known of the case and of this client."""
-    iteration: int = -1
-    """Number of the iteration under way over the whole case; -1 outside of one. Set by the harness."""
+    under_way: Op | None = None
+    """The iteration that this client has begun last; set by the harness."""
     reporter: Callable[[Sample, int], None] | None
     """Where `report` hands its numbers; set by the harness."""
     claimer: Callable[[str, str, str], None] | None
@@ -137,6 +136,11 @@ class Test:
         self._answers: set[int] = set()
         assign(self, options)
         self.check()
+
+    @property
+    def iteration(self) -> int:
+        """Number of the iteration under way over the whole case; -1 before the first one."""
+        return -1 if self.under_way is None else self.under_way.number
 
     def check(self) -> None:
         """Refuse options that contradict each other: raise ValueError."""

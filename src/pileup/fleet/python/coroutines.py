@@ -173,7 +173,7 @@ class CoroutineExecutor(PythonExecutor):
     async def _iterate(self, test: Test, op: Op, limit: IterationTimeout) -> Verdict | None:
         limit.begin(op)
         try:
-            test.iteration = op.number
+            test.under_way = op
             result = await cast(Awaitable[object], test.run(op))
         except asyncio.CancelledError:
             if limit.was_it():

@@ -131,7 +131,7 @@ class ThreadExecutor(PythonExecutor):
 
     def _iterate(self, test: Test, op: Op, bracket: IterationScope) -> None:
         try:
-            test.iteration = op.number
+            test.under_way = op
             result = test.run(op)
         except BaseException as problem:
             bracket.end(op, self.failed(op, problem))
