@@ -9,7 +9,7 @@ import pytest
 from tests.servers import arc, slurm
 from tests.support import EXAMPLES, pileup, require_programs, run_folder
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.idle]
 
 SLURM = {"held": "30 s", "settle": "30 s", "minute": "5 s"}
 ARC = {
@@ -75,7 +75,6 @@ def arc_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return results_of("cream-arc", ARC, tmp_path_factory.mktemp("cream-arc"))
 
 
-@pytest.mark.idle
 def test_every_case_on_slurm_passes(slurm_run: dict[str, Any]) -> None:
     assert {case["test"]: case["outcome"] for case in slurm_run["cases"]} == dict.fromkeys(
         ("ramp", "submit", "poll", "watch", "newcomers", "renewal", "empty", "drain"), "passed"

@@ -78,6 +78,7 @@ def test_differences_between_points_agree_with_the_truth(tuning: dict[str, Any])
 
 
 @pytest.mark.timed
+@pytest.mark.idle
 def test_each_point_was_visited_in_each_repeat_to_and_fro(tuning: dict[str, Any]) -> None:
     reads = [case for case in tuning["run"]["cases"] if case["test"] == "read"]
     order = [case["point"] for case in sorted(reads, key=lambda case: case["started"])]
