@@ -40,7 +40,7 @@ class Checked:
 
     @property
     def seconds(self) -> float:
-        """How long the run took: starting Python on a busy machine is no part of it."""
+        """How long the run took: starting Python on a busy machine is not part of it."""
         run = self._run()
         return float(run["ended"] - run["started"]) / 1e9
 
@@ -256,7 +256,7 @@ def test_d9_acceptance_where_no_checksums_are_stated_does_not_cover_them(tmp_pat
     assert verdicts["C6"] == ("unknown" if "in" in unseen(found) else "met"), explained(found)
     lacking = {each["name"]: each["reason"] for each in found["run"]["not_covered"]}
     assert "is not XRootD: it calls itself nginx" in lacking["xrootd"]
-    assert "invalid" not in (tmp_path / "error.log").read_text(), "it was asked nothing that is no HTTP"
+    assert "invalid" not in (tmp_path / "error.log").read_text(), "it was asked nothing that is not HTTP"
 
 
 def test_a10_a_clean_up_that_failed_names_the_command_for_it(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ HTTP = {
     "twice": ("failed", "the server sent more than its answer"),
     "contradiction": ("failed", "the answer states another length than its chunks have"),
     "redirect": ("failed", "redirected more than 5 times, the last time by HTTP 302"),
-    "redirect-nowhere": ("failed", "HTTP 302 to what is no url of an HTTP server"),
+    "redirect-nowhere": ("failed", "HTTP 302 to what is not a url of an HTTP server"),
     "garbage": ("failed", r"the answer is not HTTP/1: it begins with \"(\\xa5Z){8}\""),
     "huge": ("failed", "size 4611686018427387904, expected 50000"),
     "negative": ("failed", "the answer is not HTTP/1"),

@@ -1,4 +1,4 @@
-//! What a target over HTTP is told.
+//! What a target over HTTP is reported.
 
 use std::path::PathBuf;
 

@@ -103,7 +103,7 @@ const ERRORS: [(&str, bool); 35] = [
 pub(crate) fn said(code: u32, text: &str) -> Trouble {
     let known = code.checked_sub(3000).and_then(|place| ERRORS.get(place as usize));
     let (name, refused) = known.copied().unwrap_or(("an error that there is not", false));
-    // before the last semicolon names of objects may stand
+    // before the last semicolon names of objects may be
     let cause = text.rsplit_once("; ").map_or("", |(_, cause)| cause.trim());
     let named = cause.starts_with('/') || cause.contains(" /") || cause.contains(['?', '=']);
     let plain = (1..=80).contains(&cause.len()) && !named;

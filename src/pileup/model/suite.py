@@ -92,7 +92,7 @@ class SettingSpec(Part):
             raise ValueError("`set` does not say where the value goes; expected {value} in the command")
         if self.restore == "always" and self.get is None and self.default is None:
             raise ValueError(
-                "nothing tells the value to restore; expected `get: COMMAND`, `default: VALUE`, or `restore: never`"
+                "nothing gives the value to restore; expected `get: COMMAND`, `default: VALUE`, or `restore: never`"
             )
         return self
 
@@ -223,7 +223,7 @@ class TestSpec(Part):
     def _ends(self) -> Self:
         if self.load.endless and not self.with_:
             raise ValueError(
-                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to live beside it"
+                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to run alongside it"
             )
         return self
 
@@ -249,7 +249,7 @@ class TestSpec(Part):
 
 
 class MonitorSpec(BaseModel):
-    """Something measured at an interval for the life of the run. Options of the monitor stand beside these words."""
+    """Something measured at an interval for the life of the run. Options of the monitor are beside these words."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -328,7 +328,7 @@ class Cooldown(Part):
     """How long monitors go on after the load of a point, to see the system come to rest."""
 
     until: Text | None = Field(None, description="a check on a monitor that ends it, e.g. `last(node.load1) < 1`")
-    at_most: Duration = Field(gt=0, description="the longest time; with `until`: not reached by then is told")
+    at_most: Duration = Field(gt=0, description="the longest time; with `until`: not reached by then is reported")
 
 
 class Places(Part):
@@ -380,7 +380,7 @@ def _short_places(value: object) -> object:
             return {word: number}
         case "ssh", hosts if hosts:
             return {"ssh": [host.strip() for host in hosts.split(",")]}
-    raise ValueError(f"{value!r} is no fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
+    raise ValueError(f"{value!r} is not a fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
 
 
 PlacesWord = Annotated[Places, BeforeValidator(_short_places)]
@@ -418,7 +418,7 @@ class Suite(Part):
         min_length=1, description="what is done, in this order unless `after` says otherwise"
     )
     monitors: tuple[MonitorSpec, ...] = Field((), description="what is measured beside")
-    criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
+    criteria: tuple[CriterionSpec, ...] = Field((), description="what must hold")
     confidence: Confidence = Field(
         "estimate", description="what criteria ask for that do not say: the figure, or that its interval shows it"
     )

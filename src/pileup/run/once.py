@@ -48,7 +48,7 @@ class _Begun:
 class OncePerRun:
     """Begins each test once in a session of a run, and ends it. From the runner's thread and those of roles.
 
-    A test is begun anew for other options or targets: a scan may vary them. What it returns is in no record, for it
+    A test is begun again for other options or targets: a scan may vary them. What it returns is in no record, for it
     may be a secret.
     """
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_replayed_is_told_with_what_can(folder: RunFolder, wanted
 def test_what_is_no_record_is_told(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="there is no folder"):
         starts.find(tmp_path / "nowhere", ReplayStarts("stat"))
-    with pytest.raises(RecordError, match="no run folder"):
+    with pytest.raises(RecordError, match="not a run folder"):
         starts.find(tmp_path, ReplayStarts("stat"))
     (tmp_path / "text.parquet").write_text("no")
     with pytest.raises(RecordError, match="cannot be read"):

@@ -47,8 +47,16 @@ def test_tests_that_press_and_do_not_say_themselves_have_it(plan: Callable[..., 
     ("before", "after", "fault"),
     [
         ("layers: session", "layers: wire", "4:9: `layers` is 'wire'"),
-        ("targets:", "options: {layers: data}\ntargets:", "4:9: `layers` stands beside 'options.layers'; expected one"),
-        ("targets:", "scan: {read.layers: [all]}\ntargets:", "4:9: `layers` stands beside 'read.layers'; expected one"),
+        (
+            "targets:",
+            "options: {layers: data}\ntargets:",
+            "4:9: `layers` is combined with 'options.layers'; expected",
+        ),
+        (
+            "targets:",
+            "scan: {read.layers: [all]}\ntargets:",
+            "4:9: `layers` is combined with 'read.layers'; expected",
+        ),
         ("for: 1 s", "times: 3", "4:9: no test that presses for a time has an option 'layers' that it does not give"),
         ("storage.read, after", "storage.stat, after", ""),
         ("layers: session", "layers: data", ""),

@@ -178,8 +178,8 @@ fn what_is_not_to_be_followed_is_the_answer() {
 #[test]
 fn a_way_to_nowhere_is_named() {
     for (location, words) in [
-        ("root://se01//x", "HTTP 307 to what is no url of an HTTP server"),
-        ("http://me:secret@127.0.0.1/", "HTTP 307 to what is no url of an HTTP server"),
+        ("root://se01//x", "HTTP 307 to what is not a url of an HTTP server"),
+        ("http://me:secret@127.0.0.1/", "HTTP 307 to what is not a url of an HTTP server"),
         ("http://127.0.0.1:1/", "connection refused"),
         ("http://no-such-host.invalid/", "name not found"),
     ] {

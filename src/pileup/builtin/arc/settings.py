@@ -1,4 +1,4 @@
-"""What a private computing element may be told: the words of `launch` for the kind arc."""
+"""What a private computing element may be reported: the words of `launch` for the kind arc."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Private:
 
     @classmethod
     def beside(cls, certificate: str | None) -> Private | None:
-        """Return what is told beside a certificate; None for one of another make."""
+        """Return what is reported beside a certificate; None for one of another make."""
         path = Path(certificate).parent / TOLD if certificate else None
         if path is None or not path.is_file():
             return None
@@ -130,7 +130,7 @@ class Users:
         if self._folder is None:
             raise Failed(f"user {user!r} has no identity; expected a folder of them as `identities` of the target")
         if "/" in user or user.startswith("."):
-            raise Failed(f"{user!r} is no name of a user; expected one without slashes")
+            raise Failed(f"{user!r} is not a name of a user; expected one without slashes")
         return self._folder / f"{user}.pem"
 
     def _make(self, user: str) -> Rest:

@@ -14,8 +14,8 @@ class CommandMonitor(Monitor):
     """Run a command at every interval and take numbers from its output.
 
     By default every line `NAME VALUE [UNIT]` of stdout is a number (`NAME=VALUE` and `NAME: VALUE` too); labels may
-    stand behind the name, as in `queue[pool=tape] 12 files`. Other lines are passed over. With `numbers` they are
-    picked by regular expressions instead. Metrics bear the names of the numbers: `max(command.queue) < 100`, or with
+    be behind the name, as in `queue[pool=tape] 12 files`. Other lines are skipped. With `numbers` they are
+    picked by regular expressions instead. Metrics have the names of the numbers: `max(command.queue) < 100`, or with
     `name: tape` beside `use: command`, `max(tape.queue) < 100`.
 
     A command that fails, takes longer than `timeout` or gives no number leaves a gap, and the reason is recorded. It

@@ -14,7 +14,7 @@ from pileup.plugin import FIELDS, Failed, Finished, Op, Test, option, run_comman
 def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in environment.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in value.get_secret_value():
-            raise ValueError(f"{name!r} is no name of a variable; expected letters, digits and underscores")
+            raise ValueError(f"{name!r} is not a name of a variable; expected letters, digits and underscores")
     return environment
 
 

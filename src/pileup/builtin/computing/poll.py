@@ -19,7 +19,7 @@ class ComputingPoll(Test):
     """Ask what has begun and what has ended since the last time, and end those jobs' detached operations.
 
     One iteration asks until there is no more news. It ends `queue` and begins `run` when a job has begun to run, and
-    ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it tells
+    ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it reports
     none: then the interval of the polls is the error of both. A job that failed or was cancelled is a failed operation.
     It ends jobs of all submitters of its own place; with N places a load of `once` becomes `{times: N, clients: N}`.
     With `keep`, a job that has ended is from then on a detached operation `kept`, until `computing.purge` or

@@ -11,7 +11,7 @@ from pileup.plugin.batch import Job
 
 
 class ComputingPurge(Test):
-    """Take jobs that have ended out of the system, and tell how fast that goes.
+    """Take jobs that have ended out of the system, and show how fast that goes.
 
     One iteration purges all jobs that this run has submitted at its place and that have ended: those that
     `computing.poll` with `keep` has seen to end, and those that are open, of which it asks itself whether they have

@@ -149,7 +149,7 @@ def _discovered(given: str | None, word: str) -> str | None:
 
 
 def _readable(word: str, path: str | None) -> str:
-    """Return the text of a file of credentials; its name is told when that fails, its content never."""
+    """Return the text of a file of credentials; its name is reported when that fails, its content never."""
     try:
         return Path(path).read_text(errors="replace") if path else ""
     except OSError as problem:

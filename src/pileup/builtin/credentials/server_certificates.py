@@ -18,11 +18,11 @@ INSECURE = "certificates of servers are not verified (`insecure: true`): anybody
 
 
 def fingerprint(text: str) -> str:
-    """Return a SHA-256 in small digits without colons. Raises ValueError when it is none."""
+    """Return a SHA-256 in small digits without colons. Raises ValueError when it is not one."""
     digits = text.replace(":", "").lower()
     if len(digits) != DIGITS or not set(digits) <= set("0123456789abcdef"):
         raise ValueError(
-            f"{text!r} is no fingerprint; expected 64 hexadecimal digits "
+            f"{text!r} is not a fingerprint; expected 64 hexadecimal digits "
             "(see: openssl x509 -noout -fingerprint -sha256)"
         )
     return digits

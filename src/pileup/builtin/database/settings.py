@@ -1,4 +1,4 @@
-"""What a private database server may be told: the words of `launch` for the kind database."""
+"""What a private database server may be reported: the words of `launch` for the kind database."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from pileup.plugin import Ambiguous, Failed, NotThere, Refused
 
 PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
-"""Statuses with which a server says no, rather than does something wrong."""
+"""Statuses with which a server refuses, rather than fails."""
 NOTHING_THERE = 404
 REDIRECTS = range(300, 400)
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
@@ -234,7 +234,7 @@ class Connections:
             raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         except http.client.HTTPException as problem:
             connection.close()
-            raise Failed(f"the server answered {method} with what is no HTTP ({type(problem).__name__})") from problem
+            raise Failed(f"the server answered {method} with what is not HTTP ({type(problem).__name__})") from problem
         except OSError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method}: {problem.strerror or problem}") from problem
@@ -306,7 +306,7 @@ def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
 
 
 def _said(problem: OSError) -> str:
-    """Return what the system or the TLS library says; a wrong certificate tells why in an attribute of its own."""
+    """Return what the system or the TLS library says; a wrong certificate says why in an attribute of its own."""
     if isinstance(problem, TimeoutError):
         return "no answer"
     if isinstance(problem, ssl.SSLError) and problem.reason in NOT_TLS:

@@ -73,12 +73,12 @@ class HttpTarget(ConnectedTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of an HTTP server."""
+        """Refuse what is not a url of an HTTP server."""
         locate(url)
 
     @property
     def location(self) -> Location:
-        """The url, taken apart. Raises TargetError for one that is none."""
+        """The url, taken apart. Raises TargetError for one that is not valid."""
         return locate(self.url)
 
     @property

@@ -100,7 +100,7 @@ class WebDavTarget(HttpTarget, FileTarget):
             raise NoListing(f"{path!r} cannot be listed: the server has no PROPFIND", "a server that speaks WebDAV")
         itself, *entries = found
         if not itself.folder:
-            raise Failed(f"{path!r} is no folder")
+            raise Failed(f"{path!r} is not a folder")
         return sorted(entries, key=lambda entry: entry.name)
 
     def stat(self, path: str) -> Entry:
@@ -143,7 +143,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         """Remove a file or an empty folder.
 
         DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first. Where HEAD alone
-        tells what a path is, `Depth: 0` has a server refuse to remove a folder that HEAD has called a file.
+        says what a path is, `Depth: 0` has a server refuse to remove a folder that HEAD has called a file.
         """
         _refuse_root(path)
         found = self._propfind(path, "0")

@@ -59,7 +59,7 @@ class PosixTarget(FileTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no path of this machine."""
+        """Refuse what is not a path of this machine."""
         _folder_of(url)
 
     def probe(self) -> str:
@@ -141,7 +141,9 @@ def _folder_of(url: str) -> Path:
         return Path(url).expanduser().absolute()
     parts = urlsplit(url)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
-        raise TargetError(f"{url!r} is no path of this machine", "a path, or file:///path", "see `pileup list targets`")
+        raise TargetError(
+            f"{url!r} is not a path of this machine", "a path, or file:///path", "see `pileup list targets`"
+        )
     return Path(unquote(parts.path))
 
 

@@ -1,4 +1,4 @@
-"""What a private Slurm may be told: the words of `launch` for the kind slurm."""
+"""What a private Slurm may be reported: the words of `launch` for the kind slurm."""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ class SlurmTarget(BatchTarget):
     among the credentials; or no url, `driver: sbatch` and `config` (its slurm.conf). squeue and sacct must work here.
 
     A submission is refused where the limits of Slurm say no (MaxJobCount, limits of accounts), ambiguous where no
-    answer came. Slurm takes one job in one request: `batch` is so many requests. It tells whole seconds. Jobs that have
+    answer came. Slurm takes one job in one request: `batch` is so many requests. It reports whole seconds. Jobs that
+    have
     ended it forgets by itself (MinJobAge): a purge is refused. A delegation is a token (`scontrol token`), which cannot
     be taken back; pileup cannot make users known to it.
     """
@@ -109,7 +110,7 @@ class SlurmTarget(BatchTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of slurmrestd."""
+        """Refuse what is not a url of slurmrestd."""
         endpoint_of(url)
 
     @cached_property

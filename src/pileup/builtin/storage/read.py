@@ -18,7 +18,7 @@ class StorageRead(ContentSet, NamedSet):
     switch it off where that is the limit. Bytes counted are those received.
 
     `access` says how: `sequential` reads on from `offset`; `random` reads one piece of `length` bytes at a place drawn
-    anew each time, as databases do; `vector` asks for so many `pieces` in one request, as ROOT's TTreeCache does;
+    again each time, as databases do; `vector` asks for so many `pieces` in one request, as ROOT's TTreeCache does;
     `sparse` goes through the file and reads a `fraction` of it in pieces, as an analysis of few branches does, with
     `pieces` of them in one request. Pieces never overlap and ascend. All but `sequential` keep the file open from one
     read to the next.

@@ -1,4 +1,4 @@
-"""What a private XRootD server may be told: the words of `launch` for the kinds xrootd and webdav."""
+"""What a private XRootD server may be reported: the words of `launch` for the kinds xrootd and webdav."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class XrootdSettings(Part):
         "made. Default: none, and macaroons with `folder`, whose files are not of this run alone",
     )
     checksum: Literal["none", "adler32", "crc32c", "md5"] = Field(
-        "adler32", description="the checksum of a file that it tells when asked"
+        "adler32", description="the checksum of a file that it says when asked"
     )
     threads: Count | None = Field(
         None, ge=3, le=100_000, description="most threads (xrd.sched maxt); default: as XRootD itself has it"

@@ -82,12 +82,12 @@ class XrootdTarget(ConnectedTarget, FileTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of an XRootD server."""
+        """Refuse what is not a url of an XRootD server."""
         place_of(url)
 
     @property
     def place(self) -> Place:
-        """The url, taken apart. Raises TargetError for one that is none."""
+        """The url, taken apart. Raises TargetError for one that is not valid."""
         return place_of(self.url)
 
     @property
@@ -190,7 +190,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             raise self._unreached(problem, reached) from problem
         except Refused as problem:
             raise TargetError(
-                f"{self.url} says no: {problem.what}", "to be let in", "see the target's `credentials`"
+                f"{self.url} refuses: {problem.what}", "to be let in", "see the target's `credentials`"
             ) from problem
         finally:
             first.close()

@@ -117,7 +117,7 @@ class FindShape(Shape):
     def problems(self) -> Iterator[str]:
         """No other level is written beside it, and the one found is measured for a time."""
         if others := self.others("ramp", "warm_up", beside=most_beside(self.find.raise_)):
-            yield f"find stands beside {others}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
+            yield f"find is combined with {others}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
         if self.load.for_ is None:
             yield "find has no `for`; expected the time for which the level found is measured, e.g. `for: 1 min`"
 

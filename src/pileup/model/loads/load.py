@@ -46,7 +46,7 @@ class Load(Part):
         None,
         ge=1,
         le=1_000_000,
-        description="this many clients, each begins anew when its last iteration has ended (closed); "
+        description="this many clients, each begins again when its last iteration has ended (closed); "
         "beside rate: the most in flight",
     )
     rate: Rate | None = Field(None, gt=0, description="iterations begun per second, whatever the system answers (open)")

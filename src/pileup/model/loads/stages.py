@@ -66,7 +66,7 @@ class StagesShape(Shape):
         """All levels are inside, and of one kind."""
         most = ("clients",) if self.kind == "open" else ()
         if self.others("ramp", "warm_up", "for_", beside=most):
-            yield "stages stand beside another level; expected clients, rate, ramp and for inside the stages"
+            yield "stages are combined with another level; expected clients, rate, ramp and for inside the stages"
         if len({stage.clients is None for stage in self._stages}) > 1:
             yield "some stages have clients, others a rate; expected one kind of level"
 

@@ -1,7 +1,7 @@
 """A shell at another host that prints files below /proc when it is asked to. Nothing else is needed there.
 
 The script is in the command line of ssh, no file is left. It reads requests, a line each, and ends with its input: of a
-pileup that was killed nothing stays. Each answer stands between two lines with a word that only this request has, so
+pileup that was killed nothing stays. Each answer is between two lines with a word that only this request has, so
 that no text of the far side can end it, or pass for another file.
 """
 
@@ -105,7 +105,7 @@ class Shell:
         while view:
             if not select.select((), (descriptor,), (), max(0.0, until - time.monotonic()))[1]:
                 raise TargetError(f"host {self.host} took no request within {WITHIN:.0f} s")
-            with suppress(BrokenPipeError):  # what it said tells more
+            with suppress(BrokenPipeError):  # what it said says more
                 view = view[os.write(descriptor, view) :]
                 continue
             break

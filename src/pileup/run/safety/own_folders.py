@@ -125,7 +125,7 @@ class OwnFolders:
         """Make ready where a case will work: see that nothing of others is there, and say who works here.
 
         Raises TargetError for names that exist and a folder that another run works in, VerdictException where the
-        storage says no.
+        storage refuses.
         """
         name = case.test.target or ""
         if not isinstance(target, FileTarget) or name not in self.plan.own:

@@ -93,7 +93,7 @@ def _expected(daemon: Daemon) -> str:
 
 
 def _look(daemon: Daemon, filling: PlaceholderValues, log: Log) -> Callable[[], str | None]:
-    """Return a function that tells whether the process is ready: its url or "", None when it is not."""
+    """Return a function that shows whether the process is ready: its url or "", None when it is not."""
     match daemon.ready:
         case Line(pattern):
             expression = re.compile(pattern)

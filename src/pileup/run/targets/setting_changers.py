@@ -34,7 +34,7 @@ class Changer(Protocol):
         """Time in which a value must be in force, ns."""
 
     def before(self) -> str | None:
-        """Return the value to restore; None when it shall not be restored. Raises PileupError."""
+        """Return the value to restore; None when it must not be restored. Raises PileupError."""
 
     def set(self, value: str) -> None:
         """Set it and wait until it is in force. Raises PileupError."""
@@ -71,7 +71,9 @@ class ByCommand:
             return value
         if self.spec.default is not None:
             return self.spec.default
-        raise TargetError(f"what {self.whose} is now cannot be told: `get` {done.told()}", "the value, on its stdout")
+        raise TargetError(
+            f"what {self.whose} is now cannot be reported: `get` {done.told()}", "the value, on its stdout"
+        )
 
     def set(self, value: str) -> None:
         """Run `set`, then `ready` until the value is in force."""

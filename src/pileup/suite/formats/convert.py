@@ -1,4 +1,4 @@
-"""A suite file in the other format: the document, with its variables as they stand, not the plan that comes of it."""
+"""A suite file in the other format: the document, with its variables as they are, not the plan that comes of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
 
 
 def same(one: Node, other: Node) -> bool:
-    """Whether two trees say the same, wherever it stands in their files and in whatever order the words come."""
+    """Whether two trees say the same, wherever it is in their files and in whatever order the words come."""
     match one, other:
         case Scalar(), Scalar():
             return (one.empty and other.empty) or (not one.empty and not other.empty and one.text == other.text)

@@ -186,7 +186,9 @@ class _Reader:
         elif node.text in top.node.entries:
             top.ignore = True
             first = top.node.keys[node.text].line
-            self._problems.add(node.at, f"{shown(node.text)} stands twice", "each word once", f"first in line {first}")
+            self._problems.add(
+                node.at, f"{shown(node.text)} is given twice", "each word once", f"first in line {first}"
+            )
 
 
 def _measure(node: Node) -> tuple[int, int]:

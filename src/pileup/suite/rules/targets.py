@@ -107,7 +107,7 @@ class TargetRules:
         if target.spec.launch is None:
             self._problems.add(at, f"target {shown(name)} has a `disk` and is not launched", "`launch`, or no `disk`")
             return
-        with suppress(Exception):  # wrong settings are told where they stand
+        with suppress(Exception):  # wrong settings are reported where they are
             launcher = cls.launcher(target.spec.launch, self._plugins.folder)
             if launcher is not None and not launcher.disk:
                 told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"

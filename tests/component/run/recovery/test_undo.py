@@ -1,4 +1,4 @@
-"""What a crash left is put right by the journal alone, once, and what could not be stays open."""
+"""What a crash left is cleaned up by the journal alone, once, and what could not be stays open."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ TRUSTED = Trust(None, given=True)
 
 
 def undo(folder: RunFolder, objects: bool) -> list[str]:
-    """Return in words what was put right."""
+    """Return in words what was cleaned up."""
     return [str(each) for each in mend(folder, TRUSTED, UndoReach.ALL if objects else UndoReach.SETTINGS)]
 
 
@@ -224,7 +224,7 @@ def test_scratch_folders_go_and_nothing_that_is_none(begin: Begin, tmp_path: Pat
     told = undo(folder, objects=False)
     assert not scratch.exists()
     assert (other / "deep").exists()
-    assert sum("is no folder that this run has made" in each for each in told) == 2
+    assert sum("is not a folder that this run has made" in each for each in told) == 2
     assert states(folder, "scratch") == ["made", "made", "made", "removed"]
 
 

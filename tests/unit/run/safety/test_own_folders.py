@@ -109,7 +109,7 @@ def test_s2_another_run_is_kept_out_and_told_who_is_in(tmp_path: Path, data: Pos
     one.enter(plan.cases[0], data, Program((write(),)))
     with pytest.raises(TargetError, match=f"in use by .*@.* since 20.*: {first.path}; .*pileup clean {first.path}"):
         other.enter(plan.cases[0], data, Program((write(),)))
-    OwnFolders(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, taken up again
+    OwnFolders(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, resumed
     assert one.leave(lambda _: data) == []
     other.enter(plan.cases[0], data, Program((write(),)))
     assert other.leave(lambda _: data) == []
