@@ -172,12 +172,16 @@ WITHOUT_GET = ["OPTIONS", "PROPFIND", "HEAD", "PUT", "DELETE", "MKCOL"]
 @pytest.mark.parametrize(
     ("methods", "status", "told"),
     [
-        (["MKCOL"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
-        (["PUT"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
+        (
+            ["MKCOL"],
+            403,
+            "403 Forbidden; expected a folder in which you may write (check the target's `credentials`, or",
+        ),
+        (["PUT"], 403, "403 Forbidden; expected a folder in which you may write (check the target's `credentials`, or"),
         (
             WITHOUT_GET,
             405,
-            "the server speaks no WebDAV here; expected a server that knows PROPFIND, MKCOL and PUT (is",
+            "the server does not speak WebDAV here; expected a server that knows PROPFIND, MKCOL and PUT (is",
         ),
     ],
 )
@@ -218,7 +222,7 @@ def test_d12_a_port_of_tls_spoken_to_without(url: str, told: str, secure: tuple[
 def test_d12_tls_spoken_to_a_port_without(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url.replace("http://", "https://"), tmp_path)
-    assert (found.code, "the server speaks no TLS on this port; expected" in found.told) == (UNREACHED, True), (
+    assert (found.code, "the server does not speak TLS on this port; expected" in found.told) == (UNREACHED, True), (
         found.told
     )
 

@@ -40,12 +40,12 @@ XROOT = {
     "wait": ("refused|ambiguous", f"{WAIT[1]}|{NO_ANSWER[1]}"),  # by whether it waits or asks when its time is up
     "wait-long": WAIT,
     "wait-for-news": NO_ANSWER,
-    "garbage": ("failed", NO_XROOT + "a status that there is not"),
+    "garbage": ("failed", NO_XROOT + "an unknown status"),
     "huge": ("failed", NO_XROOT + "more data than was asked for"),
     "negative": ("failed", NO_XROOT + "a negative length"),
     "other-stream": ("failed", NO_XROOT + "an answer to nothing that was asked"),
-    "unknown-status": ("failed", NO_XROOT + "a status that there is not"),
-    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "unknown-status": ("failed", NO_XROOT + "an unknown status"),
+    "unknown-error": ("failed", "xroot 4999 an unknown error"),
     "bare-error": ("failed", NO_XROOT + "an error without a number"),
     "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
 }
@@ -84,7 +84,7 @@ BINDINGS = {
     "stalled": GIVEN_UP,
     "redirect": ("failed", "redirected too often"),
     "wait-long": WAIT,
-    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "unknown-error": ("failed", "xroot 4999 an unknown error"),
     "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
     "negative": GIVEN_UP,
     "garbage": GIVEN_UP,  # last: it may hold up whatever the library does from then on

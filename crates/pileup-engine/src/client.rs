@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
 }
 
 /// Why a step that makes something new does not pass where something is.
-pub const NOT_OURS: &str = "exists already; not ours";
+pub const NOT_OURS: &str = "exists already; this run did not make it";
 /// The operation that an `OwnWait` for the word on `Expect: 100-continue` is.
 pub const EXPECT_WAIT: &str = "expect-wait";
 /// The operation that the pause after a connection that could not be made is.

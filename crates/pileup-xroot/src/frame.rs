@@ -95,7 +95,7 @@ pub fn head(bytes: [u8; ANSWER]) -> Parsed<Head> {
         4005 => Status::Wait,
         4006 => Status::WaitAnswer,
         4007 => Status::Checked,
-        _ => return Err("a status that there is not"),
+        _ => return Err("an unknown status"),
     };
     let length = u32::try_from(i32::from_be_bytes([e, f, g, h])).map_err(|_| "a negative length")?;
     Ok(Head { stream: u16::from_be_bytes([a, b]), status, length })

@@ -99,7 +99,7 @@ def decode(data: bytes) -> Message:
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
         raise WireError(f"a message has no head: {problem}"[:200], "JSON as pileup sends it") from problem
     if min(sizes, default=0) < 0 or 4 + size + sum(sizes) != len(data) or not isinstance(kind, str):
-        raise WireError(f"a message {kind!r} has not the blobs that it tells"[:200], "a whole one")
+        raise WireError(f"a message {kind!r} lacks the blobs that it announces"[:200], "a whole one")
     blobs, at = [], 4 + size
     for length in sizes:
         blobs.append(data[at : at + length])

@@ -251,7 +251,7 @@ class BatchTarget(Target):
         Raises Refused where pileup cannot make users.
         """
         raise Refused(
-            f"user {user!r} cannot be made known to a target of kind {self.kind!r}; expected one that is known there"
+            f"user {user!r} cannot be registered with a target of kind {self.kind!r}; expected one that is known there"
         )
 
     @property

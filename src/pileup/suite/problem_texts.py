@@ -113,7 +113,7 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         return _missing(loc, field)
     if kind == "extra_forbidden":
         known = words_of(model_at(model, loc[:-1]))
-        return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
+        return f"unknown word {shown(word)}", near(word, known) if model else "a word from `pileup describe`"
     if kind in ("value_error", "assertion_error"):
         what, expected = parts(str(context["error"]))
         if isinstance(context["error"], NegativeError):

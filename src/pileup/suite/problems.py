@@ -62,7 +62,7 @@ class Problems:
         """Return them all in the order of the file, those of `--set` last."""
         problems = [self._found[key] for key in sorted(self._found)]
         if len(problems) >= MOST:
-            problems.append(Problem(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
+            problems.append(Problem(self._source, f"more than {MOST - 1} problems", "a suite", "the search ended here"))
         return SuiteError(tuple(problems))
 
 

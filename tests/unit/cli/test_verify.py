@@ -222,7 +222,7 @@ def test_criteria_are_judged_anew(tmp_path):
     folder.save(run_of({**info, "equivalent": [["a", "b"]]}))
     alike = {"tests": ["a", "b"], "verdict": "passed"}
     folder.write_report("results.json", json.dumps({"criteria": [], "equivalences": [alike]}).encode())
-    assert "results.json: a, b was passed, made again from the record it is unknown" in told(folder)
+    assert "results.json: a, b was passed, made anew from the record it is unknown" in told(folder)
     folder.save(run_of(info))
     folder.write_report("results.json", b"[]")
     assert "results.json: it cannot be read" in told(folder)

@@ -108,10 +108,10 @@ def test_a_test_of_one_case_is_enough_to_say(folder: RunFolder) -> None:
     [
         (ReplayStarts("copy"), r"2 cases of the test 'copy'; expected `test` with one of copy\[a=1\], copy\[a=2\]"),
         (ReplayStarts(None), r"has 3 cases; expected `test` with one of copy\[a=1\], copy\[a=2\], stat"),
-        (ReplayStarts("fill"), r"no test and no case 'fill' that was pressed; expected one of copy\[a=1\], "),
+        (ReplayStarts("fill"), r"no test and no case 'fill' with a load; expected one of copy\[a=1\], "),
         (
             ReplayStarts("stat", warm_up=100 * S),
-            "the warm-up holds all that is replayed of stat in .*: 4 starts; expected starts behind",
+            "the warm-up contains all that is replayed of stat in .*: 4 starts; expected starts behind",
         ),
     ],
 )

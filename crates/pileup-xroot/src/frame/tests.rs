@@ -7,7 +7,7 @@ fn heads_are_read_and_garbage_is_named() {
     assert_eq!(head([1, 2, 0, 0, 0, 0, 1, 0]), Ok(Head { stream: 258, status: Status::Ok, length: 256 }));
     assert_eq!(head([0, 1, 0x0f, 0xa7, 0, 0, 0, 24]).unwrap().status, Status::Checked);
     assert_eq!(head([0, 1, 0, 0, 0xff, 0, 0, 0]), Err("a negative length"));
-    assert_eq!(head(*b"HTTP/1.1"), Err("a status that there is not"));
+    assert_eq!(head(*b"HTTP/1.1"), Err("an unknown status"));
 }
 
 #[test]

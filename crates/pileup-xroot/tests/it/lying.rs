@@ -118,7 +118,7 @@ fn tls_that_is_wanted_and_not_there_is_named() {
 
 #[test]
 fn garbage_frames_are_named() {
-    assert_eq!(stat(&[(77, b"")]), garbage("a status that there is not"));
+    assert_eq!(stat(&[(77, b"")]), garbage("an unknown status"));
     assert_eq!(stat(&[(OK, b"zzz")]), garbage("invalid attributes"));
     assert_eq!(stat(&[(OK, b"")]), garbage("invalid attributes"));
     assert_eq!(stat(&[(CHECKED, b"zzz")]), garbage("an answer of another kind than the one asked for"));

@@ -125,7 +125,9 @@ class ArcTarget(BatchTarget):
             rest.delegations()
         except (Failed, Ambiguous, Refused) as problem:
             raise TargetError(
-                f"{self.url} cannot be used: {problem.what}", "an answer", "is it up, and does it know who we are?"
+                f"{self.url} cannot be used: {problem.what}",
+                "an answer",
+                "is it up, and does it accept the credentials?",
             ) from problem
         if VERSION not in versions:
             raise TargetError(f"{self.url} has REST of versions {versions}", f"version {VERSION}")

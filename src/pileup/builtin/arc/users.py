@@ -57,7 +57,7 @@ class Users:
         self.own = self._identity(credentials)
         if not (self.own.certificate or self.own.token or self.own.token_file):
             raise TargetError(
-                f"nothing says who we are for {location.authority}",
+                f"no credentials for {location.authority}",
                 "`credentials` with a certificate and its key, or a proxy",
                 "proxy: discover",
             )
@@ -110,7 +110,7 @@ class Users:
             return
         if self.private is None:
             raise Refused(
-                f"user {user!r} cannot be made known to a computing element that pileup did not launch; "
+                f"user {user!r} cannot be registered with a computing element that pileup did not launch; "
                 f"expected an identity {user}.pem in its `identities`"
             )
         module = _certificates()

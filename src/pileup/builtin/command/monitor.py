@@ -27,7 +27,7 @@ class CommandMonitor(Monitor):
     command: str | list[str] = option(
         help="the program and its arguments: a list, or a text that is split at spaces as a shell does"
     )
-    shell: bool = option(False, help="give the command to /bin/sh, which knows pipes, variables and wildcards")
+    shell: bool = option(False, help="run the command with /bin/sh: pipes, variables, wildcards")
     numbers: Patterns = option({}, help="name of a number: regular expression with one group that finds it in stdout")
     units: dict[str, str] = option({}, help="name of a number: its unit, for charts")
     timeout: Duration = option(10 * 10**9, gt=0, help="how long it may take")

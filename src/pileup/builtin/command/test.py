@@ -38,7 +38,7 @@ class Command(Test):
     command: str | list[str] = option(
         help="the program and its arguments: a list, or a text that is split at spaces as a shell does"
     )
-    shell: bool = option(False, help="give the command to /bin/sh, which knows pipes, variables and wildcards")
+    shell: bool = option(False, help="run the command with /bin/sh: pipes, variables, wildcards")
     exit_code: int | list[int] = option(0, help="exit code, or list of them, that passes; negative for a signal")
     contains: str | None = option(None, help="text that must occur in the first MiB of stdout or of stderr")
     not_contains: str | None = option(None, help="text that must occur in neither (first MiB of each)")

@@ -55,7 +55,7 @@ def lack_of_users(target: BatchTarget, users: Users | None, user: str) -> str:
     if not named or not target.one_user:
         return ""
     who = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]}"
-    return f"{who} had no identity of their own there: who the credentials say acted for them"
+    return f"{who} had no identity of their own there: the user of the credentials acted for them"
 
 
 def key_of(delegation: Delegation) -> str:

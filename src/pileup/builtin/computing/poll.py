@@ -37,7 +37,7 @@ class ComputingPoll(Test):
     drain: bool = option(False, help="go on until no job is open any more")
     interval: Duration = option(10**9, gt=0, help="time between two looks while draining")
     counts: bool = option(True, help="ask how many jobs there are in each state, too")
-    keep: bool = option(False, help="remember jobs that have ended for those who purge")
+    keep: bool = option(False, help="keep jobs that have ended for tests that purge")
     page: Count = option(5000, ge=1, le=100_000, help="most jobs in one answer")
 
     def check(self) -> None:

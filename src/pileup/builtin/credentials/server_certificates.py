@@ -14,7 +14,9 @@ from pileup.plugin import Failed
 DIGITS = 64
 LOOK = 2.0
 """Most seconds for a second look at a server."""
-INSECURE = "certificates of servers are not verified (`insecure: true`): anybody in between can read and change all"
+INSECURE = (
+    "certificates of servers are not verified (`insecure: true`): anyone in between can read and change everything"
+)
 
 
 def fingerprint(text: str) -> str:

@@ -229,4 +229,6 @@ def _readable(word: str, path: str) -> str:
     try:
         return Path(path).expanduser().read_text(errors="replace")
     except OSError as problem:
-        raise PluginError(f"{word} {path} cannot be read: {problem.strerror}", "a file that this user reads") from None
+        raise PluginError(
+            f"{word} {path} cannot be read: {problem.strerror}", "a file that this user can read"
+        ) from None

@@ -26,7 +26,9 @@ class SqlSetting(Part):
     )
     get: str | None = Field(None, description="query whose first column gives the value there is, to be restored")
     default: str | None = Field(None, description="value to restore, where no query can tell it")
-    restore: Literal["always", "never"] = Field("always", description="whether the value from before is set at the end")
+    restore: Literal["always", "never"] = Field(
+        "always", description="whether the previous value is set again at the end"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

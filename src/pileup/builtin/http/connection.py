@@ -310,7 +310,7 @@ def _said(problem: OSError) -> str:
     if isinstance(problem, TimeoutError):
         return "no answer"
     if isinstance(problem, ssl.SSLError) and problem.reason in NOT_TLS:
-        return "the server speaks no TLS on this port"
+        return "the server does not speak TLS on this port"
     return str(getattr(problem, "verify_message", "") or problem.strerror or problem)
 
 
@@ -322,7 +322,7 @@ def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: in
     what = f"{method} {path!r}: {status} {answer.reason}".rstrip()
     if status in REDIRECTS:
         leads = answer.getheader("Location")
-        hint = "give the url that it leads to" if leads else "look at the server's log, or ask its admin"
+        hint = "give the url that it leads to" if leads else "check the server's log, or ask its admin"
         raise Failed(
             f"{what}, {f'to {leads[:200]}' if leads else 'and no Location: it leads nowhere'}", "an answer", hint
         )

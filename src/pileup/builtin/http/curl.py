@@ -286,7 +286,7 @@ def _failure(answer: Answer) -> Exception:
     if verb == "delete" and answer.status == NOTHING_THERE:
         return NotThere(str(problem))
     if answer.call.step.new and answer.status == SOMETHING_THERE:
-        return Failed("exists already; not ours")
+        return Failed("exists already; this run did not make it")
     if verb == "mkdir" and answer.status == NOT_ALLOWED:
         return ThereAlready(str(problem))
     return problem

@@ -87,7 +87,7 @@ class SlurmTarget(BatchTarget):
         "rest", help="what submits and cancels: slurmrestd, or sbatch and scancel"
     )
     config: str = option("", help="slurm.conf of a site (SLURM_CONF); default: where its commands look by themselves")
-    user: str = option("", help="who we are for Slurm; default: whose the token is, or who runs pileup")
+    user: str = option("", help="user name for Slurm; default: that of the token, or who runs pileup")
     partition: str = option("", help="where jobs are queued; default: Slurm's own")
     account: str = option("", help="the account that jobs are booked on; default: the user's own")
     database: DatabaseUrl = option(
@@ -207,7 +207,7 @@ class SlurmTarget(BatchTarget):
         except (Failed, Refused, Ambiguous) as problem:
             what = f"{self.url or 'Slurm'} cannot be reached: {problem.what}"
             raise TargetError(
-                what, "a controller that answers", "see the url, `config`, the `credentials`"
+                what, "a controller that answers", "check the url, `config` and `credentials`"
             ) from problem
         except PluginError as problem:
             raise TargetError(str(problem)) from problem

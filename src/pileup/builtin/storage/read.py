@@ -39,8 +39,8 @@ class StorageRead(ContentSet, NamedSet):
     read_ahead: Size | None = option(
         None,
         le=1 << 30,
-        help="bytes asked for before they are wanted while a file is read in turn, 0: none; when left out as the "
-        "client or the system does by itself; not over HTTP",
+        help="read-ahead: bytes requested before a sequential read needs them, 0: none; default: as the "
+        "client or the system does it; not over HTTP",
     )
 
     def check(self) -> None:

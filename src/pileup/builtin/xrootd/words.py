@@ -27,9 +27,9 @@ BROKEN = frozenset({104, 107, 207})
 """The connection was lost with a request under way (errSocketDisconnected, errStreamDisconnect,
 errOperationInterrupted)."""
 NOT_XROOT = {
-    201: "a message that there is not",
+    201: "an unknown message",
     303: "an answer that does not belong there",
-    307: "a head that there is not",
+    307: "an unknown header",
 }
 UNREACHED = {
     101: "the address is not valid",
@@ -72,7 +72,7 @@ def failure(code: int, number: int, text: str) -> Failed | Refused | Ambiguous |
 def server_failure(number: int, text: str) -> Failed | Refused:
     """Return what to raise for an error of the server: its name, and the end of its text, which the system said."""
     place = number - FIRST
-    name = NAMES[place] if 0 <= place < len(NAMES) else "an error that there is not"
+    name = NAMES[place] if 0 <= place < len(NAMES) else "an unknown error"
     _, found, cause = text.strip("\0 \n").rpartition("; ")  # before the last semicolon names of objects may be
     plain = found and 0 < len(cause) <= LONGEST_CAUSE and not re.search(r"[/?=]", cause)
     words = f"xroot {number} {name}: {cause}" if plain else f"xroot {number} {name}"

@@ -29,7 +29,9 @@ LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 class Find(Part):
     """Look for the highest load that still meets its conditions, by trials at levels chosen by what is known so far."""
 
-    raise_: Steered = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
+    raise_: Steered = Field(
+        alias="raise", description="what is raised: iterations started per second (open), or clients"
+    )
     while_: Written = Field(
         alias="while",
         description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "

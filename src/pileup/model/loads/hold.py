@@ -59,7 +59,9 @@ class Hold(Part):
     )
     at: Written = Field(description="the set point with its unit, e.g. 5000, 200 MB/s, 50 ms")
     band: Written = Field("5 %", description="how far from it is still held: a share of it, or an amount with its unit")
-    by: Steered = Field("rate", description="what is changed: iterations begun per second (open), or clients (closed)")
+    by: Steered = Field(
+        "rate", description="what is changed: iterations started per second (open), or clients (closed)"
+    )
     between: tuple[Level, Level] = Field(description="[lowest, highest] level")
     start: Level | None = Field(None, description="level to begin with; default: a tenth of the way up")
     settle: Duration = Field(

@@ -78,7 +78,7 @@ class Shell:
             return self._ask(mark, f"{mark} {what} {names}\n".encode())
         except (OSError, ValueError) as problem:
             self.close()
-            raise TargetError(f"host {self.host}: it is lost: {problem}") from problem
+            raise TargetError(f"host {self.host} is lost: {problem}") from problem
         except TargetError:
             self.close()
             raise
@@ -104,7 +104,7 @@ class Shell:
         os.set_blocking(descriptor, False)
         while view:
             if not select.select((), (descriptor,), (), max(0.0, until - time.monotonic()))[1]:
-                raise TargetError(f"host {self.host} took no request within {WITHIN:.0f} s")
+                raise TargetError(f"host {self.host} accepted no request within {WITHIN:.0f} s")
             with suppress(BrokenPipeError):  # what it said says more
                 view = view[os.write(descriptor, view) :]
                 continue

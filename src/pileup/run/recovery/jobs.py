@@ -82,7 +82,7 @@ def _names(intent: Intent, context: Context) -> Iterator[str]:
     stamp = entry.stamp
     case = next((each for each in context.plan.cases if each.name == entry.case), None)
     if case is None or not STAMP.fullmatch(stamp):
-        raise TargetError(f"the journal reports on no load with jobs: {entry.case}", "a journal as pileup writes it")
+        raise TargetError(f"the journal has no load with jobs: {entry.case}", "a journal as pileup writes it")
     test = instances.make_test(context.plan, case, lambda name: None, 0)
     test.stamp = stamp
     if not test.submits(0):  # it cannot tell its names: what it claimed is known

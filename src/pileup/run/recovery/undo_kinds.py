@@ -360,7 +360,7 @@ class TellBegun:
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the test."""
-        return f"end_run() of test {intent.entry.test} was not called: what its begin_run() has made may be there still"
+        return f"end_run() of test {intent.entry.test} was not called: what its begin_run() has made may still be there"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Do nothing: it is for a person to look."""

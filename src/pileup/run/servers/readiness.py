@@ -76,7 +76,7 @@ def _not_ready(name: str, daemon: Daemon, log: Log, code: int | None) -> TargetE
     return TargetError(
         f"target {name}: its {daemon.name} {state} and did not become ready; it said: {log.end()}",
         f"{_expected(daemon)} within {format_time(daemon.ready_within)}",
-        f"look at its launch settings and at {log.path}",
+        f"check its launch settings and {log.path}",
     )
 
 

@@ -71,9 +71,7 @@ class ByCommand:
             return value
         if self.spec.default is not None:
             return self.spec.default
-        raise TargetError(
-            f"what {self.whose} is now cannot be reported: `get` {done.told()}", "the value, on its stdout"
-        )
+        raise TargetError(f"the value of {self.whose} cannot be read: `get` {done.told()}", "the value, on its stdout")
 
     def set(self, value: str) -> None:
         """Run `set`, then `ready` until the value is in force."""
@@ -142,7 +140,7 @@ def changer_of(plan: Plan, target: Target, name: str, setting: str) -> Changer:
         return ByCommand(spec, whose, _words(target.url, name), Path(plan.folder))
     if setting in instances.settings_of(plan.suite.targets[name], Path(plan.folder)):
         return ByKind(target, setting, whose)
-    raise TargetError(f"nothing says how {whose} is changed", "`settings` of the target in the suite, or `launch`")
+    raise TargetError(f"nothing says how to change {whose}", "`settings` of the target in the suite, or `launch`")
 
 
 def _words(url: str, name: str) -> dict[str, str]:

@@ -69,12 +69,12 @@ def _read_back(text: str, to: Format, tree: Mapping, source: str) -> None:
     problems = Problems(source)
     data = text.encode()
     if len(data) > LARGEST:
-        told = f"the suite comes to {len(data)} bytes as {to.upper()}"
+        told = f"the suite has {len(data)} bytes as {to.upper()}"
         raise SuiteError((Problem(source, told, f"at most {LARGEST // 1024 // 1024} MiB"),))
     back = read_tree(data, f".{to}", problems)
     if problems:
         first = problems.error().problems[0]
-        told = f"as {to.upper()} the suite has a fault: {first.what}"
+        told = f"as {to.upper()} the suite has a problem: {first.what}"
         raise SuiteError((Problem(source, told, first.expected, "keep it in its format"),))
     if back is None or not same(tree, back):
         raise PileupError("the suite changed on the way", "the same suite", "please report it with the file")

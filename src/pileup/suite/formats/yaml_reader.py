@@ -80,7 +80,7 @@ class _Reader:
                 at, 'a `"` within a text in double quotes', "single quotes around it", "or leave the inner ones out"
             )
         said = ": ".join(part for part in (problem.context, problem.problem) if part)
-        self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "look at this line and the one before")
+        self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "check this line and the one before")
 
     def _fail(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
         self._problems.add(at, what, expected, hint)

@@ -118,7 +118,7 @@ class BesideRules:
         try:
             resolved = checks.resolve(checks.parse(suite.cooldown.until), (), self._monitors)
             if resolved.kind != "monitor":
-                raise ValueError("it does not speak of a monitor; expected e.g. last(node.load1) < 1")
+                raise ValueError("it names no monitor; expected e.g. last(node.load1) < 1")
         except ValueError as problem:
             what, expected = parts(str(problem))
             self._problems.add(where(node, ("until",)), f"`until`: {what}", expected)

@@ -200,7 +200,9 @@ class TargetRules:
         if name not in self._classes or needed in self._offers(name):
             return
         kind = self._draft.targets[name].spec.kind
-        what = f"test {shown(test.spec.use)} needs {shown(needed)}, {shown(name)} of kind {shown(kind)} has it not"
+        what = (
+            f"test {shown(test.spec.use)} needs {shown(needed)}, {shown(name)} of kind {shown(kind)} does not have it"
+        )
         fitting = [each for each in self._classes if needed in self._offers(each)]
         self._problems.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
 

@@ -56,7 +56,7 @@ def test_its_service_is_where_most_have_it(url: str, where: str) -> None:
 def test_without_tls_or_credentials_nobody_is_known(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="has no TLS"):
         _ = target("http://ce.site.org/arex").location
-    with pytest.raises(TargetError, match=r"nothing says who we are for ce.site.org; expected .*a proxy"):
+    with pytest.raises(TargetError, match=r"no credentials for ce.site.org; expected .*a proxy"):
         _ = target().users
     with pytest.raises(TargetError, match="cannot be read"):
         _ = target(folder=tmp_path).users

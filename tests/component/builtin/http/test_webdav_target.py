@@ -231,7 +231,7 @@ def test_probe_says_what_it_is(target: WebDavTarget, dav: DavServer) -> None:
         with pytest.raises(TargetError, match=f"says {status} {reason}; expected"):
             target.probe()
     dav.answers["OPTIONS", "/data"] = b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n"  # nginx
-    assert target.probe() == "a server without a name"
+    assert target.probe() == "an unnamed server"
 
 
 def test_probe_of_nobody() -> None:
@@ -311,7 +311,7 @@ def test_a6_an_empty_file_may_have_no_stated_size(target: WebDavTarget, dav: Dav
     [
         (
             "",
-            "PROPFIND 'x': 302 Found, and no Location: it leads nowhere; expected an answer (look at the server's log",
+            "PROPFIND 'x': 302 Found, and no Location: it leads nowhere; expected an answer (check the server's log",
         ),
         ("Location: /y\r\n", "PROPFIND 'x': 302 Found, to /y; expected an answer (give the url that it leads to)"),
     ],
