@@ -35,7 +35,7 @@ PAIRS = 10
 
 
 def take(name: str, pairs: int) -> bool:
-    """Take one benchmark and keep its result; tell what went wrong, if anything did."""
+    """Take one benchmark and keep its result; say what went wrong, if anything did."""
     print(f"{name}: {pairs} pairs", flush=True)
     before = figures.before()
     module = importlib.import_module(KINDS[name])

@@ -98,7 +98,7 @@ def figures(ends: Floats, values: Floats) -> dict[str, tuple[float, Interval | N
 
 @dataclass(slots=True)
 class Tally:
-    """How often something was told, and how often it held the truth."""
+    """How often something was reported, and how often it held the truth."""
 
     told: int = 0
     held: int = 0

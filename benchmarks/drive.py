@@ -55,7 +55,7 @@ class Tally:
         self.passed = self.failed = self.measured = self.missed = self.all = 0
         self.late, self.quiet, self.service = Histogram(), Histogram(), Histogram()
         self.windows: list[tuple[int, int, bytes]] = []
-        """Begin, end (ns since the epoch) and start errors of each frame that counts."""
+        """Begin, end (ns since the epoch) and scheduling delays of each frame that counts."""
         self.undisturbed = 0
         self._since = time.time_ns()
         self.marks: list[tuple[float, float, int]] = []
@@ -81,7 +81,7 @@ class Tally:
         self.marks.append((time.monotonic(), time.process_time(), self.passed))
 
     def watched(self, told: Lateness) -> None:
-        """Take in when the machine was late by itself: start errors of other windows are those of the generator."""
+        """Take in when the machine was late by itself; other windows show the scheduling delay of the generator."""
         for begin, end, late in self.windows:
             if not any(due < end and due + delay > begin for due, delay in told):
                 self.undisturbed += 1

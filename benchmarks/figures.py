@@ -18,10 +18,10 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 What pileup costs, measured against the tools one would take otherwise, on one machine and in turn. This page is made by
-`make bench` from [benchmarks/results/](../benchmarks/results/), where every single run stands; how it is measured, and
+`make bench` from [benchmarks/results/](../benchmarks/results/), where every single run is; how it is measured, and
 how to get the peers: [benchmarks/README.md](../benchmarks/README.md). A ratio is that of pairs of runs, one right after
 the other; its mean is the geometric one, with its 95 % interval (Student's t on logarithms). A median far from the mean
-tells of runs of two kinds. A bar is met when the whole interval keeps to it.
+reports on runs of two kinds. A bar is met when the whole interval keeps to it.
 """
 
 
@@ -39,7 +39,7 @@ class Report:
 
 
 def progress(text: str) -> None:
-    """Tell how far it is."""
+    """Show how far it is."""
     print(f"  {text}", flush=True)
 
 

@@ -74,7 +74,7 @@ def watch(folder: Path, millions: float) -> Found:
 
 
 def found(looks: list[tuple[float, int]], begin: float, end: float, ended: float, disk: int) -> Found:
-    """Return what looks at the memory (time, bytes) tell of a load from begin to end."""
+    """Return what looks at the memory (time, bytes) report on a load from begin to end."""
     tenth = (end - begin) / 10
     early = [rss for at, rss in looks if begin + tenth <= at < begin + 2 * tenth]
     late = [rss for at, rss in looks if end - tenth <= at < end]

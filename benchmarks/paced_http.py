@@ -104,7 +104,7 @@ def run(folder: Path, pairs: int) -> Report:
                 crowds[pacing].append(crowd(server, pacing))
                 progress(f"10,000 clients, {pacing}: {crowds[pacing][-1]['share']:.0%} of a core")
             late.append(lateness(server))
-            progress(f"start error p99 {late[-1]['p99']:.0f} us")
+            progress(f"scheduling delay p99 {late[-1]['p99']:.0f} us")
     return Report(
         about=" ".join((__doc__ or "").split()),
         figures=figures(crowds, late),
@@ -122,9 +122,9 @@ def figures(crowds: dict[str, list[dict[str, float]]], late: list[dict[str, floa
         for pacing, of in crowds.items()
     }
     found["memory per client, bytes"] = level([one["bytes"] for one in crowds["normal"]], MEMORY)
-    found["start error p99 at 20 % load, us, all windows"] = level([one["p99"] for one in late])
+    found["scheduling delay p99 at 20 % load, us, all windows"] = level([one["p99"] for one in late])
     if quiet := [one["quiet_p99"] for one in late if one["quiet_p99"]]:
-        found["start error p99 at 20 % load, us, undisturbed windows"] = level(quiet, LATE)
+        found["scheduling delay p99 at 20 % load, us, undisturbed windows"] = level(quiet, LATE)
     return found
 
 

@@ -32,7 +32,7 @@ class Peer:
         return shutil.which(self.name, path=where)
 
     def told(self) -> str:
-        """Return the version it tells of itself."""
+        """Return the version it reports on itself."""
         done = subprocess.run([str(self.path()), *self.version], capture_output=True, text=True, check=False)
         found = re.search(r"v?\d+\.\d+[\w.\-]*", done.stdout + done.stderr)
         return found.group() if found else "unknown"
@@ -56,7 +56,7 @@ ALL = (NGINX, WRK, OHA, K6, LOCUST, FIO, CURL, XROOTD, XRDCP)
 
 
 def here(*wanted: Peer) -> list[Peer]:
-    """Return which of them are here; tell of the others how to get them."""
+    """Return which of them are here; report on the others how to get them."""
     for peer in wanted:
         if peer.path() is None:
             print(f"  {peer.name} is not here, left out (to get it: {peer.get})", flush=True)

@@ -59,7 +59,7 @@ def once(command: list[str]) -> dict[str, Any]:
     except (IndexError, ValueError):
         raise meter.Trouble(f"no figure came; expected one (it said: {done.stderr[-1000:]})") from None
     if told["failed"] or not told["window"]:
-        raise meter.Trouble(f"{told['failed']} stats failed; expected none (look at the server's log)")
+        raise meter.Trouble(f"{told['failed']} stats failed; expected none (check the server's log)")
     return told
 
 

@@ -21,7 +21,7 @@ if "HYPOTHESIS_PROFILE" in os.environ:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a registry of runs of their own: they crash runs, and look at what is left before it is mended."""
+    """Give the tests a registry of runs of their own: they crash runs, and look at what is left."""
     state = tempfile.mkdtemp(prefix="pileup-tests-state-")
     os.environ["XDG_STATE_HOME"] = state
     introduce(os.environ, os.geteuid())

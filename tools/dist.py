@@ -1,6 +1,6 @@
 """Make the packages in dist/: an sdist, and from it a wheel for any Linux that is installed and used where no Rust is.
 
-The packages are made from a copy of the tree (what git knows, as it stands now), so that nothing is left in it. The
+The packages are made from a copy of the tree (what git knows, as it is now), so that nothing is left in it. The
 wheel is made from the unpacked sdist: what the sdist lacks, the wheel would lack. Zig links against an old glibc.
 """
 

@@ -1,4 +1,4 @@
-"""Write docs/reference/ anew: pages made from schema, plug-ins and commands, as `pileup describe` shows them.
+"""Write docs/reference/ again: pages made from schema, plug-ins and commands, as `pileup describe` shows them.
 
 A test of the repository compares what this makes with what is there.
 """

@@ -1,4 +1,4 @@
-"""The hash of the engine's sources, as crates/pileup-py/build.rs bakes it in: tells whether a build is fresh."""
+"""The hash of the engine's sources, as crates/pileup-py/build.rs bakes it in: shows whether a build is fresh."""
 
 import hashlib
 import sys

@@ -25,7 +25,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     exit 0
 fi
 echo "installing$wanted for the tests ..."
-# The tests start servers of their own: the packages' services shall not begin.
+# The tests start servers of their own: the packages' services must not begin.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' >"$policy"

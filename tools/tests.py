@@ -4,7 +4,7 @@
 
 NAME is the name of the step, such as `fast` or `timed`. Other programs on a machine may keep a CPU away from any test:
 what fails is tried once more, by itself. What fails twice has failed. What passed only the second time is listed at the
-end and in target/second-try.txt, which `.ci/run` prints. A test that is there often has to be mended.
+end and in target/second-try.txt, which `.ci/run` prints. A test that is there often has to be fixed.
 """
 
 import json

@@ -133,7 +133,7 @@ def test_what_is_cancelled_is_told_so_also_when_it_is_purged(element: RunningArc
     assert target.counts()[JobState.CANCELLED] == before.get(JobState.CANCELLED, 0) + 3
     assert site.counts()[JobState.FAILED] == sum(
         number for state, number in target.counts().items() if state in {JobState.CANCELLED, JobState.FAILED}
-    )  # a list calls them failed: only the reason of each tells more
+    )  # a list calls them failed: only the reason of each says more
     assert target.purge(ids).count == 3
     until(lambda: not target.status(ids=ids))
     assert {job.state for job in target.history(names)} == {JobState.CANCELLED}

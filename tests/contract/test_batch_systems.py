@@ -17,9 +17,9 @@ SECOND = 10**9
 WITHIN = {"slurm": 40.0, "arc": 120.0}
 """Seconds that a system has to do what it is bound to do; an ARC CE looks every 10 s at what has ended."""
 LATE = frozenset({"arc"})
-"""Kinds that tell when a job has begun once it has ended, not before."""
+"""Kinds that say when a job has begun once it has ended, not before."""
 ROUND = SECOND
-"""What times may be off: Slurm tells whole seconds."""
+"""What times may be off: Slurm reports whole seconds."""
 numbers = count()
 
 

@@ -1,4 +1,4 @@
-"""What every place in another process promises: its clock is set right, its end is told, nonsense is refused."""
+"""What every place in another process promises: its clock is set right, its end is reported, nonsense is refused."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -91,7 +91,7 @@ def test_who_is_a_stranger_is_refused_in_words(server: Xrootd, reach: Reach, sch
             target.write("mine", b"x")
         assert "AAAA" not in str(caught.value)
         if scheme != "https":  # OPTIONS needs no rights
-            with pytest.raises(TargetError, match=r"says no: .*; expected to be let in"):
+            with pytest.raises(TargetError, match=r"access denied: .*; expected access"):
                 target.probe()
     assert not (server.data / "mine").exists()
 

@@ -1,6 +1,6 @@
 """Row A1: every suite of batch systems and databases runs on a system that pileup did not start, by its url, twice.
 
-What needs a launched server falls away and is told: monitors of processes, faults, what waits for them.
+What needs a launched server falls away and is reported: monitors of processes, faults, what waits for them.
 """
 
 import json
@@ -347,4 +347,4 @@ def test_a1_a_postgresql_somewhere_is_asked_without_what_needs_a_launched_one(tm
             assert found.verdicts == {"C": "not covered", "F": "not covered", "T": "not covered"}
             assert found.lacking == {"launch db", "monitor server", "fault gone", "test ask"}
             figure = next(each for each in found.results["criteria"] if each["id"] == "T")["figure"]
-            assert figure["value"] > 0, "what was measured without the fault is told"
+            assert figure["value"] > 0, "what was measured without the fault is reported"

@@ -85,7 +85,7 @@ def test_a_measurement_that_was_stopped_is_taken_up_again(tmp_path: Path) -> Non
     cleaned = pileup("clean", run, cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
     again = pileup("resume", run, "--quiet", cwd=tmp_path)
-    assert "not what this run began with" not in again.stderr
+    assert "has changed since this run began" not in again.stderr
     assert again.returncode in (0, 8), again.stdout + again.stderr
     assert list((tmp_path / "data").iterdir()) == []
 

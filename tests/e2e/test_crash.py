@@ -127,7 +127,7 @@ def test_the_next_start_puts_right_what_a_crash_left_but_for_data_and_settings(h
         assert told in done.stderr
     again = run(here, "run", "other.yaml", "--quiet")
     assert again.stderr.startswith(f"left by {crashed.name}: {setting}")
-    assert again.stderr.count("\n") == 1, "what was put right is told once"
+    assert again.stderr.count("\n") == 1, "what was cleaned up is reported once"
     cleaned = run(here, "clean", str(crashed))
     assert f"note: executes {here}/data/../set 1\n" in cleaned.stderr
     assert (here / "level").read_text() == "1"
@@ -154,7 +154,7 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert f"the folder /{own.name} on target tuned is kept: the suite keeps what is in it\n" in would.stdout
     assert sorted(path.name for path in (here / "data").iterdir()) == [own.name, "theirs"]
     again = run(here, "clean", str(crashed))
-    assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
+    assert (again.returncode, again.stdout) == (0, "nothing is left to be cleaned up\n")
 
 
 def test_a_setting_that_cannot_be_set_back_stays_until_it_can(here: Path, crashed: Path) -> None:
@@ -187,7 +187,7 @@ def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.wait(30)
     assert json.loads((folder / "run.json").read_text())["state"] == "ended"
-    assert run(here, "clean", str(folder)).stdout == "nothing is left to be put right\n"
+    assert run(here, "clean", str(folder)).stdout == "nothing is left to be cleaned up\n"
 
 
 def test_s5_another_user_of_the_folder_ends_nothing(here: Path, crashed: Path) -> None:

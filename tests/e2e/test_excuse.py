@@ -101,7 +101,7 @@ def verdicts(found: dict[str, Any]) -> list[str]:
 @pytest.mark.timed
 @pytest.mark.parametrize("load", ["rate: 20 /s", "clients: 4"])
 def test_t03_a_dead_server_beside_busy_loops_has_failed(tmp_path: Path, load: str) -> None:
-    """It answers the first look and nothing more; pileup starts late for want of CPU. It was excused: exit 8."""
+    """It answers the first look and nothing more; pileup starts late for lack of CPU. It was excused: exit 8."""
     with server(lambda number: None if number else 0.0) as url, busy(2 * (os.cpu_count() or 1)):
         path = suite(tmp_path, url, f"{load}, for: 5 s", "rate(q) >= 10 /s", "fraction(q.passed) > 99 %")
         done = pileup("run", str(path), "--quiet", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The highest load that a storage of known capacity bears, from the suite to the verdict."""
+"""The highest load that a storage of known capacity has, from the suite to the verdict."""
 
 import json
 import os
@@ -47,10 +47,10 @@ def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: 
     # a machine with other work holds the storage up, nothing speeds it up but for what a queue of 30 ms takes in
     assert (1 - far) * CAPACITY < found["limit"] < (1 + far) * CAPACITY, found
     assert found["low"] <= found["limit"] <= found["high"]
-    # it is pressed where it is known to be borne, and what is reported was borne there
+    # it is pressed where it is known to be sustained, and what is reported was borne there
     assert found["level"] == found["measured"] == found["measurements"][-1]["level"] <= found["high"]
     assert {trial["passed"] for trial in found["trials"]} >= {True, False}
-    # what trials pressed is no part of the figures
+    # what trials pressed is not part of the figures
     assert case["operations"][0]["counts"]["passed"] == pytest.approx(2 * found["measured"], rel=0.1)
     told = "p90(read.response) < 50 ms, at most 1 % not passed: the limit is "
     assert any(note.startswith(told) and "where it holds" in note for note in case["notes"]), case["notes"]
@@ -60,7 +60,7 @@ def test_the_example_finds_what_the_storage_bears(fleet: str, within: str, far: 
 @pytest.mark.timed
 @pytest.mark.idle
 def test_clients_that_wait_for_a_thread_are_one_too_many(tmp_path: Path) -> None:
-    """Four threads of 20 ms: a fifth client waits for 5 ms in the mean, so a mean of 23 ms bears four."""
+    """Four threads of 20 ms: a fifth client waits for 5 ms in the mean, so a mean of 23 ms has four."""
     (tmp_path / "s.yaml").write_text(SUITE.replace("CHECK", "mean(read.response) < 23 ms"))
     done = pileup("run", "s.yaml", "--quiet", cwd=tmp_path)
     found = _read_case(tmp_path / run_folder(done))["found"]

@@ -86,7 +86,7 @@ def test_t2_the_limit_is_that_of_the_server(room: int, asked: str, timeout: str,
     last = found["measurements"][-1]
     assert (last["passed"], last["level"]) == (True, found["level"])
     assert _not_passed(log, last["begin"] + 500_000_000, last["end"]) <= 0.01
-    # what was measured and not confirmed is no part of the figures
+    # what was measured and not confirmed is not part of the figures
     counts = case["operations"][0]["counts"]
     assert sum(counts.values()) == pytest.approx(4 * found["level"], rel=0.05)
     refused = [trial for trial in found["trials"] if trial["level"] > 2 * CAPACITY]
@@ -120,7 +120,7 @@ def test_t2_a_level_that_only_trials_bear_is_not_reported(tmp_path: Path) -> Non
 
 @pytest.mark.idle
 def test_t2_where_no_level_holds_while_it_is_measured_the_case_fails(tmp_path: Path) -> None:
-    """A server that tires after 1.7 s bears every trial of 1.3 s and no measurement of 3.3 s."""
+    """A server that tires after 1.7 s has every trial of 1.3 s and no measurement of 3.3 s."""
     log = tmp_path / "log"
     with _server(0, log, -1) as port:
         suite = SUITE.replace("PORT", str(port)).replace("WHILE", "p90(q) < 1 s").replace("TIMEOUT", "5 s")

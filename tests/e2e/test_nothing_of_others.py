@@ -102,7 +102,7 @@ def test_s1_just_here_what_exists_ends_the_set_up_and_what_is_new_goes(
     outcome, reason = told.pop("taken")
     assert outcome == "error"
     assert "exists already" in reason
-    assert "not ours" in reason
+    assert "this run did not make it" in reason
     assert {outcome for outcome, _ in told.values()} == {"passed"}, told
     assert storage.snapshot() == theirs
 
@@ -247,14 +247,14 @@ def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_b
         assert sorted(str(path.relative_to(disk)) for path in disk.rglob("*")) == ["new", "new/deep", "theirs"]
         told = [event.text for event in RunFolder.open(run_folder(done)).events() if event.kind == "clean-up"]
         assert told == [
-            "of the folder /new/deep on target se something stays: /new was made for it, but the server lists no "
+            "something stays in the folder /new/deep on target se: /new was made for it, but the server lists no "
             "folders: others may have files in it; remove it by hand"
         ]
         assert done.stderr.splitlines()[-1].startswith(
             "left for you to remove: the folder /new/deep on target se: /new "
         )
         again = pileup("clean", str(run_folder(done)), cwd=tmp_path)
-        assert (again.returncode, again.stdout) == (0, "nothing is left to be put right\n")
+        assert (again.returncode, again.stdout) == (0, "nothing is left to be cleaned up\n")
 
 
 def test_what_could_not_be_removed_is_told_last_and_changes_no_verdict(tmp_path: Path) -> None:
@@ -269,8 +269,8 @@ def test_what_could_not_be_removed_is_told_last_and_changes_no_verdict(tmp_path:
     *each, last = done.stderr.splitlines()
     own = own_entries(RunFolder.open(run_folder(done)))["se"].folder
     assert [line.partition(" on target se: ")[0] for line in each] == [
-        f"not put right or removed: the folder /{own}",
-        "not put right or removed: what fill has made",
+        f"not cleaned up or removed: the folder /{own}",
+        "not cleaned up or removed: what fill has made",
     ]
     assert all("405" in line for line in each), each
     assert last == f"these can be tried again: pileup clean {run_folder(done)}"

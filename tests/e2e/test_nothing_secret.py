@@ -1,4 +1,4 @@
-"""Tokens, passwords and keys that a run uses stand in nothing that it leaves or shows: record, outputs, processes."""
+"""Tokens, passwords and keys that a run uses are in nothing that it leaves or shows: record, outputs, processes."""
 
 import contextlib
 import json

@@ -58,7 +58,7 @@ def test_a_server_is_killed_and_comes_back(tmp_path: Path, scheme: str) -> None:
     assert {word: counts[word] for word in ("failed", "ambiguous", "unfinished")} == {
         word: outage[word] for word in ("failed", "ambiguous", "unfinished")
     }
-    assert sum(counts.values()) == RATE * SECONDS, "every iteration that was due is told"
+    assert sum(counts.values()) == RATE * SECONDS, "every iteration that was due is reported"
     with RunFolder(record).operations().connect() as table:
         rows, ids, passed = table.sql(
             "select count(*), count(distinct id), count(*) filter (outcome = 'passed') from operations "

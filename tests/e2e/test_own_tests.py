@@ -1,4 +1,4 @@
-"""What goes wrong in somebody's Python tests is told with line, values and traceback, from other processes too."""
+"""What goes wrong in somebody's Python tests is reported with line, values and traceback, from other processes too."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_p2_p3_p5_p8_mistakes_are_told_where_they_are(tmp_path: Path) -> None:
     outputs = record.outputs()
     assert outputs["output/later/stdout.txt"].count("connecting") == 2
     assert "in run\n    assert len(self.answers) == op.number" in outputs["output/later/tracebacks.txt"]
-    assert outputs["output/later/tracebacks.txt"].count("not kept") == 2, "each place tells what it did not keep"
+    assert outputs["output/later/tracebacks.txt"].count("not kept") == 2, "each place says what it did not keep"
     assert "time.sleep(15)" in outputs["output/hangs/tracebacks.txt"]
     shown = pileup("show", str(folder), cwd=tmp_path)
     words = "".join(shown.stdout.split())
@@ -130,5 +130,5 @@ def test_p1_a_suite_with_a_test_of_two_kinds_is_not_valid(tmp_path: Path) -> Non
     assert done.returncode == 3
     assert (
         f"{line('async def setup(self): ...')}: Mixed.setup is async and Mixed.run is not; "
-        "expected an `async def run` too, or a plain `def setup` (mend the file and run again)"
+        "expected an `async def run` too, or a plain `def setup` (fix the file and run again)"
     ) in " ".join(done.stderr.split())

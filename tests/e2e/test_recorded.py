@@ -67,7 +67,7 @@ def test_what_monitors_record_is_the_log_of_the_server_to_the_row(tmp_path: Path
         told = Counter(zip(rows["operation"], rows["key"], rows["bytes"].tolist(), strict=True))
         assert told == Counter((line[4], line[5].removeprefix("/"), int(line[3])) for line in lines), name
         ends = np.sort(rows["end"]) - np.sort([int(line[0].replace(".", "")) * MS for line in lines])
-        assert np.abs(ends).max() <= (0 if name == "here" else 20 * MS), "by its clock, put right by what it is off"
+        assert np.abs(ends).max() <= (0 if name == "here" else 20 * MS), "by its clock, corrected by what it is off"
         gets = (rows["case"] == "read") & (rows["operation"] == "GET")
         assert np.count_nonzero(gets) == len(clients["id"])
         joined = {int(rows["parent"][at]): rows["key"][at] for at in np.nonzero(gets)[0] if rows["parent"][at]}

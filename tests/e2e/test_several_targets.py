@@ -95,7 +95,7 @@ def test_each_is_guarded(suite: Path) -> None:
     value = "tests.move.use=./move.py:Shut"
     done = pileup("run", str(suite), "--quiet", "--set", value, cwd=suite.parent)
     told = case(run_folder(done))
-    assert "exists already; not ours" in str(told["reason"]), told
+    assert "exists already; this run did not make it" in str(told["reason"]), told
     assert (suite.parent / "near/a").read_bytes() == b"content"
 
 

@@ -40,7 +40,7 @@ class Checked:
 
     @property
     def seconds(self) -> float:
-        """How long the run took: starting Python on a busy machine is no part of it."""
+        """How long the run took: starting Python on a busy machine is not part of it."""
         run = self._run()
         return float(run["ended"] - run["started"]) / 1e9
 
@@ -172,12 +172,16 @@ WITHOUT_GET = ["OPTIONS", "PROPFIND", "HEAD", "PUT", "DELETE", "MKCOL"]
 @pytest.mark.parametrize(
     ("methods", "status", "told"),
     [
-        (["MKCOL"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
-        (["PUT"], 403, "403 Forbidden; expected a folder in which you may write (see the target's `credentials`, or"),
+        (
+            ["MKCOL"],
+            403,
+            "403 Forbidden; expected a folder in which you may write (check the target's `credentials`, or",
+        ),
+        (["PUT"], 403, "403 Forbidden; expected a folder in which you may write (check the target's `credentials`, or"),
         (
             WITHOUT_GET,
             405,
-            "the server speaks no WebDAV here; expected a server that knows PROPFIND, MKCOL and PUT (is",
+            "the server does not speak WebDAV here; expected a server that knows PROPFIND, MKCOL and PUT (is",
         ),
     ],
 )
@@ -218,7 +222,7 @@ def test_d12_a_port_of_tls_spoken_to_without(url: str, told: str, secure: tuple[
 def test_d12_tls_spoken_to_a_port_without(tmp_path: Path) -> None:
     with nginx(tmp_path) as url:
         found = check(url.replace("http://", "https://"), tmp_path)
-    assert (found.code, "the server speaks no TLS on this port; expected" in found.told) == (UNREACHED, True), (
+    assert (found.code, "the server does not speak TLS on this port; expected" in found.told) == (UNREACHED, True), (
         found.told
     )
 
@@ -256,7 +260,7 @@ def test_d9_acceptance_where_no_checksums_are_stated_does_not_cover_them(tmp_pat
     assert verdicts["C6"] == ("unknown" if "in" in unseen(found) else "met"), explained(found)
     lacking = {each["name"]: each["reason"] for each in found["run"]["not_covered"]}
     assert "is not XRootD: it calls itself nginx" in lacking["xrootd"]
-    assert "invalid" not in (tmp_path / "error.log").read_text(), "it was asked nothing that is no HTTP"
+    assert "invalid" not in (tmp_path / "error.log").read_text(), "it was asked nothing that is not HTTP"
 
 
 def test_a10_a_clean_up_that_failed_names_the_command_for_it(tmp_path: Path) -> None:

@@ -72,7 +72,9 @@ THREADS = 16
 STALLED = 2 * 10**9
 MS = 10**6
 ATTEMPTS = 6
-DISTURBED = f"in {ATTEMPTS} attempts other programs held up generator and server, by the generator's own start errors"
+DISTURBED = (
+    f"in {ATTEMPTS} attempts other programs held up generator and server, by the generator's own scheduling delays"
+)
 
 Times = NDArray[np.int64]
 Served = dict[int, dict[str, int]]
@@ -262,7 +264,7 @@ def iterations(folder: Path, name: str) -> dict[str, Any]:
 
 
 def disturbed(folder: Path, name: str) -> bool:
-    """Whether other work on this machine held the generator up, by its own start errors: then it is measured again."""
+    """Whether other work on this machine held the generator up, by its own scheduling delays: it is measured again."""
     case = next(case for case in results(folder)["cases"] if case["name"] == name)
     found = zip(case["timeline"]["late"], case["timeline"]["latest"], strict=True)
     late = [value for p99, largest in found if (value := largest if p99 is None else p99) is not None]

@@ -1,4 +1,4 @@
-"""A load that is too short to see anything is told from one that went wrong, by its record."""
+"""A load that is too short to see anything is reported from one that went wrong, by its record."""
 
 import json
 from pathlib import Path

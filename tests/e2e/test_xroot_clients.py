@@ -40,7 +40,7 @@ def run(folder: Path, suite: dict[str, Any], code: int) -> dict[str, Any]:
 
 
 def told(results: dict[str, Any], client: str, *words: str) -> Any:
-    """Return what the results tell of the operations of a client, without times."""
+    """Return what the results report on the operations of a client, without times."""
     found = []
     for case in results["cases"]:
         if case["name"].endswith(f"-{client}"):

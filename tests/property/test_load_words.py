@@ -48,7 +48,7 @@ def kind(given: set[str], shut: bool) -> str:
 
 
 def refused(given: set[str], shut: bool) -> Iterator[str]:
-    """Yield how each rule that is broken begins; the first was told."""
+    """Yield how each rule that is broken begins; the first was reported."""
     yield from of_shapes(given, {"clients"} if shut else set())
     found = kind(given, shut)
     if found in ("once", "times") and "for" in given:

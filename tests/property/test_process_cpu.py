@@ -1,4 +1,4 @@
-"""CPU of a tree of processes: whatever begins and ends between looks, every tick is told once."""
+"""CPU of a tree of processes: whatever begins and ends between samples, every tick is reported once."""
 
 from dataclasses import dataclass, field, replace
 

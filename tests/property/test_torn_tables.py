@@ -1,4 +1,4 @@
-"""A crash may cut a file at any byte, and a disk may flip one: what stands before is read, nothing else is made up."""
+"""A crash may cut a file at any byte, and a disk may flip one: what comes before is read, nothing else is made up."""
 
 import numpy as np
 import pytest

@@ -14,4 +14,4 @@ def test_the_page_is_made_from_the_results(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(importlib.import_module("figures"), "PAGE", made)
     importlib.import_module("bench").page()
     kept = (ROOT / "docs/benchmarks.md").read_text()
-    assert made.read_text() == kept, "write it anew: .venv/bin/python benchmarks/bench.py --page"
+    assert made.read_text() == kept, "write it again: .venv/bin/python benchmarks/bench.py --page"

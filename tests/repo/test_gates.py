@@ -48,7 +48,7 @@ def test_the_layer_contract_fails_on_a_violation(copy: Path, file: str, line: st
     path = copy / "src/pileup" / file
     path.parent.mkdir(exist_ok=True)
     path.write_text(f'"""Bad."""\n\n{line}\n')
-    # an installed pileup must not stand in for the broken copy
+    # an installed pileup must not be in for the broken copy
     result = run("lint-imports", "--no-cache", cwd=copy, PYTHONPATH=str(copy / "src"))
     assert result.returncode != 0
     assert named in result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""What is wrong with a command line is told in three parts: what happened, what was expected, what to do next."""
+"""What is wrong with a command line is reported in three parts: what happened, what was expected, what to do next."""
 
 import ast
 from pathlib import Path

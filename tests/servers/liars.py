@@ -105,7 +105,7 @@ LIES: dict[str, Lie] = {
 }
 """How a read, and where it is of the open, is answered below a folder of that name."""
 AT_OPEN = {"redirect", "redirect-nowhere", "wait", "wait-long", "wait-for-news", "refusal", "unknown-error"}
-"""Lies that are told when the file is opened."""
+"""Lies that are reported when the file is opened."""
 
 
 def _attributes(size: int, flags: int) -> bytes:

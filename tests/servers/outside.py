@@ -1,4 +1,4 @@
-"""Systems that pileup did not start, as far as it knows: what a launched one tells of itself is taken away."""
+"""Systems that pileup did not start, as far as it knows: what a launched one reports on itself is taken away."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ def slurm_site(folder: Path, **settings: Any) -> Iterator[Site]:
 
 
 def site_of(made: RunningSlurm) -> Site:
-    """Return a running Slurm as somebody else's: the file that tells of it is removed."""
+    """Return a running Slurm as somebody else's: the file that reports on it is removed."""
     target = made.target()
     found = Site(target.url, target.environment(), target.run_as or pwd.getpwuid(os.geteuid()).pw_name)
     (made.home / "etc" / "pileup.json").unlink()

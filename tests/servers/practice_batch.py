@@ -17,7 +17,7 @@ EVENTS = ("submitted", "acknowledged", "started", "ended", "purged", "lost")
 
 @dataclass
 class TrueJob:
-    """What a journal tells of one job, times in ns, 0 where something never came."""
+    """What a journal reports on one job, times in ns, 0 where something never came."""
 
     name: str
     id: str

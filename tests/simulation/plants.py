@@ -149,5 +149,5 @@ def held(
 
 
 def controller(set_point: float, band: float, high: float, sign: int = 1, most_dead: int = MOST_DEAD) -> Controller:
-    """Return a controller for levels from 0 to `high`, which begins as a suite does that says no more."""
+    """Return a controller for levels from 0 to `high`, which begins as a suite does that refuses more."""
     return Controller(set_point, band, LevelBounds(0.0, high, high / 10), high / 10, sign, most_dead)

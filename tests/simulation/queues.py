@@ -2,7 +2,7 @@
 
 FIFO with so many workers, service fixed or exponential, perhaps shedding: who comes when `room` are in the system is
 refused at once. Clients give up after `timeout`; the server does their work all the same. Arrivals are evenly spaced,
-as those of an open load that says no more, or Poisson. Many trials are made at once, side by side.
+as those of an open load that refuses more, or Poisson. Many trials are made at once, side by side.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def test_figures_and_effects_cover(found: Coverage, metric: str) -> None:
         tally = getattr(found, name)[metric]
         assert tally.told > 0.8 * tally.asked or (metric == "p99" and tally.told > 0.4 * tally.asked)
         shares[name] = tally.share
-    # close to where it is too few p99 is told with care
+    # close to where it is too few p99 is reported with care
     highest = HIGHEST if metric != "p99" else 1.0
     assert all(LOWEST < share <= highest for share in shares.values()), shares
 

@@ -99,7 +99,7 @@ def judge_of(case: Case) -> Trials:
 
 
 def searched(case: Case, seeds: int = SEEDS) -> list[Search]:
-    """Return searches that have ended, with what a suite has that says no more."""
+    """Return searches that have ended, with what a suite has that refuses more."""
     searches = [Search(LOW, HIGH, LOW, 0.05, 40) for _ in range(seeds)]
     random, judge = np.random.default_rng(13), judge_of(case)
     looked = TrialWindow(SETTLE * SECOND, (SETTLE + TRIAL) * SECOND)

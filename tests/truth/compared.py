@@ -128,7 +128,7 @@ class Seen:
 def rows(run: Pressed, name: str) -> dict[int, dict[str, Any]]:
     """Return the iterations of a case by the number that their request bore: when they were due, began, ended, and how.
 
-    An iteration that is more than its one request, for a wait of pileup's own is in it, has an operation that bears it.
+    An iteration that is more than its one request, for a wait of pileup's own is in it, has an operation that has it.
     """
     columns = ("id", "parent", "operation", "intended", "start", "end", "phase", "outcome")
     where = f"\"case\" = '{name}' AND phase NOT IN ('set-up', 'clean-up')"

@@ -82,9 +82,9 @@ def found(run: Pressed, name: str) -> FoundLevel:
 
 
 def level(run: Pressed, name: str) -> Line:
-    """What the server bears: its workers by their time.
+    """What the server has: its workers by their time.
 
-    The interval must hold it, and the level that is reported is no higher: it is the one that was measured, at the
+    The interval must hold it, and the level that is reported is not a higher: it is the one that was measured, at the
     lower end of the interval. The estimate itself, the limit, is near, unless the machine held everybody up.
     """
     told, truth = found(run, name), conditions.FIND_CAPACITY

@@ -87,7 +87,7 @@ def test_t13_a_storage_that_refuses_writes_has_failed(runs: dict[str, Pressed]) 
     run = runs["forbidden"]
     assert run.results.verdict == "failed"
     assert run.case("forbidden").outcome == "failed", run.case("forbidden").reason
-    assert "403" in run.case("forbidden").reason, "it was asked, and said no"
+    assert "403" in run.case("forbidden").reason, "it was asked, and refused"
 
 
 def test_a_target_that_accepts_and_never_answers_is_no_success(runs: dict[str, Pressed]) -> None:

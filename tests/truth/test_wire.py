@@ -44,7 +44,7 @@ def test_t7_the_wait_for_a_server_that_ignores_expect_is_shown(runs: dict[str, P
     found = rows(run, "deaf")
     assert {line["received"] for line in run.servers["deaf"].lines("arrived")} == {BODY}
     assert all(row["end"] - row["intended"] > SECOND for row in found.values()), "it waits, as the standard lets it"
-    assert all(row["end"] - row["start"] < SECOND / 2 for row in found.values()), "which is no service of the server"
+    assert all(row["end"] - row["start"] < SECOND / 2 for row in found.values()), "which is not a service of the server"
     assert waits(run, "deaf"), "whose wait that was is reported"
 
 

@@ -40,12 +40,12 @@ XROOT = {
     "wait": ("refused|ambiguous", f"{WAIT[1]}|{NO_ANSWER[1]}"),  # by whether it waits or asks when its time is up
     "wait-long": WAIT,
     "wait-for-news": NO_ANSWER,
-    "garbage": ("failed", NO_XROOT + "a status that there is not"),
+    "garbage": ("failed", NO_XROOT + "an unknown status"),
     "huge": ("failed", NO_XROOT + "more data than was asked for"),
     "negative": ("failed", NO_XROOT + "a negative length"),
     "other-stream": ("failed", NO_XROOT + "an answer to nothing that was asked"),
-    "unknown-status": ("failed", NO_XROOT + "a status that there is not"),
-    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "unknown-status": ("failed", NO_XROOT + "an unknown status"),
+    "unknown-error": ("failed", "xroot 4999 an unknown error"),
     "bare-error": ("failed", NO_XROOT + "an error without a number"),
     "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
 }
@@ -62,7 +62,7 @@ HTTP = {
     "twice": ("failed", "the server sent more than its answer"),
     "contradiction": ("failed", "the answer states another length than its chunks have"),
     "redirect": ("failed", "redirected more than 5 times, the last time by HTTP 302"),
-    "redirect-nowhere": ("failed", "HTTP 302 to what is no url of an HTTP server"),
+    "redirect-nowhere": ("failed", "HTTP 302 to what is not a url of an HTTP server"),
     "garbage": ("failed", r"the answer is not HTTP/1: it begins with \"(\\xa5Z){8}\""),
     "huge": ("failed", "size 4611686018427387904, expected 50000"),
     "negative": ("failed", "the answer is not HTTP/1"),
@@ -84,7 +84,7 @@ BINDINGS = {
     "stalled": GIVEN_UP,
     "redirect": ("failed", "redirected too often"),
     "wait-long": WAIT,
-    "unknown-error": ("failed", "xroot 4999 an error that there is not"),
+    "unknown-error": ("failed", "xroot 4999 an unknown error"),
     "refusal": ("refused", "xroot 3010 NotAuthorized: permission denied"),
     "negative": GIVEN_UP,
     "garbage": GIVEN_UP,  # last: it may hold up whatever the library does from then on

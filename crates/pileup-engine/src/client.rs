@@ -2,7 +2,7 @@
 //!
 //! A worker calls, for each virtual client: `open` once, then `act` for every operation, then `close` once. `open` may connect and
 //! log in and is not timed; `act` changes state on the target only as its step says; after an `act` that failed the worker goes on
-//! with the same client, which mends its own connection at the next `act`. `Checked` enforces the order.
+//! with the same client, which repairs its own connection at the next `act`. `Checked` enforces the order.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::verb::Verb;
 pub enum Kind {
     /// The system did the wrong thing, or could not be reached.
     Failed,
-    /// The system said no (403, 429, 503, EACCES, ...).
+    /// The system refused (403, 429, 503, EACCES, ...).
     Refused,
     /// No answer came after the request had left: it may have happened.
     Ambiguous,
@@ -79,7 +79,7 @@ impl Failure {
         ))
     }
 
-    /// The system said no.
+    /// The system refused.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(Kind::Refused, message)
     }
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
 }
 
 /// Why a step that makes something new does not pass where something is.
-pub const NOT_OURS: &str = "exists already; not ours";
+pub const NOT_OURS: &str = "exists already; this run did not make it";
 /// The operation that an `OwnWait` for the word on `Expect: 100-continue` is.
 pub const EXPECT_WAIT: &str = "expect-wait";
 /// The operation that the pause after a connection that could not be made is.

@@ -245,7 +245,7 @@ impl<'a> Iteration<'a> {
     }
 }
 
-/// What to say of an answer whose end did not come in time. The share is told in tenths, so that alike faults have one text; the row has the bytes.
+/// What to say of an answer whose end did not come in time. The share is reported in tenths, so that alike faults have one text; the row has the bytes.
 fn cut_short(limit: &str, Incomplete { got, stated, .. }: Incomplete) -> String {
     match stated {
         Some(stated) => {

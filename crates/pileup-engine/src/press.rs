@@ -35,7 +35,7 @@ pub struct Frame {
     pub in_flight: u32,
     /// Clients that exist now.
     pub clients: u32,
-    /// HDR V2 of start errors in ns; empty when nothing began.
+    /// HDR V2 of scheduling delays in ns; empty when nothing began.
     pub late: Vec<u8>,
     /// When the load is measured, ns since the epoch: as planned, up to an early stop; the end is 0 where the last end of an iteration is it,
     /// both are before it has begun.
@@ -53,7 +53,7 @@ pub struct Press {
     turnstile: OnceLock<Turnstile>,
     /// Shards of native workers; empty for threads and event loops.
     workers: Mutex<Vec<Arc<Shard>>>,
-    /// Tells what shards have told before they were there: the histograms between frames.
+    /// Says what shards have told before they were there: the histograms between frames.
     told: Mutex<(Tally, Histogram)>,
     begun: OnceLock<i64>,
     /// Levels told so far, with when they hold from: for shards that come later.
@@ -134,7 +134,7 @@ impl Press {
         }
     }
 
-    /// The way of threads and event loops to their starts.
+    /// How threads and event loops get to their starts.
     pub(crate) fn turnstile(&self) -> &Turnstile {
         if let Some(turnstile) = self.turnstile.get() {
             return turnstile;
@@ -225,7 +225,7 @@ impl Press {
         }
     }
 
-    /// The same for who asks for its next start at once: nobody else is told by this end.
+    /// The same for who asks for its next start at once: nobody else is reported by this end.
     pub fn finish_and_ask(&self, start: &Start, ended: &Ended) {
         self.turnstile().shard().finish(start, ended);
     }

@@ -24,7 +24,7 @@ pub enum Order {
     /// In turn over all iterations.
     #[default]
     Sequential,
-    /// Drawn anew each time, seeded.
+    /// Drawn again each time, seeded.
     Random,
     /// Each client its own, by its number.
     Client,
@@ -46,7 +46,7 @@ pub struct Keys {
     pub names: Vec<String>,
     /// How they are taken.
     pub order: Order,
-    /// What stands behind each name.
+    /// What follows each name.
     #[serde(default)]
     pub suffix: String,
     /// In so many folders d000000, d000001, ... object n in number n modulo this; 0: none.
@@ -168,7 +168,7 @@ pub struct Step {
     pub offset: u64,
     /// How much is read, bytes; none: to the end.
     pub length: Option<u64>,
-    /// Read `length` bytes at a place drawn anew each time, a multiple of `length` behind `offset`, within so many bytes of the object; none: at
+    /// Read `length` bytes at a place drawn again each time, a multiple of `length` behind `offset`, within so many bytes of the object; none: at
     /// `offset`.
     #[serde(default)]
     pub span: Option<u64>,

@@ -50,7 +50,7 @@ impl Progress {
         self.noted.store(0, Relaxed);
     }
 
-    /// The operation has moved so many bytes in all. A smaller number than before, as when a request is made again, only begins to count anew.
+    /// The operation has moved so many bytes in all. A smaller number than before, as when a request is made again, only begins to count again.
     pub fn note(&self, total: u64) {
         let more = total.saturating_sub(self.noted.swap(total, Relaxed));
         if more > 0 {

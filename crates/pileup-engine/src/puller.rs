@@ -57,7 +57,7 @@ enum Shape {
         next: u64,
         /// How many iterations each client of this shard has ended: its think times are drawn by that.
         turns: Vec<u64>,
-        /// How many clients there shall be, for a load whose level is told while it goes on.
+        /// How many clients there should be, for a load whose level is reported while it goes on.
         steps: Option<Steps>,
         /// Clients that are not wanted, as far as is known.
         parked: Vec<u32>,
@@ -224,7 +224,7 @@ impl Puller {
         let waiting = ready.peek().map(|Reverse(first)| first.0);
         let new = born.is_some_and(|born| waiting.is_none_or(|ready| born <= ready));
         let Some(intended) = (if new { born } else { waiting }) else {
-            // when all have gone for good, nobody else tells of the end
+            // when all have gone for good, nobody else reports on the end
             return end.filter(|_| self.under_way == 0).map_or(Step::Idle, Step::Wait);
         };
         if intended > now {

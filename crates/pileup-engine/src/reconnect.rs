@@ -2,7 +2,7 @@
 //!
 //! The first pause of a client is drawn from a tenth to a fifth of the longest, the next from twice that, and so on; from the fourth on they are
 //! drawn from half of the longest to all of it. Drawn from (seed, client, number), so that a run can be done again, and so that clients that were
-//! cut off together do not come back together. One iteration that gets as far as a connection begins anew.
+//! cut off together do not come back together. One iteration that gets as far as a connection begins again.
 
 use pileup_schedule::{Load, bits};
 
@@ -39,7 +39,7 @@ impl Reconnect {
         self.most = most;
     }
 
-    /// The pause of a client whose iteration has ended, ns: `unreachable` says whether for want of a connection.
+    /// The pause of a client whose iteration has ended, ns: `unreachable` says whether for lack of a connection.
     pub fn after(&mut self, client: u32, place: usize, unreachable: bool) -> u64 {
         if !unreachable {
             if let Some(paused) = self.clients.get_mut(place) {

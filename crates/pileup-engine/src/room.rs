@@ -15,7 +15,7 @@ static CLIENTS: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Room(u64);
 
 impl Room {
-    /// Make it, as far as the system allows it: what goes beyond fails when it is opened, and is told there.
+    /// Make it, as far as the system allows it: what goes beyond fails when it is opened, and is reported there.
     pub(crate) fn of(clients: u64) -> Self {
         let all = CLIENTS.fetch_add(clients, Ordering::Relaxed).saturating_add(clients);
         let files = OTHERS.saturating_add(all.saturating_mul(EACH));

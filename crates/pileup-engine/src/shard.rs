@@ -540,7 +540,7 @@ impl Shard {
         }
     }
 
-    /// Tell what happened since the last time: counters, histograms into `tally` and `late`.
+    /// Say what happened since the last time: counters, histograms into `tally` and `late`.
     pub fn tell(&self, tally: &mut Tally, late: &mut Histogram) -> Told {
         let mut state = self.state();
         self.count_under_way(&mut state);

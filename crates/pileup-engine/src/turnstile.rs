@@ -43,7 +43,7 @@ struct Desk {
     done: bool,
 }
 
-/// The way of threads to their starts.
+/// How threads get to their starts.
 pub struct Turnstile {
     shard: Arc<Shard>,
     desk: Mutex<Desk>,
@@ -169,7 +169,7 @@ impl Turnstile {
     }
 
     /// Sleep until something is given; the leader also until something is due. Whoever knows of something earlier than the leader does
-    /// takes its place: the other need not be told.
+    /// takes its place: the other need not be reported.
     fn sleep<'a>(mut desk: MutexGuard<'a, Desk>, me: Waiter, bell: &Condvar, pull: Pull) -> MutexGuard<'a, Desk> {
         let until = due(pull);
         if desk.leader.is_none() || until < desk.until {

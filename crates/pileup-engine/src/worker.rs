@@ -160,7 +160,7 @@ struct Hall<C> {
     resting: i64,
     /// What the worker waits for has changed.
     changed: bool,
-    /// Clients that wait shall go home.
+    /// Clients that wait should go home.
     closing: bool,
 }
 

@@ -95,7 +95,7 @@ impl Address {
         self.with_query(path)
     }
 
-    /// Path and query of a request: the key is part of a URL already, only what could not stand in one is encoded.
+    /// Path and query of a request: the key is part of a URL already, only what could not be in one is encoded.
     #[must_use]
     pub fn request(&self, key: &str) -> String {
         if key.is_empty() {
@@ -135,7 +135,7 @@ fn is_plain_in_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte)
 }
 
-/// What may stand in path and query of a URL, escapes included.
+/// What may be in path and query of a URL, escapes included.
 fn is_legal_in_url(byte: u8) -> bool {
     is_plain_in_path(byte) || byte == b'?' || byte == b'%'
 }
@@ -153,7 +153,7 @@ fn encode(into: &mut String, text: &str, plain: fn(u8) -> bool) {
     }
 }
 
-/// Undo the escapes of a URL; what is no escape stays.
+/// Undo the escapes of a URL; what is not an escape stays.
 #[must_use]
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));

@@ -34,7 +34,7 @@ pub(crate) fn token(settings: &Settings, address: &Address) -> Result<Option<Tok
 /// The value of the Authorization header of a user with a password; none without a user.
 ///
 /// # Errors
-/// When it would travel unencrypted over a network, or cannot stand in a header.
+/// When it would travel unencrypted over a network, or cannot be in a header.
 pub(crate) fn password(settings: &Settings, address: &Address) -> Result<Option<HeaderValue>, Unusable> {
     let Some(user) = &settings.user else {
         return match settings.password {
@@ -46,7 +46,7 @@ pub(crate) fn password(settings: &Settings, address: &Address) -> Result<Option<
     hidden("password", address)?;
     let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
     let mut value = HeaderValue::from_str(&text)
-        .map_err(|_| Unusable::new("the password cannot stand in a header", "plain text", "report this as a fault"))?;
+        .map_err(|_| Unusable::new("the password cannot be in a header", "plain text", "report this as a fault"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

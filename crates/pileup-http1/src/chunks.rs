@@ -74,7 +74,7 @@ impl Chunks {
         }
     }
 
-    /// One byte of what is not data; none when it must not stand here.
+    /// One byte of what is not data; none when it must not be here.
     fn step(&mut self, byte: u8) -> Option<At> {
         match (self.at, byte) {
             (At::Begin | At::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {

@@ -45,7 +45,7 @@ impl Broken {
     }
 }
 
-/// The failure of a status that does not pass: refused where the system said no, else failed.
+/// The failure of a status that does not pass: refused where the system refused, else failed.
 #[must_use]
 pub fn status(code: StatusCode) -> Failure {
     let text = match code.canonical_reason() {

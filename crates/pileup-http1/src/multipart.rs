@@ -1,6 +1,6 @@
 //! Several ranges in one answer: multipart/byteranges (RFC 9110, 14.6), read while it arrives. Nothing of the data is kept.
 
-/// Longest line that is no data.
+/// Longest line that is not a data.
 const LINE: usize = 8 * 1024;
 /// Most bytes of lines before a part.
 const ASIDE: usize = 32 * 1024;
@@ -19,7 +19,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Read the value of a Content-Range header (RFC 9110, 14.4); none when it is no range of an object.
+    /// Read the value of a Content-Range header (RFC 9110, 14.4); none when it is not a range of an object.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let value = std::str::from_utf8(value).ok()?.trim();
         let (unit, rest) = value.split_once([' ', '\t'])?;

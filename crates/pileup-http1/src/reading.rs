@@ -193,7 +193,7 @@ pub async fn receive(answer: &mut Answer, mut check: Check<'_>, act: &mut Act) -
 
 /// Take several parts in: a server may give them as one when they lie close together.
 async fn pieces(answer: &mut Answer, asked: &[Range], call: &Call<'_>, act: &mut Act) -> Result<(), Failure> {
-    let no_parts = |why: &str| Failure::failed(format!("the answer is no multipart: {why}"));
+    let no_parts = |why: &str| Failure::failed(format!("the answer is not a multipart: {why}"));
     let (mut pieces, before) = (Pieces::new(asked, call), act.bytes);
     let boundary = answer.headers().get(CONTENT_TYPE).and_then(|value| multipart::boundary(value.as_bytes()));
     let mut parts = boundary.map(|boundary| Multipart::new(&boundary));

@@ -45,7 +45,7 @@ pub enum Follows {
     Anywhere,
 }
 
-/// What stands in the head of a request.
+/// What is in the head of a request.
 pub(crate) struct Out<'a> {
     pub(crate) method: &'a Method,
     /// Path and query, legal in a URL.
@@ -121,7 +121,7 @@ pub(crate) fn write_headers(into: &mut Vec<u8>, headers: &HeaderMap) {
 /// When it is none, or one that pileup must set itself. The value is not shown, it may be a secret.
 pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unusable> {
     let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-        Unusable::new(format!("{name:?} is no name of a header"), "letters, digits and dashes", "correct it")
+        Unusable::new(format!("{name:?} is not a name of a header"), "letters, digits and dashes", "correct it")
     })?;
     if matches!(
         parsed.as_str(),

@@ -1,4 +1,4 @@
-//! Servers: the target's own, and those that it sends its clients to; what each of them is told, and how it is reached.
+//! Servers: the target's own, and those that it sends its clients to; what each of them is reported, and how it is reached.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub(crate) struct Server {
     pub(crate) headers: HeaderMap,
     /// The same as they are written.
     pub(crate) written: Vec<u8>,
-    /// The token, where it may be told.
+    /// The token, where it may be reported.
     token: Option<Arc<Token>>,
     /// What signs requests, where that may be seen.
     pub(crate) signer: Option<Arc<dyn Sign>>,
@@ -151,7 +151,7 @@ impl Servers {
         let confided = self.is_confided(address);
         let mut headers = HeaderMap::new();
         let host = HeaderValue::from_str(&address.authority).map_err(|_| {
-            let what = format!("{:?} is no host name", address.authority);
+            let what = format!("{:?} is not a host name", address.authority);
             Unusable::new(what, "a DNS name or an address", "correct the url")
         })?;
         headers.insert(HOST, host);

@@ -159,7 +159,7 @@ impl Session {
             )));
         }
         match to {
-            None => Err(Failure::failed(format!("HTTP {} to what is no url of an HTTP server", status.as_u16()))),
+            None => Err(Failure::failed(format!("HTTP {} to what is not a url of an HTTP server", status.as_u16()))),
             Some(Destination::Path(path)) => Ok(Some((Rc::clone(place.server), path))),
             Some(Destination::Elsewhere(address, path)) => {
                 Ok(Some((Rc::new(self.site.servers.find(&address).map_err(Failure::failed)?), path)))

@@ -1,4 +1,4 @@
-//! What a target over HTTP is told.
+//! What a target over HTTP is reported.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub struct Settings {
     /// How many redirects an operation follows; 0: none, a redirect is the answer.
     #[serde(default = "few")]
     pub redirects: u32,
-    /// Hosts (`host` or `host:port`) beside that of the url that are told who we are when a redirect leads there.
+    /// Hosts (`host` or `host:port`) beside that of the url that get the credentials when a redirect leads there.
     #[serde(default)]
     pub trust: Vec<String>,
     /// Whether what changes something is redirected to other hosts and paths, too.

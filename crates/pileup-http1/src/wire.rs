@@ -390,7 +390,7 @@ impl<S: Duplex> Wire<S> {
         }
     }
 
-    /// Send, and read the head of the answer. Heads that only say that it goes on (1xx) are passed over.
+    /// Send, and read the head of the answer. Heads that only say that it goes on (1xx) are skipped.
     pub(crate) fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Broken>> {
         self.poll_send(context).map_err(Broken::Io)?;
         loop {

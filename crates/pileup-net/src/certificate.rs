@@ -67,7 +67,7 @@ pub(crate) fn fingerprint(text: &str) -> Result<[u8; 32], Unusable> {
             (Some(high), Some(low)) if digits.len() == 64 => (high * 16 + low) as u8,
             _ => {
                 return Err(Unusable::new(
-                    format!("certificate_sha256 {text:?} is no fingerprint"),
+                    format!("certificate_sha256 {text:?} is not a fingerprint"),
                     "64 hexadecimal digits",
                     "see: openssl x509 -noout -fingerprint -sha256",
                 ));

@@ -84,7 +84,7 @@ impl Trust {
     /// When it is none, in three parts.
     pub fn name(host: &str) -> Result<ServerName<'static>, Unusable> {
         ServerName::try_from(host.to_owned()).map_err(|_| {
-            Unusable::new(format!("{host:?} is no host name"), "a DNS name or an address", "correct the url")
+            Unusable::new(format!("{host:?} is not a host name"), "a DNS name or an address", "correct the url")
         })
     }
 }

@@ -1,5 +1,5 @@
 //! Open files of this process. Linux makes a process of several threads wait, 10 ms as a rule, whenever its table of open files
-//! grows, at 64, 256, 512 and so on (`expand_files` in fs/file.c of the kernel waits for an RCU grace period): in the midst of a
+//! grows, at 64, 256, 512 and so on (`expand_files` in fs/file.c of the kernel waits for an RCU grace period): in the middle of a
 //! load whatever is due then comes late. Room that is made before costs eight bytes a file.
 
 use std::fs::File;

@@ -30,7 +30,7 @@ const GRACE: i64 = 5_000_000_000;
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
-/// Run a server in this thread until it is stopped. What it listens on, or why it cannot, is told first; then what it could not do.
+/// Run a server in this thread until it is stopped. What it listens on, or why it cannot, is reported first; then what it could not do.
 pub(crate) fn run<W: Work>(
     front: &Front,
     make: impl FnOnce(&Rc<Core>) -> Result<W, Error>,

@@ -16,7 +16,7 @@ use crate::wire::Turn;
 /// A thread that comes later than this, ns, did not run: what it should have done meanwhile was not done.
 const LATE: i64 = 50_000_000;
 
-/// Whether the server shall stop.
+/// Whether the server should stop.
 pub(crate) type Stop = watch::Receiver<bool>;
 
 /// What all kinds of servers share, and all connections of one. One thread, no locks.

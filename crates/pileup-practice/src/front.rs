@@ -1,4 +1,4 @@
-//! What servers of all kinds are told: where to listen, how much to do at once, what goes wrong on purpose.
+//! What servers of all kinds are reported: where to listen, how much to do at once, what goes wrong on purpose.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// What all kinds of servers are told.
+/// What all kinds of servers are reported.
 #[derive(Clone, Deserialize)]
 #[serde(default)]
 pub(crate) struct Front {

@@ -53,7 +53,7 @@ pub(crate) trait Work: 'static {
     }
 }
 
-/// A server: the way of a request, and what is done with it.
+/// A server: how a request is handled, and what is done with it.
 pub(crate) struct Server<W> {
     pub(crate) core: Rc<Core>,
     pub(crate) work: W,

@@ -277,7 +277,7 @@ impl Store {
         }
     }
 
-    /// Put something where nothing more stands in its way.
+    /// Put something where nothing more is in its way.
     fn place(&mut self, to: &Path, node: Node) -> Result<(), Trouble> {
         let Some((name, parent)) = to.names.split_last() else { return Err(Trouble::Root) };
         let folder = self.folder(parent).ok_or(Trouble::NoParent)?;
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(
             put(&mut store, "/f/c", 1).unwrap_err(),
             Trouble::Full,
-            "old and new stand side by side for a moment"
+            "old and new are side by side for a moment"
         );
         store.remove(&path("/f/g")).unwrap();
         assert_eq!(store.used(), 50);

@@ -367,7 +367,7 @@ impl Operation {
     fn __enter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
         if slf.begun.swap(clock::now(), Relaxed) != 0 {
             return Err(PyRuntimeError::new_err(
-                "an operation begins twice; expected one `with` block each (call op(...) anew for the next)",
+                "an operation begins twice; expected one `with` block each (call op(...) again for the next)",
             ));
         }
         slf.iteration.open().push(slf.name);

@@ -38,7 +38,7 @@ pub fn of_exception(judge: Option<&Py<PyAny>>, problem: &Bound<'_, PyAny>) -> Py
 pub fn numbered(number: i64) -> PyResult<Outcome> {
     u8::try_from(number).ok().and_then(Outcome::of).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "outcome {number} is none; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
+            "outcome {number} is unknown; expected 0 (passed) to 5 (lost) (see model.record.Outcome)"
         ))
     })
 }
@@ -50,7 +50,7 @@ pub fn numbered(number: i64) -> PyResult<Outcome> {
 pub fn cause(number: i64) -> PyResult<Cause> {
     u8::try_from(number).ok().and_then(Cause::of).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "cause {number} is none; expected 0 (not known) to 3 (cancelled) (see model.cause.Cause)"
+            "cause {number} is unknown; expected 0 (not known) to 3 (cancelled) (see model.cause.Cause)"
         ))
     })
 }

@@ -90,7 +90,7 @@ impl Press {
     #[pyo3(signature = (timeout, give_up = None))]
     fn wait(&self, py: Python<'_>, timeout: f64, give_up: Option<Py<PyAny>>) -> PyResult<bool> {
         let time = Duration::try_from_secs_f64(timeout).map_err(|_| {
-            PyValueError::new_err(format!("timeout {timeout} is no time; expected seconds from 0 (0 only looks)"))
+            PyValueError::new_err(format!("timeout {timeout} is not a time; expected seconds from 0 (0 only looks)"))
         })?;
         let first = || {
             if let Some(give_up) = &give_up {

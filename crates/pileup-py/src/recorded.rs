@@ -48,10 +48,10 @@ impl Timed {
     }
 }
 
-/// Labels as they stand in the record: `name=value,...`, sorted.
+/// Labels as they are in the record: `name=value,...`, sorted.
 ///
 /// # Errors
-/// TypeError for what is no mapping, ValueError for a name that no check could select.
+/// TypeError for what is not a mapping, ValueError for a name that no check could select.
 pub fn labels_text(labels: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(labels) = labels else { return Ok(String::new()) };
     let wrong = || {
@@ -66,7 +66,7 @@ pub fn labels_text(labels: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let (label, value): (String, Bound<'_, PyAny>) = item.extract().map_err(|_| wrong())?;
         if !is_name(&label) {
             return Err(PyValueError::new_err(format!(
-                "label {label:?} is no name; expected letters, digits, _ and -, a letter first (checks select by it: read[server=a])"
+                "label {label:?} is not a name; expected letters, digits, _ and -, a letter first (checks select by it: read[server=a])"
             )));
         }
         let value = plain(&value.str()?.to_string_lossy());

@@ -50,7 +50,7 @@ impl Session {
     #[pyo3(signature = (protocol, settings, timeout = 30.0))]
     fn new(py: Python<'_>, protocol: &str, settings: &str, timeout: f64) -> PyResult<Self> {
         let time = Duration::try_from_secs_f64(timeout).ok().filter(|time| !time.is_zero()).ok_or_else(|| {
-            PyValueError::new_err(format!("timeout {timeout} is no time to wait; expected seconds above 0"))
+            PyValueError::new_err(format!("timeout {timeout} is not a time to wait; expected seconds above 0"))
         })?;
         let session = py.detach(|| protocols::session(protocol, settings, time));
         Ok(Self(Mutex::new(session.map_err(value_error)?)))

@@ -4,7 +4,7 @@ use pileup_record::{Recorder, SEPARATOR, TallyRow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// What a frame tells of one operation.
+/// What a frame reports on one operation.
 pub fn told<'py>(py: Python<'py>, recorder: &Recorder, row: &TallyRow) -> PyResult<Bound<'py, PyDict>> {
     let plain = PyDict::new(py);
     let name = recorder.name_of(row.operation);

@@ -17,7 +17,7 @@ const FEW: usize = 64;
 /// More counts than this are taken for damage.
 const MOST: u64 = 1 << 60;
 
-/// Bytes that are no histogram of ours.
+/// Bytes that are not a histogram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramError(String);
 
@@ -31,7 +31,7 @@ impl std::error::Error for HistogramError {}
 
 fn wrong(what: impl fmt::Display) -> HistogramError {
     HistogramError(format!(
-        "these bytes are no histogram: {what}; expected HDR V2 with 3 digits from 1 ns to 2 days at most (the record may be damaged)"
+        "these bytes are not a histogram: {what}; expected HDR V2 with 3 digits from 1 ns to 2 days at most (the record may be damaged)"
     ))
 }
 

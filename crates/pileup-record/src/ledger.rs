@@ -102,7 +102,7 @@ impl Group {
     }
 }
 
-/// What is told of a case.
+/// What is reported about a case.
 #[derive(Default)]
 struct Case {
     tally: Tally,

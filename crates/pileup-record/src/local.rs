@@ -22,7 +22,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the writer is told.
+/// What the writer is reported.
 pub(crate) enum Message {
     /// Some thread has full batches.
     Wake,

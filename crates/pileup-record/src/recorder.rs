@@ -100,7 +100,7 @@ impl Recorder {
         self.shared.place
     }
 
-    /// Rows that stand in the file.
+    /// Rows that are in the file.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.shared.written.load(Ordering::Acquire)

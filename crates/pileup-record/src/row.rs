@@ -9,7 +9,7 @@ pub enum Outcome {
     Passed = 0,
     /// The system did the wrong thing.
     Failed = 1,
-    /// The system said no.
+    /// The system refused.
     Refused = 2,
     /// No answer: it may have happened.
     Ambiguous = 3,
@@ -174,7 +174,7 @@ const _: () = {
     assert!(offset_of!(Row, cause) == 87 && cfg!(target_endian = "little"));
 };
 
-/// The rows as they stand in the file.
+/// The rows as they are in the file.
 #[must_use]
 pub fn as_bytes(rows: &[Row]) -> &[u8] {
     // SAFETY: `Row` is repr(C) and the assertions above show that its fields fill it without gaps: every byte is initialised.

@@ -1,4 +1,4 @@
-//! Texts of the record: each gets a number, and stands in the file before the first row that names it.
+//! Texts of the record: each gets a number, and is in the file before the first row that names it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -50,7 +50,7 @@ impl Replay {
     }
 }
 
-/// A load cannot go on for want of its starts.
+/// A load cannot go on for lack of its starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// The file of the starts.

@@ -99,7 +99,7 @@ impl Display for Wrong {
             Self::NoTimes => out.write_str("times is missing; expected a number of iterations"),
             Self::Shapes(words) => {
                 let words = words.join(", ");
-                write!(out, "a shape stands beside another shape; expected at most one of {words}")
+                write!(out, "a shape is combined with another shape; expected at most one of {words}")
             }
             Self::Shape(wrong) => wrong.fmt(out),
         }

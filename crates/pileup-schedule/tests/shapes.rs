@@ -387,7 +387,7 @@ proptest! {
         prop_assert_eq!(&parts, &all);
         prop_assert!(all.windows(2).all(|pair| pair[0].1 <= pair[1].1));
         if !poisson {
-            // in number what the integral of the rate says, with one in the making; where a change is told before it holds and the next before that, the last word counts
+            // in number what the integral of the rate says, with one in the making; where a change is reported before it holds and the next before that, the last word counts
             let mut levels: Vec<(u64, f64)> = vec![(0, 50.0)];
             for (_, at, level) in &told {
                 levels.retain(|known| known.0 < *at || known.0 == 0);

@@ -1,4 +1,4 @@
-//! A press from outside: loads and programs as JSON with a few changes, a folder with a recorder, and its rows as they stand in the file.
+//! A press from outside: loads and programs as JSON with a few changes, a folder with a recorder, and its rows as they are in the file.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

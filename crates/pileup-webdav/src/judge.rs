@@ -67,7 +67,7 @@ fn passes(status: StatusCode, call: &Call<'_>, plan: &Plan) -> bool {
 }
 
 async fn list(answer: &mut Answer, plan: &Plan, step: &Step, act: &mut Act) -> Result<(), Failure> {
-    let no_listing = |why: &str| Failure::failed(format!("the answer is no WebDAV listing: {why}"));
+    let no_listing = |why: &str| Failure::failed(format!("the answer is not a WebDAV listing: {why}"));
     let mut listing = Listing::new(answer.path().unwrap_or(&plan.path));
     let mut got = 0;
     while let Some(piece) = answer.piece().await? {

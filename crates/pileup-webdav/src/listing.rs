@@ -10,7 +10,7 @@ const DEEPEST: usize = 64;
 /// The scanner. Feed it the body piece by piece, then ask for the count.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// Path of the folder itself, decoded, without a slash at the end: it is no entry.
+    /// Path of the folder itself, decoded, without a slash at the end: it is not an entry.
     folder: Vec<u8>,
     /// What has arrived and is not understood yet: the begin of one token.
     rest: Vec<u8>,
@@ -49,7 +49,7 @@ impl Listing {
     /// Take the next piece.
     ///
     /// # Errors
-    /// Why this is no multistatus.
+    /// Why this is not a multistatus.
     pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<(), &'static str> {
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend_from_slice(piece);
@@ -133,7 +133,7 @@ impl Listing {
             return Err("it is not well-formed");
         }
         if self.open.is_empty() && (self.begun || local(name) != b"multistatus") {
-            return Err("its root is no multistatus");
+            return Err("its root is not a multistatus");
         }
         self.begun = true;
         self.open.push(self.names.len());
@@ -303,11 +303,11 @@ mod tests {
             ("", "it is empty"),
             ("Index of /", "it is not XML"),
             ("hello <b>", "it is not XML"),
-            ("<html><body/></html>", "its root is no multistatus"),
+            ("<html><body/></html>", "its root is not a multistatus"),
             ("<!DOCTYPE x><multistatus/>", "it has a document type"),
             ("<multistatus><a></b></multistatus>", "it is not well-formed"),
             ("<multistatus><response/></multistatus>", "a response has no href"),
-            ("<multistatus></multistatus><multistatus/>", "its root is no multistatus"),
+            ("<multistatus></multistatus><multistatus/>", "its root is not a multistatus"),
         ] {
             assert_eq!(count(text, 5), Err(why), "{text}");
         }

@@ -18,7 +18,7 @@ const DESTINATION: HeaderName = HeaderName::from_static("destination");
 const PROPFIND: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
     <propfind xmlns=\"DAV:\"><prop><resourcetype/><getcontentlength/></prop></propfind>";
 
-/// What is asked; made into a request anew for every part that is read.
+/// What is asked; made into a request again for every part that is read.
 pub(crate) struct Plan {
     method: Method,
     /// Path and query at the target.
@@ -143,12 +143,12 @@ fn body(call: &Call<'_>) -> Body {
 
 fn method(step: &Step) -> Result<Method, Failure> {
     Ok(match step.verb {
-        Verb::Noop | Verb::Connect => return Err(Failure::failed("there is nothing to ask for (a fault of pileup)")),
+        Verb::Noop | Verb::Connect => return Err(Failure::failed("there is nothing to ask for (an internal error of pileup)")),
         Verb::Request if step.method.is_empty() => Method::GET,
         Verb::Request => Method::from_bytes(step.method.as_bytes())
             .ok()
             .filter(|method| method != Method::CONNECT)
-            .ok_or_else(|| Failure::failed(format!("{:?} is no method of a request", step.method)))?,
+            .ok_or_else(|| Failure::failed(format!("{:?} is not a method of a request", step.method)))?,
         Verb::Write => Method::PUT,
         Verb::Read => Method::GET,
         Verb::Stat | Verb::Open | Verb::Checksum => Method::HEAD,

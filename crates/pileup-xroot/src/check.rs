@@ -60,7 +60,7 @@ pub struct Pages {
     page: u64,
 }
 
-/// What stands in pages.
+/// What is in pages.
 pub enum Found<'a> {
     /// Data of this place.
     Data(u64, &'a [u8]),

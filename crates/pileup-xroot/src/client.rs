@@ -25,11 +25,11 @@ pub(crate) const LISTING: u64 = 64 << 20;
 pub(crate) enum Mode {
     /// To be read.
     Read,
-    /// To be written anew.
+    /// To be written again.
     Write,
     /// To be written where nothing is yet.
     New,
-    /// To be written anew, with the folders above it made.
+    /// To be written again, with the folders above it made.
     WritePath,
 }
 

@@ -102,8 +102,8 @@ const ERRORS: [(&str, bool); 35] = [
 /// The trouble of an error that the server gave: its name, and the end of its text, which is what the system there said.
 pub(crate) fn said(code: u32, text: &str) -> Trouble {
     let known = code.checked_sub(3000).and_then(|place| ERRORS.get(place as usize));
-    let (name, refused) = known.copied().unwrap_or(("an error that there is not", false));
-    // before the last semicolon names of objects may stand
+    let (name, refused) = known.copied().unwrap_or(("an unknown error", false));
+    // before the last semicolon names of objects may be
     let cause = text.rsplit_once("; ").map_or("", |(_, cause)| cause.trim());
     let named = cause.starts_with('/') || cause.contains(" /") || cause.contains(['?', '=']);
     let plain = (1..=80).contains(&cause.len()) && !named;
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(of(code, "").kind, Kind::Refused, "{code}");
         }
         for code in [0, 2999, 3035, u32::MAX] {
-            assert_eq!(of(code, ""), Failure::failed(format!("xroot {code} an error that there is not")));
+            assert_eq!(of(code, ""), Failure::failed(format!("xroot {code} an unknown error")));
         }
     }
 

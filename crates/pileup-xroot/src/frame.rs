@@ -95,7 +95,7 @@ pub fn head(bytes: [u8; ANSWER]) -> Parsed<Head> {
         4005 => Status::Wait,
         4006 => Status::WaitAnswer,
         4007 => Status::Checked,
-        _ => return Err("a status that there is not"),
+        _ => return Err("an unknown status"),
     };
     let length = u32::try_from(i32::from_be_bytes([e, f, g, h])).map_err(|_| "a negative length")?;
     Ok(Head { stream: u16::from_be_bytes([a, b]), status, length })
@@ -126,7 +126,7 @@ pub fn body(parts: &[(usize, &[u8])]) -> [u8; 16] {
     body
 }
 
-/// The first bytes on a connection: handshake, and what protocol we speak. `wants_tls`: the server shall change to TLS at once.
+/// The first bytes on a connection: handshake, and what protocol we speak. `wants_tls`: the server should change to TLS at once.
 pub fn put_greeting(into: &mut Vec<u8>, stream: u16, wants_tls: bool) {
     for word in [0i32, 0, 0, 4, 2012] {
         into.extend_from_slice(&word.to_be_bytes());
@@ -153,7 +153,7 @@ pub fn put_credentials(into: &mut Vec<u8>, stream: u16, way: &str, credentials: 
     put(into, stream, Code::Auth, body(&[(12, &name)]), &[credentials]);
 }
 
-/// Credentials of way `unix`: a name, believed as it stands, and a group of the same name.
+/// Credentials of way `unix`: a name, believed as it is, and a group of the same name.
 #[must_use]
 pub fn unix(user: &str) -> Vec<u8> {
     [b"unix\0", user.as_bytes(), b" ", user.as_bytes(), b"\0"].concat()
@@ -200,7 +200,7 @@ pub fn server(body: &[u8]) -> Parsed<Server> {
 /// When the answer is too short or is not understood.
 pub fn login(body: &[u8]) -> Parsed<Vec<String>> {
     let asked = if body.is_empty() { body } else { body.get(16..).ok_or("a short answer to login")? };
-    let text = std::str::from_utf8(trim(asked)).map_err(|_| "an answer to login that is no text")?;
+    let text = std::str::from_utf8(trim(asked)).map_err(|_| "an answer to login that is not text")?;
     let names = text.split("&P=").skip(1).map(|way| way.split(',').next().unwrap_or_default());
     let names: Vec<String> = names.filter(|name| name.len() < 9 && is_word(name)).take(8).map(str::to_owned).collect();
     if names.is_empty() && !text.is_empty() {
@@ -218,7 +218,7 @@ fn is_word(text: &str) -> bool {
 /// # Errors
 /// When it is none of that.
 pub fn attributes(body: &[u8]) -> Parsed<Attributes> {
-    let wrong = "attributes that are none";
+    let wrong = "invalid attributes";
     let text = std::str::from_utf8(trim(body)).map_err(|_| wrong)?;
     let mut words = text.split_ascii_whitespace().skip(1);
     let mut next = || words.next().ok_or(wrong);
@@ -235,7 +235,7 @@ pub fn attributes(body: &[u8]) -> Parsed<Attributes> {
 /// When the answer is too short, or the attributes are none.
 pub fn opened(body: &[u8]) -> Parsed<([u8; 4], Option<Attributes>)> {
     let handle = array(body, 0).ok_or("a short answer to open")?;
-    // a size of blocks and a kind of compression stand between
+    // a size of blocks and a kind of compression are between
     let rest = trim(body.get(12..).unwrap_or_default());
     Ok((handle, if rest.is_empty() { None } else { Some(attributes(rest)?) }))
 }
@@ -305,7 +305,7 @@ fn is_host(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._:%".contains(&byte)
 }
 
-/// Host and port of an authority without a user; the port is none when none is given, and nothing is found when it is no number.
+/// Host and port of an authority without a user; the port is none when none is given, and nothing is found when it is not a number.
 #[must_use]
 pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
@@ -380,7 +380,7 @@ pub fn checked(body: [u8; CHECKED], stream: u16, code: Code) -> Parsed<Checked> 
 /// # Errors
 /// When the answer is none.
 pub fn checksum(body: &[u8]) -> Parsed<(String, String)> {
-    let wrong = "a checksum that is none";
+    let wrong = "an invalid checksum";
     let text = std::str::from_utf8(trim(body)).map_err(|_| wrong)?;
     let (kind, sum) = text.trim().split_once(' ').ok_or(wrong)?;
     let sum = sum.trim();

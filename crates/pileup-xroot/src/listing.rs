@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn what_is_none_is_named() {
-        assert_eq!(read(b".\n0 0 0 0\nx\n", 3), Err("attributes that are none"));
-        assert_eq!(read(b".\nzzz\n", 3), Err("attributes that are none"));
+        assert_eq!(read(b".\n0 0 0 0\nx\n", 3), Err("invalid attributes"));
+        assert_eq!(read(b".\nzzz\n", 3), Err("invalid attributes"));
         assert_eq!(read(&vec![b'x'; 20_000], 512), Err("a name of more than 16 KiB in a listing"));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) code: Code,
     /// Its own 16 bytes; of a rename the length of the first path is filled in.
     pub(crate) body: [u8; 16],
-    /// The path, or what stands in its place.
+    /// The path, or what is in its place.
     pub(crate) path: &'a str,
     /// The second path of a rename.
     pub(crate) to: Option<&'a str>,
@@ -174,7 +174,7 @@ impl Session {
         self.place.clone()
     }
 
-    /// Whether something is wrong with it that only a new one mends.
+    /// Whether something is wrong with it that only a new one fixes.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken || self.pending > 0
     }
@@ -279,7 +279,7 @@ impl Session {
         Ok(text)
     }
 
-    /// The head of the next answer: one that was announced (kXR_waitresp) comes within a message, other messages are passed over.
+    /// The head of the next answer: one that was announced (kXR_waitresp) comes within a message, other messages are skipped.
     pub(crate) async fn head(&mut self, act: &mut Act) -> Result<Head, Trouble> {
         loop {
             let head = frame::head(self.take().await?);

@@ -211,7 +211,7 @@ impl Target {
     }
 }
 
-/// A token as it can stand in a path.
+/// A token as it can be in a path.
 fn escaped(token: &str) -> std::borrow::Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~=+/".contains(&byte);
     if token.bytes().all(plain) {

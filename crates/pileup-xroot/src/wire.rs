@@ -24,7 +24,7 @@ const WAKE: usize = LARGE;
 /// Most memory that an idle connection keeps for writing.
 const IDLE: usize = 4096;
 
-/// Status of a message that nobody has asked for, as it stands in a head.
+/// Status of a message that nobody has asked for, as it is in a head.
 const ATTENTION: [u8; 2] = 4001u16.to_be_bytes();
 
 thread_local! {
@@ -110,7 +110,7 @@ impl Wire {
         self.begun
     }
 
-    /// Where to write what shall leave; it does with the next flush or read.
+    /// Where to write what should leave; it does with the next flush or read.
     pub(crate) fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
     }

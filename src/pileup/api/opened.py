@@ -40,7 +40,7 @@ CHANGED = 0.05
 def open_run(path: str | Path) -> Run:
     """Return the run of a folder: one that has ended, goes on, or was broken off.
 
-    Raises NotARun for what is no run folder, DamagedRecord for one that cannot be read.
+    Raises NotARun for what is not a run folder, DamagedRecord for one that cannot be read.
     """
     with reading(Path(path)):
         return Run(RunFolder.open(path))

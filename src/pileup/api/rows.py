@@ -31,7 +31,7 @@ INSTALL = "pip install {0}; or .numpy(), which needs nothing else"
 
 
 class Rows:
-    """Rows of a table, read anew each time they are asked for: those of a growing run are as they are then.
+    """Rows of a table, read again each time they are asked for: those of a growing run are as they are then.
 
     `len(rows)` counts them, `for row in rows` yields tuples in bounded memory. Anything that takes Arrow streams
     (`polars.DataFrame(rows)`) takes it, where pyarrow is installed. Times are ns since the epoch, durations ns.
@@ -51,7 +51,7 @@ class Rows:
     def where(self, **equal: object) -> Rows:
         """Return the rows whose columns have these values; a list or a tuple: one of them.
 
-        Raises UsageError for what is no column.
+        Raises UsageError for what is not a column.
         """
         conditions = []
         for name, value in equal.items():
@@ -63,7 +63,7 @@ class Rows:
         return Rows(self._opened, f"SELECT * FROM ({self._query}) WHERE {' AND '.join(conditions)}")  # noqa: S608
 
     def select(self, *names: str) -> Rows:
-        """Return these columns alone: what is not asked for is not read. Raises UsageError for what is no column."""
+        """Return these columns alone: what is not asked for is not read. Raises UsageError for what is not a column."""
         for name in names:
             self._known(name)
         columns = ", ".join(f'"{name}"' for name in names) or "*"
@@ -117,7 +117,7 @@ class Rows:
         return int(number)
 
     def __bool__(self) -> bool:
-        return True  # `if rows:` shall not count millions
+        return True  # `if rows:` must not count millions
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Give an Arrow stream to any library that knows of them."""

@@ -60,7 +60,7 @@ class ArtefactFolder:
 
 
 def _files(path: Path, left: list[int]) -> Iterator[tuple[Path, int]]:
-    """Yield the plain files of a folder with their sizes, the oldest first; what is none is left out."""
+    """Yield the plain files of a folder with their sizes, the oldest first; anything else is skipped."""
     found = []
     with os.scandir(path) as entries:
         for entry in entries:

@@ -1,6 +1,6 @@
-"""CPU time of ended children that is told elsewhere, or is not pileup's own: of places, and of servers it launched.
+"""CPU time of ended children that is reported elsewhere, or is not pileup's own: of places, and of servers it launched.
 
-The kernel counts every child that was waited for alike. What a server used would stand in pileup's account from the
+The kernel counts every child that was waited for alike. What a server used would be in pileup's account from the
 moment of its end, so whoever waits for one says what it was; both happen under one lock, or a sample in between would
 show the difference.
 """

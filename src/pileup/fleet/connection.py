@@ -31,7 +31,7 @@ END_WITHIN = 10.0
 BURST = 16
 """Pings at the start."""
 KEPT = 4 << 10
-"""Bytes kept of what a place writes to its stderr: they tell why it ended."""
+"""Bytes kept of what a place writes to its stderr: they say why it ended."""
 
 
 SSH_FAILED = 255
@@ -45,7 +45,7 @@ class NoPileup(TargetError):
 class Connection:
     """A place as its messages: `take` gets each, in a thread of the connection; `gone` gets why it was lost, once.
 
-    One that never says hello is told by `greet` alone.
+    One that never says hello is reported by `greet` alone.
     """
 
     def __init__(

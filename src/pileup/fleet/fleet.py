@@ -87,7 +87,7 @@ class Place(Protocol):
         """Return a part of a load, to be begun: shard (number from 0, of how many)."""
 
     def margin(self) -> int:
-        """Return how long before its start a load must be told, ns."""
+        """Return how long before its start a load must be reported, ns."""
 
     def flush(self) -> None:
         """Bring every row so far into the record."""

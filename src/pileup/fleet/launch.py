@@ -43,7 +43,7 @@ def process(number: int, options: tuple[str, ...] = ()) -> Start:
 def by_ssh(host: str, python: str | None = None, ssh: str | None = None, options: tuple[str, ...] = ()) -> Start:
     """Return how to start a place at `[user@]host[:port]`, with Python `python` there.
 
-    `ssh` is the command with options of its own, e.g. `ssh -F config`. Raises TargetError for what is no host.
+    `ssh` is the command with options of its own, e.g. `ssh -F config`. Raises TargetError for what is not a host.
     """
     program = python or sys.executable
     return Start(host, over_ssh(host, (program, *PLACE, *options), ssh), True, program)
@@ -52,11 +52,11 @@ def by_ssh(host: str, python: str | None = None, ssh: str | None = None, options
 def over_ssh(host: str, words: tuple[str, ...], ssh: str | None = None) -> tuple[str, ...]:
     """Return the command line that runs a program with its arguments at `[user@]host[:port]`, `ssh` as above.
 
-    Raises TargetError for what is no host.
+    Raises TargetError for what is not a host.
     """
     found = _HOST.fullmatch(host)
     if found is None:
-        raise TargetError(f"{host!r} is no host", "[user@]host[:port] as for the ssh command")
+        raise TargetError(f"{host!r} is not a host", "[user@]host[:port] as for the ssh command")
     command = [*shlex.split(ssh or "ssh"), *(word for option in SSH_OPTIONS for word in ("-o", option))]
     if found["port"]:
         command += ["-p", found["port"]]

@@ -48,7 +48,7 @@ def _rest(key: Key, all_of: Tally, told: Tally) -> FrameRow | None:
 
 @dataclass(slots=True)
 class PlaceTotals:
-    """What the frames of a place have told of one case."""
+    """What the frames of a place have reported about one case."""
 
     tallies: dict[Key, Tally] = field(default_factory=dict)
     pressed: Pressed = field(default_factory=Pressed)
@@ -65,7 +65,7 @@ class PlaceTotals:
             self.pressed.take(frame)
 
     def iterations(self) -> int:
-        """Return how many iterations were told, however they ended."""
+        """Return how many iterations were reported, however they ended."""
         return sum(tally.ended for tally in self.tallies.values() if tally.iteration)
 
 

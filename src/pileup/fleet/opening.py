@@ -94,7 +94,7 @@ class Opener:
 
 
 def starts_of(places: Places) -> list[Start]:
-    """Return how the places are started. Raises TargetError for what is no host."""
+    """Return how the places are started. Raises TargetError for what is not a host."""
     if places.ssh:
         found = [by_ssh(host, places.python, places.command) for host in places.ssh]
         return [replace(start, workers=places.workers, position=at) for at, start in enumerate(found, 1)]

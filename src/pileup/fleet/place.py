@@ -163,7 +163,7 @@ class LocalPlace:
         return LocalPart(self, order, work, output, shard)
 
     def margin(self) -> int:
-        """Return how long before its start a load must be told, ns."""
+        """Return how long before its start a load must be reported, ns."""
         return 0
 
     def flush(self) -> None:

@@ -132,7 +132,7 @@ class Verbs:
         try:
             value = self._read_all(act, turn, there)
         except Failed:
-            with suppress(VerdictException, TimeoutError):  # what was wrong with the object is what is told
+            with suppress(VerdictException, TimeoutError):  # what was wrong with the object is what is reported
                 self._client.end_read(act.call, keep=False)
             raise
         self._client.end_read(act.call, keep=act.step.keep)

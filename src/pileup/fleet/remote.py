@@ -34,7 +34,7 @@ from pileup.record.tally import total
 STOP_WITHIN = 10.0
 """Seconds after which a place that was told to end a load at once, and did not, is lost."""
 TABLE_AHEAD, TABLE_ROW = 256 << 20, 4 << 10
-"""Bytes of rows that may come before the frames that tell of them, and of a row with all its texts at most."""
+"""Bytes of rows that may come before the frames that report on them, and of a row with all its texts at most."""
 MONITOR = "place"
 """Under this name the samples of clock offsets stand."""
 
@@ -241,7 +241,7 @@ class RemotePlace:
             self._connection.align()
 
     def margin(self) -> int:
-        """Return how long before its start a load must be told, ns: several ways there, and time to begin."""
+        """Return how long before its start a load must be reported, ns: several ways there, and time to begin."""
         best = self._connection.offset.best(now())
         return 30_000_000 + 4 * (best.error if best else 0)
 
@@ -288,7 +288,7 @@ class RemotePlace:
             try:
                 self._connection.ask("flush", {}, "answer-flush")
             except TargetError:
-                return  # it is lost, which is told where it matters
+                return  # it is lost, which is reported where it matters
 
     def ledger_frames(self) -> list[Frame]:
         """Return what detached operations did since the last call."""
@@ -374,7 +374,7 @@ class RemotePlace:
                 for time, metric, value, unit, _ in message["rows"]
             ]
         except (TypeError, ValueError) as problem:
-            raise WireError(f"samples are none: {problem}"[:200], "rows as pileup sends them") from problem
+            raise WireError(f"these are not samples: {problem}"[:200], "rows as pileup sends them") from problem
         with suppress(RecordError):  # a full disk is noticed where it ends the run
             self._folder.append_samples(rows)
 

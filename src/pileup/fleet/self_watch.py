@@ -30,7 +30,7 @@ Keep = Callable[[int, list[Sample]], None]
 
 @dataclass(slots=True)
 class CounterReading:
-    """Counters as they stand: what differs between two of them makes samples. Times in ns."""
+    """Counters as they are: what differs between two of them makes samples. Times in ns."""
 
     time: int
     cpu: int

@@ -1,4 +1,4 @@
-"""The far end of a fleet's wire: a process that presses what its parent says and tells what happened.
+"""The far end of a fleet's wire: a process that presses what its parent says and says what happened.
 
 It ends when its parent closes the wire, or vanishes.
 """
@@ -35,7 +35,7 @@ from pileup.record.output import LARGEST_CASE, MOST_NOTED, STREAMS
 BEAT = 10**9
 """Interval of frames, ns."""
 FIRST = 250_000_000
-"""Until the first frame from another host, ns: it alone tells what is under way there, should the host be lost."""
+"""Until the first frame from another host, ns: it alone says what is under way there, should the host be lost."""
 SILENCE = 30.0
 """Seconds without a ping, of which there is one a second, after which another host is taken for gone."""
 SLICE = 200_000_000

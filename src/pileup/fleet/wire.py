@@ -33,7 +33,7 @@ _BYTES = ("response", "service")
 
 
 class WireError(PileupError):
-    """What came over a wire is no message."""
+    """What came over a wire is not a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Message:
             ) from None
 
     def number(self, name: str) -> int:
-        """Return a field that is a whole number of 64 bits. Raises WireError when it is none."""
+        """Return a field that is a whole number of 64 bits. Raises WireError when it is not one."""
         return whole(self[name], name)
 
     def text(self, name: str) -> str:
-        """Return a field that is text. Raises WireError when it is none."""
+        """Return a field that is text. Raises WireError when it is not one."""
         value = self[name]
         if not isinstance(value, str):
             raise WireError(f"{name} of the message {self.kind!r} is {value!r}", "text")
@@ -72,7 +72,7 @@ class Message:
 
 
 def whole(value: object, name: str) -> int:
-    """Return a value that is a whole number of 64 bits. Raises WireError when it is none."""
+    """Return a value that is a whole number of 64 bits. Raises WireError when it is not one."""
     if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**64:
         raise WireError(f"{name} is {value!r}"[:200], "a whole number of 64 bits")
     return value
@@ -88,7 +88,7 @@ def encode(kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence
 
 
 def decode(data: bytes) -> Message:
-    """Return the message in what follows its length. Raises WireError when it is none."""
+    """Return the message in what follows its length. Raises WireError when it is not one."""
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or size > len(data) - 4:
         raise WireError("a message ends within its head", "a whole one")
@@ -99,7 +99,7 @@ def decode(data: bytes) -> Message:
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as problem:
         raise WireError(f"a message has no head: {problem}"[:200], "JSON as pileup sends it") from problem
     if min(sizes, default=0) < 0 or 4 + size + sum(sizes) != len(data) or not isinstance(kind, str):
-        raise WireError(f"a message {kind!r} has not the blobs that it tells"[:200], "a whole one")
+        raise WireError(f"a message {kind!r} lacks the blobs that it announces"[:200], "a whole one")
     blobs, at = [], 4 + size
     for length in sizes:
         blobs.append(data[at : at + length])
@@ -110,7 +110,7 @@ def decode(data: bytes) -> Message:
 def receive(read: Callable[[int], bytes]) -> Message | None:
     """Return the next message from `read(n)`, which gives n bytes, less at the end; None at the end.
 
-    Raises WireError when what comes is no message.
+    Raises WireError when what comes is not a message.
     """
     start = read(4)
     if len(start) < 4:
@@ -143,7 +143,7 @@ def pack_frames(frames: Sequence[Frame]) -> tuple[list[dict[str, object]], list[
 
 
 def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Frame]:
-    """Return frames from what `pack_frames` gave, as frames of `place`. Raises WireError when they are none."""
+    """Return frames from what `pack_frames` gave, as frames of `place`. Raises WireError when they are not."""
 
     def histogram(number: object) -> bytes:
         at = whole(number, "histogram")
@@ -169,15 +169,15 @@ def unpack_frames(plain: object, blobs: Sequence[bytes], place: int) -> list[Fra
         return Frame(**(head | {"place": place}), late=histogram(told["late"]), rows=tuple(map(row, told["rows"])))
 
     if not isinstance(plain, list):
-        raise WireError("frames are no list", "a list")
+        raise WireError("frames are not a list", "a list")
     try:
         return [frame(each) for each in plain]
     except (TypeError, KeyError, ValueError, AttributeError) as problem:
-        raise WireError(f"a frame is none: {problem}"[:200], "frames as pileup sends them") from problem
+        raise WireError(f"this is not a frame: {problem}"[:200], "frames as pileup sends them") from problem
 
 
 def _fitting(value: object, name: str) -> int:
-    """Return a number that its column of the record takes. Raises WireError when it is none."""
+    """Return a number that its column of the record takes. Raises WireError when it is not one."""
     number = whole(value, name)
     low, high = LIMITS.get("phase" if name == "row_phase" else name, (0, 2**63 - 1))
     if not low <= number <= high:
@@ -194,10 +194,10 @@ def unpack_ending(message: Message) -> Ending:
 
 
 def unpack_claims(plain: object) -> list[tuple[int, str, str, str]]:
-    """Return claims: (ns since the epoch, name, id, what). Raises WireError when they are none."""
+    """Return claims: (ns since the epoch, name, id, what). Raises WireError when they are not."""
     if not isinstance(plain, list):
-        raise WireError("claims are no list", "a list")
+        raise WireError("claims are not a list", "a list")
     try:
         return [(whole(time, "time"), str(name), str(number), str(what)) for time, name, number, what in plain]
     except (TypeError, ValueError) as problem:
-        raise WireError(f"a claim is none: {problem}"[:200], "time, name, id and what") from problem
+        raise WireError(f"this is not a claim: {problem}"[:200], "time, name, id and what") from problem

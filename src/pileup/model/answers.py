@@ -8,11 +8,11 @@ from decimal import Decimal
 from hashlib import blake2b
 
 ANSWER = "answer_digest"
-"""The sample, under the name of a test, that bears the digest of what it was answered."""
+"""The sample, under the name of a test, that has the digest of what it was answered."""
 BITS = 48
 """Of a digest: it travels as a float, which holds 53. Two different answers are alike by chance once in 3e14."""
 MOST_TOLD = 100
-"""Different answers that one client tells of: more than one is too many already."""
+"""Different answers that one client reports on: more than one is too many already."""
 
 
 def digest_of(rows: Iterable[object], ordered: bool = False) -> int:

@@ -272,7 +272,7 @@ class _Reader:
         if 0 < share < 100:
             return "quantile", float(Decimal(match.group(1)) / 100) if match else None
         names = (*FUNCTIONS, "p50", "p90", "p99", "p99.9")
-        raise self._wrong(start, f"{word!r} is no function" if word else self._found(), _near(word, names))
+        raise self._wrong(start, f"{word!r} is not a function" if word else self._found(), _near(word, names))
 
     def _selector(self) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
         names = [self._name(_NAME, "the name of a test or monitor")]
@@ -312,7 +312,9 @@ class _Reader:
             number, unit = units.split_quantity(self._text[start:])
         except ValueError:
             found = repr(self._text[start:][:40]) if self._text[start:] else "the end"
-            raise self._wrong(start, f"{found} is no value", "a number with a unit, like 200 MB/s or 0.1 %") from None
+            raise self._wrong(
+                start, f"{found} is not a value", "a number with a unit, like 200 MB/s or 0.1 %"
+            ) from None
         dimension = units.dimension_of(unit) if unit else BARE
         if dimension is None:
             raise self._wrong(start, f"unknown unit {unit!r}", _near(unit, _units()))

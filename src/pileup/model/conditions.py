@@ -22,7 +22,7 @@ def parse(text: str) -> tuple[Check, ...]:
 
 
 def _part(text: str, begin: int, end: int) -> Check:
-    # spaces in the place of what comes before: a mistake is told with its column in the whole text
+    # spaces in the place of what comes before: a mistake is reported with its column in the whole text
     found = checks.parse(" " * begin + text[begin:end].rstrip())
     return replace(found, text=found.text.strip())
 

@@ -57,7 +57,7 @@ class Contrast:
     alike: bool
     """Whether the whole interval of the ratio lies within the smallest difference that matters."""
     over_runs: bool
-    """Whether the interval tells how repeats vary; else how a single case varies within itself."""
+    """Whether the interval shows how repeats vary; else how a single case varies within itself."""
 
     @property
     def name(self) -> str:

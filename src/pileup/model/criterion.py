@@ -12,7 +12,7 @@ Confidence = Literal["estimate", "shown"]
 
 
 class CriterionSpec(Part):
-    """A sentence that the system shall fulfil, and how that is checked."""
+    """A sentence that the system must fulfil, and how that is checked."""
 
     id: Name = Field(description="short name, e.g. C1")
     says: Text = Field(description="the requirement in words")
@@ -23,7 +23,7 @@ class CriterionSpec(Part):
         "full", description="how much of the sentence the check covers"
     )
     remark: Text | None = Field(
-        None, description="what the check leaves out, or why there is none; stands beside the result in reports"
+        None, description="what the check leaves out, or why there is none; shown with the result in reports"
     )
     at: tuple[dict[str, str], ...] = Field(
         (), description="points of the scan at which it must hold, e.g. [{se.threads: 4}]; default: at every point"

@@ -6,14 +6,14 @@ PileupError
 ├── PluginError          a plug-in cannot be found, loaded or used (exit 3)
 ├── TargetError          a target cannot be reached or started (exit 5)
 ├── RecordError          a run folder cannot be written (exit 70)
-│   ├── NotARun          what was named is no run folder, or not one that fits (exit 2)
+│   ├── NotARun          what was named is not a run folder, or not one that fits (exit 2)
 │   └── DamagedRecord    a run folder holds what pileup does not write there (exit 3)
 └── Verdict exceptions, raised by tests inside an iteration
     ├── Failed           the system did the wrong thing
     │   ├── NotThere     there is no such object
     │   ├── ThereAlready there is such an object already
     │   └── NoListing    the target lists no folders
-    ├── Refused          the system said no
+    ├── Refused          the system refused
     └── Ambiguous        no answer: it may have happened
 """
 
@@ -27,7 +27,7 @@ from pileup.model.exits import ExitCode
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a file: where it stands, what was found, what was expected, what to do."""
+    """One mistake in a file: where it is, what was found, what was expected, what to do."""
 
     where: str
     """`file:line:column`, or `--set NAME` for a value from the command line."""
@@ -99,7 +99,7 @@ class RecordError(PileupError):
 
 
 class NotARun(RecordError):
-    """What was named on the command line is no run folder, or not one that fits what is to be done with it."""
+    """What was named on the command line is not a run folder, or not one that fits what is to be done with it."""
 
     exit_code = ExitCode.USAGE
 
@@ -133,7 +133,7 @@ class NoListing(Failed):
 
 
 class Refused(VerdictException):
-    """The system said no."""
+    """The system refused."""
 
 
 class Ambiguous(VerdictException):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FAULT = "fault"
-"""Kind of the events of faults, and what their samples stand under in checks."""
+"""Kind of the events of faults, and what their samples are under in checks."""
 REPORT = "report"
 """Kind of the events of reports that were not written."""
 RECOVERY = "recovery"
@@ -29,7 +29,7 @@ class Outage:
     recovery: int | None = None
     """For how long the load saw the system away (see `stats/faults/outages.py`); None when it did not come back."""
     jobs_again: int | None = None
-    """From the fault to the first job that began to run once it was mended; None where there was none."""
+    """From the fault to the first job that began to run once it was undone; None where there was none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What stands in the journal and in the events of a run folder: one object a line, each with number and time.
+"""What is in the journal and in the events of a run folder: one object a line, each with number and time.
 
 Both may come from anybody. A word that is not of its type counts as if it were not there; the journal, which is acted
 upon, says which these are. Times in ns since the epoch.

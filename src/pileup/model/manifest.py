@@ -30,7 +30,7 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One time that pileup worked on a run; a run that is taken up again has several."""
+    """One time that pileup worked on a run; a run that is resumed has several."""
 
     started: int
     ended: int | None = None
@@ -126,7 +126,7 @@ class TrialResult:
     values: tuple[float | None, ...]
     """The figure of each condition, in its base unit; None where there is none, or no bound to it was seen."""
     passed: bool | None
-    """None: it could not be told."""
+    """None: it could not be reported."""
     why: str
     limited: bool = False
     """It did not pass, and pileup was the bottleneck."""
@@ -226,7 +226,7 @@ class CaseEntry:
     visit: int = -1
     """Which stay at a point it belongs to; -1: to none."""
     role: bool = False
-    """Whether it lives beside others."""
+    """Whether it runs alongside others."""
     scope: str = ""
     after: tuple[int, ...] = ()
     timeout: int | None = None

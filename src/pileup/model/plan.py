@@ -25,7 +25,7 @@ class Case:
     after: tuple[int, ...] = ()
     """Ids of the cases that must have passed."""
     beside: tuple[int, ...] = ()
-    """Ids of the cases that it lives beside: then it is a role, which begins and ends with them."""
+    """Ids of the cases that it runs alongside: then it is a role, which begins and ends with them."""
     loop: int = 1
     repeat: int = 1
     visit: int = WHOLE
@@ -55,7 +55,7 @@ class Case:
 
     @property
     def role(self) -> bool:
-        """Whether it lives beside others."""
+        """Whether it runs alongside others."""
         return bool(self.test.with_)
 
 

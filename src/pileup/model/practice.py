@@ -94,8 +94,8 @@ class ServerSettings(Part):
     port: int = Field(0, ge=0, le=65535, description="port to listen on; 0: a free one")
     threads: int = Field(16, ge=1, le=1_000_000, description="requests served at the same time")
     queue: int = Field(1000, ge=0, le=2**31, description="requests that may wait for that; beyond, the answer is 503")
-    seed: int = Field(1, ge=0, lt=2**63, description="what everything random is drawn from")
-    log: str | None = Field(None, description="CSV file that tells what was done to each request; default: none")
+    seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
+    log: str | None = Field(None, description="CSV file that says what was done to each request; default: none")
     tls: Tls | None = Field(None, description="speak TLS, with these files; default: plain HTTP")
     token: str | None = Field(
         None, min_length=1, repr=False, description="bearer token to ask for; without it the answer is 401"
@@ -168,12 +168,12 @@ class BatchSettings(ServerSettings):
         Law(fixed=0), description="the same of a delegation, its renewal or end, and of a new user"
     )
     users: tuple[Annotated[str, StringConstraints(min_length=1, max_length=250)], ...] = Field(
-        (), description="who may hand in jobs and credentials, beside those made known later; default: anybody"
+        (), description="who may submit jobs and credentials, besides those registered later; default: anyone"
     )
     faults: tuple[Fault, ...] = Field((), description="what goes wrong on purpose")
     jobs: str | None = Field(
         None,
-        description="CSV file that tells what happened to each job; a server that finds one goes on where it ends; "
+        description="CSV file that says what happened to each job; a server that finds one continues where it ends; "
         "default: none, and everything is forgotten at the end",
     )
 

@@ -22,10 +22,10 @@ class Until(Part):
         description="a figure of a test as in checks, e.g. p50(copy.response) or rate(copy.bytes), taken in each repeat"
     )
     within: Fraction = Field(
-        description="precise is: half of the 95 % interval of its mean over the repeats is at most this share of it, "
-        "in two repeats one after the other"
+        description="precise means: half of the 95 % confidence interval of its mean over the repeats is at most "
+        "this share of it, in two repeats in a row"
     )
-    at_least: Count = Field(5, ge=2, le=10_000, description="repeats of each point before that is asked")
+    at_least: Count = Field(5, ge=2, le=10_000, description="repeats of each point before that is checked")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

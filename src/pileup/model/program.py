@@ -34,7 +34,7 @@ def bits(seed: int, stream: int, k: int) -> int:
 class Keys:
     """Which object a step acts on: number `n` of `count` named `prefix + zero-padded n`, or one of `names`.
 
-    `order`: "sequential" takes them in turn over all iterations, "random" draws (seeded) anew each time, "client" gives
+    `order`: "sequential" takes them in turn over all iterations, "random" draws (seeded) each time, "client" gives
     each client its own, by its number. "shared" takes them in turn too, but each client among a share of its own: no
     two clients act on the same one at a time, as long as there are as many objects as clients.
     """
@@ -45,7 +45,7 @@ class Keys:
     names: tuple[str, ...] = ()
     order: Literal["sequential", "random", "client", "shared"] = "sequential"
     suffix: str = ""
-    """What stands behind each name."""
+    """What follows each name."""
     folders: int = 0
     """In so many folders d000000, d000001, ... below that of `prefix`: object n in number n modulo this. 0: none."""
 
@@ -65,7 +65,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Known content: a function of (seed, object number, offset), made anew for checking. Sizes in bytes."""
+    """Known content: a function of (seed, object number, offset), made again for checking. Sizes in bytes."""
 
     seed: int = 1
     size: int = 0
@@ -124,7 +124,7 @@ class Step:
     length: int | None = None
     """Bytes to read from `offset`; None: to the end."""
     span: int | None = None
-    """Read `length` bytes at a place drawn anew each time (from client and turn): a multiple of `length` behind
+    """Read `length` bytes at a place drawn again each time (from client and turn): a multiple of `length` behind
     `offset`, within so many bytes of the object. None: at `offset`."""
     pieces: int = 0
     """With `span`: so many such pieces in one request, ascending (a vector read). 0: a piece in a request."""

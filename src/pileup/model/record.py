@@ -59,7 +59,7 @@ class CaseOutcome(StrEnum):
     UNAVAILABLE = "unavailable"
     UNKNOWN = "unknown"
     SPARED = "spared"
-    """Planned at most, and not needed: the figures were precise before. It is no part of the results."""
+    """Planned at most, and not needed: the figures were precise before. It is not part of the results."""
 
 
 PASSED, FAILED, ERROR = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.ERROR
@@ -149,7 +149,7 @@ class Frame:
     cpu: int
     """CPU time of the place's process in the interval, ns."""
     late: bytes
-    """HDR histogram (V2) of start errors, start - intended, in ns; empty when nothing started."""
+    """HDR histogram (V2) of scheduling delays, start - intended, in ns; empty when nothing started."""
     rows: tuple[FrameRow, ...]
     measured_from: int = 0
     """When the load is measured, ns since the epoch: as planned, up to an early stop; 0: not known."""
@@ -158,7 +158,7 @@ class Frame:
 
 
 def as_number(value: object, what: str) -> float:
-    """Return a number of any kind. Raises TypeError for what is none, a text among them; `what` is named by it."""
+    """Return a number of any kind. Raises TypeError for anything else, a text among them; `what` is named by it."""
     try:
         if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
@@ -176,7 +176,7 @@ def labels_text(labels: Labels, told: str) -> str:
     for name, value in labels.items():
         text = str(value)
         if not LABEL.fullmatch(name):
-            raise ValueError(f"{told}: {name!r} is no name of a label; expected letters, digits, _ and -")
+            raise ValueError(f"{told}: {name!r} is not a name of a label; expected letters, digits, _ and -")
         if not text.strip() or set(text) & set(",]=") or not text.isprintable() or len(text) > 200:
             raise ValueError(f"{told}: the label {name} is {text!r:.60}; expected a short text without , ] and =")
     return ",".join(f"{name}={str(labels[name]).strip()}" for name in sorted(labels))
@@ -240,7 +240,7 @@ class FindingRow:
     fate: str
     """A word of plugin.batch.Fate."""
     jobs: int = 0
-    """How many jobs bear the name; what follows is of the last of them."""
+    """How many jobs have the name; what follows is of the last of them."""
     state: str = ""
     found: str = ""
     """Its id."""

@@ -10,7 +10,7 @@ from pileup.model.suite_part import Text
 
 
 class ReportSpec(BaseModel):
-    """A file that a run writes when it ends. Options of the report stand beside these words."""
+    """A file that a run writes when it ends. Options of the report go beside these words."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 

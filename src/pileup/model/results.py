@@ -81,9 +81,9 @@ class Timeline:
     p90: tuple[float | None, ...]
     p99: tuple[float | None, ...]
     late: tuple[float | None, ...]
-    """p99 of the start error, ns; None where too few began for one."""
+    """p99 of the scheduling delay, ns; None where too few began for one."""
     latest: tuple[float | None, ...]
-    """Largest start error, ns; None where nothing began."""
+    """Largest scheduling delay, ns; None where nothing began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class ErrorGroup:
 
 @dataclass(frozen=True, slots=True)
 class HeldLevel:
-    """How well a case held its quantity, over the measured time, which the time to settle is no part of.
+    """How well a case held its quantity, over the measured time, which the time to settle is not part of.
 
     Values in the base unit of `dimension`; `times` and `values`, `level_times` and `levels` are for drawing.
     """
@@ -287,7 +287,7 @@ class CaseResult:
     held: HeldLevel | None = None
     """How well its quantity was held, for a load that holds one."""
     steady: SteadyState | None = None
-    """When it became steady, where that can be told."""
+    """When it became steady, where that can be reported."""
     found: FoundLevel | None = None
     """The level that was found, for a load that looks for one."""
     tracebacks: str = ""
@@ -388,7 +388,7 @@ class Equivalence:
 class FaultResult:
     """What one fault of the suite has done to the load of one test, over all the times that it happened at a point.
 
-    Means over these times; their intervals tell how the times vary, and are missing for one time alone.
+    Means over these times; their intervals show how the times vary, and are missing for one time alone.
     """
 
     fault: str
@@ -404,7 +404,7 @@ class FaultResult:
     recovery: Figure
     """For how long the load saw the system away."""
     jobs_again: Figure
-    """From the fault to the first job that began to run once it was mended."""
+    """From the fault to the first job that began to run once it was undone."""
     failed: Figure
     """Iterations of a time, as the next four."""
     refused: Figure
@@ -446,7 +446,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class PointFigure:
-    """One metric at one point: the mean over repeats, whose interval tells how the repeats vary."""
+    """One metric at one point: the mean over repeats, whose interval shows how the repeats vary."""
 
     point: int
     figure: Figure

@@ -34,7 +34,7 @@ class SharedData(dict[str, Any]):
 def to_text(value: object) -> str:
     """Return what `begin_run` returned as text; nothing is an empty mapping.
 
-    Raises ValueError, "what; expected what", for what is no mapping of plain data, or too large.
+    Raises ValueError, "what; expected what", for what is not a mapping of plain data, or too large.
     """
     if value is None:
         return "{}"
@@ -55,7 +55,7 @@ def from_text(text: str) -> SharedData:
 
 
 def _wrong(value: object, where: str, depth: int) -> str:
-    """Return what of a value is no plain data, with its place; empty when all is."""
+    """Return what of a value is not plain data, with its place; empty when all is."""
     if depth > 50:
         return f"{where or 'a mapping'} is nested too deep"
     if isinstance(value, dict):

@@ -22,7 +22,7 @@ class Share(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     size: Size = Field(description="size of a file")
-    weight: Count = Field(1, ge=1, le=10**6, description="how often it comes, against the others")
+    weight: Count = Field(1, ge=1, le=10**6, description="weight against the others")
 
 
 class SizeLaw(BaseModel):

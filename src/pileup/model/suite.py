@@ -84,7 +84,9 @@ class SettingSpec(Part):
         "with {value} in it: what it prints, if anything, must hold the value",
     )
     within: Duration = Field(60 * 10**9, gt=0, description="time after which a value that is not in force is an error")
-    restore: Literal["always", "never"] = Field("always", description="whether the value from before is set at the end")
+    restore: Literal["always", "never"] = Field(
+        "always", description="whether the previous value is set again at the end"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -92,7 +94,7 @@ class SettingSpec(Part):
             raise ValueError("`set` does not say where the value goes; expected {value} in the command")
         if self.restore == "always" and self.get is None and self.default is None:
             raise ValueError(
-                "nothing tells the value to restore; expected `get: COMMAND`, `default: VALUE`, or `restore: never`"
+                "nothing gives the value to restore; expected `get: COMMAND`, `default: VALUE`, or `restore: never`"
             )
         return self
 
@@ -106,7 +108,7 @@ class TargetSpec(Part):
         "(root://), webdav (http://, https://, dav://, davs://), posix (file://, or a path)",
     )
     url: Text | None = Field(None, description="where it is; a path for kind posix")
-    credentials: Credentials = Field(default_factory=Credentials, description="who pileup is for it")
+    credentials: Credentials = Field(default_factory=Credentials, description="credentials for it")
     launch: dict[str, Any] | None = Field(
         None, description="settings of a private server that pileup starts and ends; ignored when --set gives a url"
     )
@@ -117,7 +119,7 @@ class TargetSpec(Part):
     disk: Size | None = Field(
         None,
         ge=1 << 20,
-        description="put what the launched server writes on a disk of its own so small, for the fault fill; needs root",
+        description="put the files of the launched server on a disk of this size, for the fault `fill`; needs root",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of this kind of target, see `pileup describe`"
@@ -132,7 +134,7 @@ class Environment(Part):
     """Client software to set up before a test."""
 
     source: Text | None = Field(None, description="shell file to source, e.g. /cvmfs/…/setup.sh; relative to the suite")
-    set_: dict[str, str] = Field(default_factory=dict, alias="set", description="variables to set beside")
+    set_: dict[str, str] = Field(default_factory=dict, alias="set", description="variables to set in addition")
 
 
 def _short_environment(value: object) -> object:
@@ -194,7 +196,7 @@ class TestSpec(Part):
         "always", description="when what the test has made is removed at the end"
     )
     after: tuple[Name, ...] = Field((), description="tests that must have passed before")
-    load: Load = Field(default_factory=Load, description="how the test is pressed")
+    load: Load = Field(default_factory=Load, description="load to put on the test")
     timeout: Duration = Field(
         60 * 10**9, gt=0, description="an operation (a Python test's iteration) without an answer by then is ambiguous"
     )
@@ -214,16 +216,16 @@ class TestSpec(Part):
     )
     places: PlacesOfTest | None = Field(
         None,
-        description="so many places of the fleet press it, the first ones; or a list of those that do, by number "
+        description="the places of the fleet that run it: how many (the first ones), or a list of them by number "
         "(from 1) or name: [1, 3], [node2]; default: all of them",
     )
-    against: Any = not_yet("two targets, pressed in pairs")
+    against: Any = not_yet("two targets, compared in pairs")
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
         if self.load.endless and not self.with_:
             raise ValueError(
-                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to live beside it"
+                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to run alongside it"
             )
         return self
 
@@ -249,7 +251,7 @@ class TestSpec(Part):
 
 
 class MonitorSpec(BaseModel):
-    """Something measured at an interval for the life of the run. Options of the monitor stand beside these words."""
+    """Something measured at an interval for the life of the run. Options of the monitor go beside these words."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -305,8 +307,8 @@ class FaultSpec(Part):
         None,
         alias="for",
         gt=0,
-        description="how long: a paused server goes on, a killed one is started again, a limit is lifted, "
-        "a disk has room again after it",
+        description="how long: then a paused server continues, a killed one is started again, a limit is lifted, "
+        "a disk has room again",
     )
     run: Text | None = Field(None, description="the command, split as a shell would, not run by one")
     during: tuple[Name, ...] = Field((), description="tests under whose load it happens; default: the first sustained")
@@ -328,7 +330,7 @@ class Cooldown(Part):
     """How long monitors go on after the load of a point, to see the system come to rest."""
 
     until: Text | None = Field(None, description="a check on a monitor that ends it, e.g. `last(node.load1) < 1`")
-    at_most: Duration = Field(gt=0, description="the longest time; with `until`: not reached by then is told")
+    at_most: Duration = Field(gt=0, description="longest time; where `until` is not met by then, the run reports it")
 
 
 class Places(Part):
@@ -380,7 +382,7 @@ def _short_places(value: object) -> object:
             return {word: number}
         case "ssh", hosts if hosts:
             return {"ssh": [host.strip() for host in hosts.split(",")]}
-    raise ValueError(f"{value!r} is no fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
+    raise ValueError(f"{value!r} is not a fleet; expected local, workers:N, processes:N or ssh:HOST,HOST")
 
 
 PlacesWord = Annotated[Places, BeforeValidator(_short_places)]
@@ -404,7 +406,7 @@ class Suite(Part):
     title: Text = Field(min_length=1, description="one line that names the suite")
     about: Text = Field("", description="why it exists, for the report")
     labels: dict[Name, str] = Field(default_factory=dict, description="free words to find and compare runs by")
-    seed: int = Field(1, ge=0, lt=2**63, description="everything random follows from it")
+    seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
     variables: dict[Name, str | None] = Field(
         default_factory=dict, description="values used as $name anywhere, changed by --set name=value"
     )
@@ -412,15 +414,15 @@ class Suite(Part):
         default_factory=dict, description="options seen by every test that has one of that name"
     )
     targets: dict[Name, TargetSpec] = Field(default_factory=dict, description="systems under test by name")
-    limits: Limits = Field(default_factory=Limits, description="guard rails of the run")
+    limits: Limits = Field(default_factory=Limits, description="limits of the run")
     delay: TimeLaw | None = Field(None, description="pause before each test that has no delay of its own")
     tests: tuple[TestSpec, ...] = Field(
         min_length=1, description="what is done, in this order unless `after` says otherwise"
     )
-    monitors: tuple[MonitorSpec, ...] = Field((), description="what is measured beside")
-    criteria: tuple[CriterionSpec, ...] = Field((), description="what shall hold")
+    monitors: tuple[MonitorSpec, ...] = Field((), description="what else is measured")
+    criteria: tuple[CriterionSpec, ...] = Field((), description="what must hold")
     confidence: Confidence = Field(
-        "estimate", description="what criteria ask for that do not say: the figure, or that its interval shows it"
+        "estimate", description="default `confidence` of the criteria: the figure, or its whole interval"
     )
     scan: dict[Axis, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
@@ -436,8 +438,8 @@ class Suite(Part):
         1,
         ge=1,
         le=100,
-        description="so many tests that have nothing to do with one another (no `after`, no `with`) may be under way "
-        "at a time; they share the CPU of the generator, and their targets",
+        description="how many independent tests (no `after`, no `with`) may run "
+        "at the same time; they share the CPU of pileup, and their targets",
     )
     loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")
     faults: tuple[FaultSpec, ...] = Field((), description="what is broken on purpose, and when")
@@ -446,21 +448,21 @@ class Suite(Part):
     isolate: Isolation = Field(
         "thread", description="run Python tests in threads of this process, or in another process"
     )
-    places: PlacesWord = Field(default_factory=Places, description="where the load comes from; --fleet takes its place")
+    places: PlacesWord = Field(default_factory=Places, description="where the load comes from; --fleet overrides it")
     equivalent: tuple[Annotated[tuple[Name, ...], Field(min_length=2)], ...] = Field(
         (),
         description="groups of tests that must give equal answers at every point, e.g. [[subselect, join]]; how long "
         "each takes is compared with the first of its group",
     )
-    against: Any = not_yet("two targets, pressed in pairs")
+    against: Any = not_yet("two targets, compared in pairs")
     reports: tuple[ReportSpec, ...] = Field(
         (), description="files that the run writes when it ends; default: every installed report that is a default"
     )
-    until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the most")
+    until: Until | None = Field(None, description="repeat only until a figure is precise: `repeat` is then the maximum")
     layers: Text | None = Field(
         None,
-        description="part of the operations that tests that press for a time do, where they have an option `layers` "
-        "and do not give it: all, control, data, session, noop",
+        description="part of the operation that tests with a sustained load do, where they have an option `layers` "
+        "and do not set it: all, control, data, session, noop",
     )
 
     def test(self, name: str) -> TestSpec:

@@ -32,7 +32,7 @@ class OperationBatch:
 
     @classmethod
     def from_wire(cls, texts: object, blobs: tuple[bytes, ...]) -> OperationBatch:
-        """Return what `to_wire` gave. Raises ValueError when it is none."""
+        """Return what `to_wire` gave. Raises ValueError when it is not one."""
         if not isinstance(texts, list) or len(blobs) != len(KINDS):
             raise ValueError("no columns of operations")
         columns = {name: array(kind) for name, kind in KINDS.items()}

@@ -67,7 +67,7 @@ _LONGEST = 64
 def split_quantity(text: str) -> tuple[Decimal, str]:
     """Split `"64 MiB"` into its number and its unit (empty when bare).
 
-    Raises ValueError when the text is no number, or is not finite.
+    Raises ValueError when the text is not a number, or is not finite.
     """
     match = _QUANTITY.match(text) if len(text) <= _LONGEST else None
     if match is None:
@@ -93,7 +93,7 @@ def parse(text: str, dimension: str) -> Decimal:
     with localcontext() as context:
         context.prec = 60
         product = number * factor
-        context.prec = 40  # a sixtieth is no decimal: what it lacks is rounded away
+        context.prec = 40  # a sixtieth is not a decimal: what it lacks is rounded away
         return +product
 
 

@@ -1,7 +1,7 @@
 """Batch systems and computing elements: what tests may ask of one, whichever it is.
 
 A job is known by its name, which is unique in a run; the id is what the system calls it, and may be given again after
-a crash. Acts raise Refused (the system said no), Failed (it did the wrong thing) or Ambiguous (no answer: it may have
+a crash. Acts raise Refused (the system refused), Failed (it did the wrong thing) or Ambiguous (no answer: it may have
 happened); none of them is ever tried again by itself. Times are ns since the epoch by the system's clock, 0: unknown.
 """
 
@@ -42,7 +42,7 @@ Work = Literal["sleep", "cpu", "command"]
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What shall be done. Raises ValueError for a command without `work="command"`, and the other way round."""
+    """What should be done. Raises ValueError for a command without `work="command"`, and the other way round."""
 
     name: str
     duration: int = 0
@@ -175,7 +175,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an audit found about one claim, and the jobs that bear its name."""
+    """What an audit found about one claim, and the jobs that have its name."""
 
     claim: Claim
     fate: Fate
@@ -199,7 +199,7 @@ class BatchTarget(Target):
 
     @abstractmethod
     def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
-        """Return what the queue knows of these jobs; unknown ones are left out, several may bear one name."""
+        """Return what the queue knows of these jobs; unknown ones are left out, several may have one name."""
 
     @abstractmethod
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
@@ -251,7 +251,7 @@ class BatchTarget(Target):
         Raises Refused where pileup cannot make users.
         """
         raise Refused(
-            f"user {user!r} cannot be made known to a target of kind {self.kind!r}; expected one that is known there"
+            f"user {user!r} cannot be registered with a target of kind {self.kind!r}; expected one that is known there"
         )
 
     @property

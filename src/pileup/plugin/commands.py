@@ -120,7 +120,7 @@ def run_command(
         raise Failed(f"there is no program {words[0]!r}", "one in PATH, or a path", "is it installed here?") from None
     except OSError as problem:
         what = f"{words[0]!r} cannot be started: {problem.strerror}"
-        raise Failed(what, "a program that may be executed", "see its permissions") from None
+        raise Failed(what, "a program that may be executed", "check its permissions") from None
     if show:
         _show(sys.stdout, finished.stdout)
         _show(sys.stderr, finished.stderr)

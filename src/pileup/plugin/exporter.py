@@ -22,7 +22,7 @@ class ExportTable(ABC):
 
     @abstractmethod
     def copy(self, path: Path, form: str) -> None:
-        """Let DuckDB write it: `form` is what stands in the brackets of COPY, e.g. "FORMAT csv, HEADER true"."""
+        """Let DuckDB write it: `form` is what is in the brackets of COPY, e.g. "FORMAT csv, HEADER true"."""
 
 
 class Exporter:

@@ -109,7 +109,7 @@ class Tail:
         """Whether the position is within a line whose begin was not read."""
 
     def _start(self, position: int) -> None:
-        """Be in the midst of a file."""
+        """Be in the middle of a file."""
         self._at = position
         self._mark = self._read(max(0, position - MARK), min(position, MARK))
         self._within = bool(self._mark) and not self._mark.endswith(b"\n")
@@ -160,7 +160,7 @@ class Tail:
             raise self._problem(problem) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise PluginError(f"{self.path} is no file", self._what)
+            raise PluginError(f"{self.path} is not a file", self._what)
         return os.fdopen(descriptor, "rb", buffering=0)
 
     def _problem(self, problem: OSError) -> PluginError:

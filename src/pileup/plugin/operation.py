@@ -55,7 +55,7 @@ class Op(Protocol):
         """Begin an operation of that name on that object; it ends with the block, failed if the block raises.
 
         `labels` is what figures are broken down by: {"drive": "d3"}; at most 1,000 sets in a case. Raises ValueError
-        for the name of a label that no check could select, TypeError for what is no mapping.
+        for the name of a label that no check could select, TypeError for what is not a mapping.
         """
 
     def check(self, name: str, ok: object) -> bool:

@@ -4,7 +4,7 @@
         folder: str = "/"
         entries: int | None = option(None, ge=0, help="fail unless this many are found")
 
-A field without a default is required. Fields whose name begins with `_` and ClassVars are no options. A field may end
+A field without a default is required. Fields whose name begins with `_` and ClassVars are not options. A field may end
 with `_` where its name is taken: `client_` is the option `client`.
 """
 

@@ -24,7 +24,7 @@ KILLED_WITHIN = 1.0
 """Seconds in which the kernel takes killed processes away."""
 PIECE = 1 << 16
 TICK = 0.02
-"""Seconds between looks whether a program has ended that leaves its output open."""
+"""Seconds between samples whether a program has ended that leaves its output open."""
 
 
 _running: set[subprocess.Popen[bytes]] = set()

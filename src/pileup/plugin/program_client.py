@@ -69,7 +69,7 @@ class ProgramClient:
     sizes, counts, sums, the timeout, the record. A verb ends with nothing said, or raises Failed, Refused or Ambiguous
     in words that have no path, host or number in them, so that equal errors are counted together; TimeoutError says
     that no answer came in time. It must come back within `call.seconds`. After an operation that did not pass the next
-    one is asked of the same client, which mends its own session.
+    one is asked of the same client, which repairs its own session.
     """
 
     verbs: ClassVar[frozenset[str]] = frozenset({"noop"})
@@ -142,7 +142,7 @@ class ProgramClient:
 
     def copy(self, call: Call, to: Target, key: str) -> None:
         """Let the server send an object to a second target, under a name relative to that one, in place of what is
-        there. The bytes that it tells of while it goes on are noted with `call.came`.
+        there. The bytes that it reports on while it goes on are noted with `call.came`.
         """
         raise NotImplementedError
 

@@ -133,7 +133,7 @@ def text_of(labels: Labels) -> str:
     for name in labels:
         if not name.replace("-", "_").isidentifier() or not name.isascii():
             wanted = "letters, digits, _ and -, a letter first"
-            raise ValueError(f"label {name!r} is no name; expected {wanted} (checks select by it: read[server=a])")
+            raise ValueError(f"label {name!r} is not a name; expected {wanted} (checks select by it: read[server=a])")
     plain = {name: str(value).strip()[:LONGEST].translate(SEPARATES) for name, value in labels.items()}
     return ",".join(f"{name}={value}" for name, value in sorted(plain.items()) if value)
 

@@ -42,7 +42,7 @@ class Target:
     """Names of settings that `setting` tells and `change` changes, of a server that pileup did not launch."""
 
     refused: ClassVar[tuple[type[BaseException], ...]] = ()
-    """Exceptions of its library by which the system says no: what ends with one is refused, not failed."""
+    """Exceptions of its library by which the system refuses: what ends with one is refused, not failed."""
     ambiguous: ClassVar[tuple[type[BaseException], ...]] = ()
     """Exceptions that mean that no answer came, and that it may have happened; TimeoutError means so by itself."""
 
@@ -150,7 +150,7 @@ class Target:
 
 
 def port_of(parts: SplitResult) -> int | None:
-    """Return the port of a url that was split, None where it has none. Raises TargetError for what is no port."""
+    """Return the port of a url that was split, None where it has none. Raises TargetError for what is not a port."""
     try:
         port = parts.port
     except ValueError:

@@ -184,7 +184,7 @@ class Test:
         return None, None
 
     def remarks(self) -> list[str]:
-        """Return what a reader of the figures must know of this test on its target; each is told once in a run."""
+        """Return what a reader of the figures must know of this test on its target; each is reported once in a run."""
         return []
 
     def lacks(self) -> str:
@@ -203,8 +203,8 @@ class Test:
         """Keep a number that this test found, as a sample `TEST.METRIC` on the time axis of the run.
 
         With labels checks select it as `TEST.METRIC[drive=d3]`; the number of the iteration is kept beside it. Raises
-        TypeError for what is no number, ValueError for a name that checks have a meaning for (`failed`), and for labels
-        that no check could select.
+        TypeError for what is not a number, ValueError for a name that checks have a meaning for (`failed`), and for
+        labels         that no check could select.
         """
         told = f"report({metric!r}, {value!r:.100})"
         number = as_number(value, told)
@@ -218,7 +218,7 @@ class Test:
             self.reporter(Sample(metric, number, unit, named), self.iteration)
 
     def answer(self, rows: Iterable[object], ordered: bool = False) -> None:
-        """Tell what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).
+        """Say what this iteration was answered, for tests that must give equal answers (`equivalent` in the suite).
 
         What is kept is a digest of the rows, in any order unless `ordered`; nothing where no suite compares.
         """

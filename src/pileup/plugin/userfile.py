@@ -20,7 +20,7 @@ from pileup.plugin.outcomes import wrong_meanings
 from pileup.plugin.signatures import wrong_methods
 from pileup.plugin.test import Test
 
-MEND = "mend the file and run again"
+MEND = "fix the file and run again"
 
 
 class NoClassError(PluginError):
@@ -92,7 +92,7 @@ class _Loader(SourceFileLoader):
     """Compiles the user's file itself: its asserts keep what they saw."""
 
     def get_code(self, fullname: str) -> CodeType:
-        """Compile it anew, whatever is cached for others."""
+        """Compile it again, whatever is cached for others."""
         return asserts.keeping(self.get_data(self.path), self.path)
 
 

@@ -19,7 +19,7 @@ MOST = 1000
 
 
 class Artefacts:
-    """Writes the files of one load of a case. What comes is data: what is too much is passed over."""
+    """Writes the files of one load of a case. What comes is data: what is too much is skipped."""
 
     def __init__(self, output: Path) -> None:
         self._folder = output / FOLDER

@@ -112,5 +112,5 @@ def _of_lines(path: Path) -> Iterator[str]:
 
 def _of_line(line: bytes, name: str) -> str:
     if journal.parsed(line) is None:
-        return "is torn or is no JSON object"
+        return "is torn or is not a JSON object"
     return "" if name == "notes.jsonl" or journal.whole(line) else "has no number or no time as pileup gives them"

@@ -22,7 +22,7 @@ LARGEST_LINES = 4 << 30
 DENSE = 1 << 30
 """Files up to this size, bytes, may be all holes: they are read quickly."""
 HOLES = 64
-"""A larger file of which the disk holds less than one part in so many is no record: it would be read for days."""
+"""A larger file of which the disk holds less than one part in so many is not a record: it would be read for days."""
 DEEPEST = 4
 """Folders in folders in a record: output, of a case; pieces of a conversion."""
 MOST = 2_000_000
@@ -35,7 +35,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def check(folder: Path) -> None:
-    """Raise NotARun when something in a run folder is no plain file or folder, or cannot be read to its end."""
+    """Raise NotARun when something in a run folder is not a plain file or folder, or cannot be read to its end."""
     left = MOST
     waiting = [(folder, 0)]
     while waiting:
@@ -71,7 +71,7 @@ def _wrong_file(found: os.stat_result) -> str:
     if stat.S_ISLNK(found.st_mode):
         return "is a symbolic link"
     if not stat.S_ISREG(found.st_mode):
-        return "is no file: a pipe, a socket or a device"
+        return "is not a file: a pipe, a socket or a device"
     if found.st_size > DENSE and found.st_blocks * 512 < found.st_size // HOLES:
         return f"seems to have {format_size(found.st_size)}, and the disk holds next to nothing of it"
     return ""
@@ -91,7 +91,7 @@ def opened(path: Path) -> int:
     descriptor = os.open(path, _READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(22, "it is no plain file", str(path))
+        raise OSError(22, "it is not a plain file", str(path))
     return descriptor
 
 
@@ -101,7 +101,7 @@ def append_to(path: Path, mode: int = 0o644) -> int:
     descriptor = os.open(path, flags, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(22, "it is no plain file", str(path))
+        raise OSError(22, "it is not a plain file", str(path))
     return descriptor
 
 
@@ -160,7 +160,7 @@ def _make(name: str, folder: int) -> None:
 
 
 def put(folder: int, name: str, data: bytes, mode: int, owner: int = -1) -> None:
-    """Write a file of a folder's descriptor anew, with mode and owner (-1: ours). Raises OSError."""
+    """Write a file of a folder's descriptor again, with mode and owner (-1: ours). Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
     descriptor = os.open(name, _NEW, 0o600, dir_fd=folder)  # before it holds anything: it may be a key

@@ -96,7 +96,7 @@ class RunFolder:
     def open(cls, path: Path | str) -> RunFolder:
         """Open the folder of a run that goes on, has ended or has crashed.
 
-        Raises RecordError when it is none, or has links, pipes or devices in the place of files: it may be anybody's.
+        Raises RecordError when it is not one, or has links, pipes or devices in place of files: it may be anybody's.
         """
         folder = cls(Path(path).resolve())
         if not folder.path.is_dir():
@@ -111,7 +111,7 @@ class RunFolder:
         try:
             info = json.loads(files.read(path))
         except FileNotFoundError:
-            raise NotARun(f"{self.path} is no run folder: it has no run.json", "a run folder") from None
+            raise NotARun(f"{self.path} is not a run folder: it has no run.json", "a run folder") from None
         except RecursionError:
             raise DamagedRecord(
                 f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"
@@ -122,7 +122,7 @@ class RunFolder:
 
     @property
     def nonce(self) -> str:
-        """What names of folders for temporary files bear, and the registry knows the run by; empty in old records."""
+        """What names of folders for temporary files have, and the registry knows the run by; empty in old records."""
         if not self._nonce:
             self._nonce = self.manifest().nonce
         return self._nonce

@@ -1,7 +1,7 @@
 """Files of JSON lines: the journal, synced line by line, and the events. A torn last line is ignored.
 
-Lines of others are passed over: one that is too long, that is no object, or that has no number and time as pileup
-gives them. `pileup verify` tells of them.
+Lines of others are skipped: one that is too long, that is not an object, or that has no number and time as pileup
+gives them. `pileup verify` reports on them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def whole(line: bytes) -> dict[str, object] | None:
-    """Return a line as an entry with number and time, None when it is none."""
+    """Return a line as an entry with number and time, None when it is not one."""
     entry = parsed(line)
     if entry is None or not all(_is_count(entry.get(name)) for name in ("number", "time")):
         return None
@@ -93,7 +93,7 @@ def whole(line: bytes) -> dict[str, object] | None:
 
 
 def parsed(line: bytes) -> dict[str, object] | None:
-    """Return a line as an object, None when it is none."""
+    """Return a line as an object, None when it is not one."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Several runs of one suite made into one record, in which they stand as further repeats.
+"""Several runs of one suite made into one record, in which they count as further repeats.
 
-Numbers are counted on: cases, places (and with them the ids of rows), visits and repeats of each run stand behind those
+Numbers are counted on: cases, places (and with them the ids of rows), visits and repeats of each run come after those
 of the runs before it, so nothing collides and every row keeps its case, parent and place.
 """
 
@@ -26,7 +26,7 @@ from pileup.record.parts import Parts
 NUMBERED = re.compile(r"(?:#\d+)?(~\d+)?$")
 """How a case's name tells repeat and loop: `copy#2~1`."""
 VISIT = re.compile(r"\bvisit=(\d+)")
-"""How samples that are told once per visit name it: the time to rest, what became of submissions."""
+"""How samples that are reported once per visit name it: the time to rest, what became of submissions."""
 MOST_PLACES = 1 << 16
 AT_ONCE = 10_000
 """Rows in memory at once."""
@@ -116,7 +116,7 @@ def _check(folder: RunFolder, run: Manifest, before: Sequence[Source]) -> None:
         other = before[0].folder.path.name
         raise NotARun(
             f"{name} and {other} are runs of different suites, or with different values",
-            "runs of the same suite: they stand as repeats of each other",
+            "runs of the same suite: they count as repeats of each other",
             "`pileup compare` compares them",
         )
 
@@ -130,7 +130,7 @@ def _together(sources: Sequence[Source]) -> Manifest:
         runs[0],
         started=begin,
         ended=end,
-        sessions=(Session(begin, end),),  # one: nothing was taken up again in between
+        sessions=(Session(begin, end),),  # one: nothing was resumed in between
         hosts=tuple(hosts.values()),
         places=tuple(_place(source, place) for source in sources for place in source.run.places),
         void=tuple(
@@ -155,7 +155,7 @@ def _together(sources: Sequence[Source]) -> Manifest:
 
 
 def _told(source: Source) -> MergedRun:
-    """Return what run.json tells of a source: the numbers are those that were added to its own."""
+    """Return what run.json reports on a source: the numbers are those that were added to its own."""
     run = source.run
     return MergedRun(
         folder=str(source.folder.path),

@@ -33,7 +33,7 @@ MEMORY = "128MB"
 """What DuckDB may take to load raw rows; beyond it spills to the disk. One thread: every other has its own buffers."""
 KEPT = 70_000
 """Numbers up to this one stay known for the whole table. The recorder gives numbers beyond to texts that it does not
-remember: the rows that use them stand right behind, but for names of operations, which stay known too."""
+remember: the rows that use them come right after, but for names of operations, which stay known too."""
 HANDS = 2
 """Threads that convert: the load is over, and each takes the memory of a chunk and of a connection."""
 TEXTS = ("key", "error", "operation")

@@ -21,7 +21,7 @@ CONVERTED = ("operations", "served", "samples")
 
 
 def of_run(nonce: str) -> str:
-    """Return what the tables of a run say: of its nonce, which names its temporary folders, it tells nothing."""
+    """Return what the tables of a run say: of its nonce, which names its temporary folders, it says nothing."""
     return hashlib.sha256(f"tables of {nonce}".encode()).hexdigest()[:16] if nonce else ""
 
 

@@ -1,6 +1,6 @@
 """Which files hold the rows of a kind: raw tables while a run goes on, then Parquet, of each session of the run.
 
-A run that is taken up again writes tables with numbers of their own. What is converted together stands in one Parquet
+A run that is resumed writes tables with numbers of their own. What is converted together is in one Parquet
 file that is named by the smallest number in it; the table of that number goes last, so a conversion that was cut short
 is known by it.
 """

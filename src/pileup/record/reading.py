@@ -14,8 +14,8 @@ from pileup.model.errors import DamagedRecord
 def reading(run: Path) -> Iterator[None]:
     """Turn what a record that pileup did not write makes of pileup into a DamagedRecord that names the folder.
 
-    Only for what reads a run folder: a fault of pileup itself would be told as one of the record, so its message is
-    kept, to be reported.
+    Only for what reads a run folder: an internal error of pileup itself would be reported as one of the record, so its
+    message is     kept, to be reported.
     """
     import duckdb  # noqa: PLC0415  slow to import
 
@@ -28,9 +28,9 @@ def reading(run: Path) -> Iterator[None]:
     except (RecursionError, MemoryError) as problem:
         raise _damaged(run, "something in it is too large, or nested too deeply", problem) from problem
     except OSError as problem:
-        if problem.errno not in (errno.EOVERFLOW, errno.EINVAL, errno.ELOOP):  # numbers that are no times; links
+        if problem.errno not in (errno.EOVERFLOW, errno.EINVAL, errno.ELOOP):  # numbers that are not times; links
             raise
-        raise _damaged(run, "something in it is no file or no time", problem) from problem
+        raise _damaged(run, "something in it is not a file or no time", problem) from problem
 
 
 def _damaged(run: Path, what: str, problem: BaseException) -> DamagedRecord:

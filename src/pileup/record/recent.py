@@ -36,7 +36,7 @@ class ErrorTail:
     def look(self) -> list[RecentError]:
         """Return errors among the newest operations since the last look, in the order in which they ended.
 
-        Raises RecordError when the file is no table. Empty while there is no file.
+        Raises RecordError when the file is not a table. Empty while there is no file.
         """
         if not self.path.exists():
             return []

@@ -16,5 +16,5 @@ EXPECTED = "letters, digits and . _ -, a letter or digit first, at most 100, e.g
 def wrong(name: str) -> str:
     """Return what is wrong with the name of a report, empty when nothing is."""
     if not PLAIN.fullmatch(name) or name.endswith(".part"):
-        return "is no name for a report in the run folder"
+        return "is not a name for a report in the run folder"
     return "is a file or folder of the record" if name in RECORD else ""

@@ -14,7 +14,7 @@ from pileup.record.tables import Rows
 SHIFT, OWN = 48, 1 << 47
 """An id is (place << 48) + a number; those of servers have the highest bit of the number, clients never come so far."""
 NOBODY = 0xFFFF
-"""Number of a target for what is none of the suite."""
+"""Number of a target for anything else of the suite."""
 ROW = np.dtype([*operations.ROW.descr, ("labels", "<u4"), ("monitor", "<u4")])
 """Columns of the raw table."""
 STRINGS = (*operations.TEXTS, "labels", "monitor")

@@ -67,7 +67,7 @@ def find(path: Path, wanted: ReplayStarts) -> Starts:
         ).fetchone()
     count, last, measured, settled = found or (0, 0, 0, 0)
     if not measured:
-        told = f"the warm-up holds all that is replayed of {case} in {path}: {counted(count, 'start')}"
+        told = f"the warm-up contains all that is replayed of {case} in {path}: {counted(count, 'start')}"
         raise RecordError(told, "starts behind it", "a shorter warm_up, or a lower speed")
     return Starts(str(path), case, recorded, count, last, measured, settled)
 
@@ -106,7 +106,7 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
         f'SELECT "case", any_value(test), count(*) FROM operations WHERE {PRESSED} GROUP BY "case" ORDER BY 1'  # noqa: S608  as above
     ).fetchall()
     if not rows:
-        raise NotARun(f"{path} has no iteration of a load", "a record of a run that has pressed something")
+        raise NotARun(f"{path} has no iteration of a load", "a record of a run with a load")
     found = [row for row in rows if test in (None, row[0])] or [row for row in rows if test == row[1]]
     if len(found) == 1:
         return str(found[0][0]), int(found[0][2])
@@ -115,7 +115,7 @@ def _chosen(connection: DuckDBPyConnection, path: Path, test: str | None) -> tup
     if found:
         told = f"{path} has {counted(len(found), 'case')}" + (f" of the test {test!r}" if test else "")
         raise NotARun(told, f"`test` with one of {listed}")
-    raise NotARun(f"{path} has no test and no case {test!r} that was pressed", f"one of {listed}")
+    raise NotARun(f"{path} has no test and no case {test!r} with a load", f"one of {listed}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ LARGEST = 16 << 20
 
 
 def add(parquet: Path) -> None:
-    """Note the checksum of a Parquet file, which stands in a folder of the run folder. Raises OSError."""
+    """Note the checksum of a Parquet file, which is in a folder of the run folder. Raises OSError."""
     run = parquet.parents[1]
     _write(run, told(run) | {parquet.relative_to(run).as_posix(): of(parquet)})
 

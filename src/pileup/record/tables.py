@@ -39,7 +39,7 @@ _COLUMN_TYPE = re.compile(r"[<|]?[iuf][1248]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block as it stands in the file; `end` is the position behind it."""
+    """One block as it is in the file; `end` is the position behind it."""
 
     kind: int
     count: int
@@ -48,7 +48,7 @@ class Block:
 
 
 class TableWriter:
-    """Appends to one table file, from any thread. A block of strings stands before the rows that use them."""
+    """Appends to one table file, from any thread. A block of strings comes before the rows that use them."""
 
     def __init__(self, path: Path, table: str, columns: np.dtype[np.void], place: int = 0, run: str = "") -> None:
         self.path = path
@@ -112,7 +112,7 @@ def _header(table: str, columns: np.dtype[np.void], place: int, run: str) -> byt
 class TableReader:
     """Reads one table file, also one that is being written.
 
-    Raises DamagedRecord when it is none, or has not all the columns of `expected`.
+    Raises DamagedRecord when it is not one, or has not all the columns of `expected`.
     """
 
     def __init__(self, path: Path, expected: np.dtype[np.void] | None = None) -> None:
@@ -204,7 +204,7 @@ class TableReader:
     def _broken(
         self, what: str, expected: str, hint: str = "the file was not written by pileup, or is damaged"
     ) -> DamagedRecord:
-        return DamagedRecord(f"{self.path} is no table: {what}", expected, hint)
+        return DamagedRecord(f"{self.path} is not a table: {what}", expected, hint)
 
 
 def _columns(header: dict[str, Any], expected: np.dtype[np.void] | None) -> np.dtype[np.void]:

@@ -51,7 +51,7 @@ class Durations:
                 self.parts = [merged(self.parts).encode()]
 
     def whole(self) -> Histogram:
-        """Return the sum; made anew each time."""
+        """Return the sum; made again each time."""
         found = merged(self.parts)
         if len(self.parts) > 1:
             self.parts = [found.encode()]
@@ -166,12 +166,12 @@ class Tally(Counters):
 
     @property
     def response(self) -> Histogram:
-        """Response times of what passed (ns); made anew each time."""
+        """Response times of what passed (ns); made again each time."""
         return self.responses.whole()
 
     @property
     def service(self) -> Histogram:
-        """Service times of what passed (ns); made anew each time."""
+        """Service times of what passed (ns); made again each time."""
         return self.services.whole()
 
 
@@ -209,7 +209,7 @@ C = TypeVar("C", bound=Counters)
 
 
 def add(frame: Frame, to: dict[K, C], key: Callable[[FrameRow], K | None], new: Callable[[FrameRow], C]) -> None:
-    """Add each row of a frame to what stands under its key, made by `new` at first; under None: to nothing."""
+    """Add each row of a frame to what is under its key, made by `new` at first; under None: to nothing."""
     for row in frame.rows:
         found = key(row)
         if found is None:

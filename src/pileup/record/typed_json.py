@@ -1,7 +1,7 @@
 """Frozen types out of JSON, by their fields: what is not of its type is named with its place.
 
 A field is the key of its name; one that is a word of Python has an underscore behind it. What is not there takes the
-default of its field, and keys that no field has are passed over. Reading is written once for each form that a type may
+default of its field, and keys that no field has are skipped. Reading is written once for each form that a type may
 take; what it makes of a type is kept.
 """
 
@@ -55,7 +55,7 @@ class _Key:
 
 
 def read(kind: type[Kind], value: object, path: object = "run.json") -> Kind:
-    """Return an object of a type. Raises DamagedRecord when it is none; `path` is for the message."""
+    """Return an object of a type. Raises DamagedRecord when it is not one; `path` is for the message."""
     try:
         found: Kind = _object(kind)(value, "")
     except _WrongError as wrong:
@@ -129,7 +129,7 @@ def _plain(kind: type) -> Read:
 
 
 def _nothing(value: object, where: str) -> object:
-    """Of what is no part of the JSON."""
+    """Of what is not part of the JSON."""
     raise _WrongError(where, value, "nothing")
 
 

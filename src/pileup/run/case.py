@@ -206,7 +206,7 @@ class CaseRun:
             self._live.grounds.enter(self.case, self._files, self._program, preparation)
             for to in destinations((self._program,)):
                 self._live.grounds.enter_second(to.target, check_destination(self._live.plan, self._live.targets, to))
-        except VerdictException as refusal:  # a storage that says no has failed
+        except VerdictException as refusal:  # a storage that refuses has failed
             return str(refusal)
         self._live.rails.check(self.case, self._target, self._program, preparation, removal)
         self._note_objects(removal, footing, preparation)
@@ -217,7 +217,7 @@ class CaseRun:
     def _enter_all(self) -> None:
         """Make the run's own folder on each target of a Python test that may write there before its clients do.
 
-        A storage that lets nobody write may be what it reads from: that is told, and no hindrance.
+        A storage that lets nobody write may be what it reads from: that is reported, and no hindrance.
         """
         for name in self.case.test.aims:
             target, own = self._live.targets.files(name), self._live.plan.own.get(name, "")
@@ -303,7 +303,7 @@ class CaseRun:
     def _attend(
         self, fleet: Fleet, order: Order, work: Work, longest: int, ended: threading.Event | None = None
     ) -> Ending:
-        """Press and serve one load; return how it ended: as finished, too, when it was ended with what it lives beside.
+        """Press and serve one load; return how it ended: finished also when it was ended with what it runs alongside.
 
         Cleaning up goes on when the run is stopped in order; only a second Ctrl-C ends that too.
         """

@@ -163,7 +163,7 @@ class Foreground:
         except KeyboardInterrupt:
             self._stopped(act, "Ctrl-C")
         except BdbQuit:
-            self._stopped(act, "the debugger was left")
+            self._stopped(act, "you left the debugger")
         act.over.set()
 
     def _try(self, act: _Act, loop: asyncio.Runner) -> None:

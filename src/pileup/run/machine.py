@@ -29,7 +29,7 @@ class VisitFailed:
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """Event: nothing more shall begin."""
+    """Event: nothing more should begin."""
 
     reason: str
 
@@ -65,7 +65,7 @@ class BeginCase:
 
 @dataclass(frozen=True, slots=True)
 class EndRoles:
-    """Instruction: end these roles, and tell how each ended."""
+    """Instruction: end these roles, and show how each ended."""
 
     roles: tuple[Case, ...]
 
@@ -119,7 +119,7 @@ class SuiteMachine:
         """Cases begun and not ended, where several may be."""
         self._waiting = deque(case for case in plan.cases if not case.role and case.id not in self._outcomes)
         self._left = {case.id: self._mains_left(case) for case in plan.cases if case.role}
-        """Cases that each role still waits for or lives beside."""
+        """Cases that each role still waits for or runs alongside."""
         self._roles_of: dict[int, list[Case]] = {}
         for role in plan.cases:
             for number in self._left.get(role.id, ()):
@@ -214,7 +214,7 @@ class SuiteMachine:
 
     def _never_began(self, role: Case) -> str:
         names = ", ".join(self._cases[number].name for number in role.beside)
-        return f"lives beside {names or 'nothing'}, which did not begin"
+        return f"runs alongside {names or 'nothing'}, which did not begin"
 
     def _hindrance(self, case: Case) -> tuple[CaseOutcome, str] | None:
         if self._enough and case.visit != WHOLE and case.repeat > self._enough.repeat:

@@ -23,7 +23,7 @@ SHARE = 50
 
 
 class ManifestWriter:
-    """Keeps run.json as it stands, from several threads; the events tell each change at once.
+    """Keeps run.json as it is, from several threads; the events tell each change at once.
 
     `clock` says when cases begin and end (ns since the epoch); how often it is written goes by real time.
     """
@@ -45,20 +45,20 @@ class ManifestWriter:
 
     @property
     def run(self) -> Manifest:
-        """Run.json as it stands now."""
+        """Run.json as it is now."""
         return self._run
 
     def update(self, edit: Callable[[Manifest], Manifest]) -> None:
-        """Change it; `edit` returns it anew."""
+        """Change it; `edit` returns it again."""
         with self._lock:
             self._run = edit(self._run)
 
     def case(self, case: Case) -> CaseEntry:
-        """Return the entry of a case as it stands now."""
+        """Return the entry of a case as it is now."""
         return self._run.cases[case.id - 1]
 
     def change(self, case: Case, edit: Callable[[CaseEntry], CaseEntry]) -> None:
-        """Change the entry of a case; `edit` returns it anew."""
+        """Change the entry of a case; `edit` returns it again."""
         with self._lock:
             cases, at = self._run.cases, case.id - 1
             self._run = replace(self._run, cases=(*cases[:at], edit(cases[at]), *cases[at + 1 :]))
@@ -133,7 +133,7 @@ class ManifestWriter:
     def failed(self, text: str, trace: str = "") -> None:
         """Note a failure of pileup itself."""
         self.stopped(StoppedBy.INTERNAL, f"{StoppedBy.INTERNAL}: {text}")
-        self._event("fault of pileup", text, trace=trace)
+        self._event("internal error of pileup", text, trace=trace)
 
     def save(self) -> None:
         """Write run.json now. Raises RecordError when the disk refuses."""
@@ -151,7 +151,7 @@ class ManifestWriter:
                 self.break_off(problem)
 
     def break_off(self, problem: Exception) -> None:
-        """Note that the record cannot be written; the run shall end in order, with what was recorded kept."""
+        """Note that the record cannot be written; the run should end in order, with what was recorded kept."""
         self.broken_by = self.broken_by or problem
 
     def _event(self, kind: str, text: str, **fields: Any) -> None:

@@ -37,7 +37,7 @@ LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 
 def first_manifest(plan: Plan, started: int) -> Manifest:
-    """Return run.json as it stands when a run begins (docs/record.md); `started` in ns since the epoch."""
+    """Return run.json as it is when a run begins (docs/record.md); `started` in ns since the epoch."""
     suite = plan.suite
     return Manifest(
         title=suite.title,

@@ -48,7 +48,7 @@ class _Begun:
 class OncePerRun:
     """Begins each test once in a session of a run, and ends it. From the runner's thread and those of roles.
 
-    A test is begun anew for other options or targets: a scan may vary them. What it returns is in no record, for it
+    A test is begun again for other options or targets: a scan may vary them. What it returns is in no record, for it
     may be a secret.
     """
 
@@ -102,7 +102,7 @@ class OncePerRun:
             self._call(case, END, test, begun.output)
         except CalledOff:
             self._live.folder.event(
-                END, f"end_run() of {case.test.name} was not called, or left: the run ended at once"
+                END, f"end_run() of {case.test.name} was not called, or not finished: the run was ended at once"
             )
             return  # its entry stays open: what was begun is not ended
         except (TargetError, ValueError) as wrong:
@@ -127,7 +127,9 @@ class OncePerRun:
             work.join(SLICE)
             self._look()
             if self._live.stop.haste and now() - begin > case.test.timeout:
-                told = f"{name}() of {case.test.name} was left: it took longer than {format_time(case.test.timeout)}"
+                told = (
+                    f"{name}() of {case.test.name} was abandoned: it took longer than {format_time(case.test.timeout)}"
+                )
                 raise TargetError(f"{told}, and the run was to end", "no longer than the `timeout` of the test")
             if now() >= due + BEAT:
                 due = now()

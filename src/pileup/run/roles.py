@@ -1,4 +1,4 @@
-"""Roles: cases that live beside others, each in a thread of its own, ended when those have ended."""
+"""Roles: cases that run alongside others, each in a thread of its own, ended when those have ended."""
 
 from __future__ import annotations
 

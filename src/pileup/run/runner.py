@@ -62,9 +62,7 @@ from pileup.run.targets.settings import Settings
 from pileup.suite import instances
 from pileup.suite.rules.attached import is_attached
 
-DEBUG_BUILD = (
-    "the engine is a DEBUG BUILD, many times slower than a release: the figures of this run are not to be trusted"
-)
+DEBUG_BUILD = "the engine is a DEBUG BUILD, many times slower than a release: the figures of this run are not reliable"
 
 
 class Runner:
@@ -289,14 +287,14 @@ class Runner:
         def carry() -> None:
             found: list[CaseEnded] = []
             self._guarded(lambda: found.append(self._carry(run)))
-            self._ended.put(found[0] if found else CaseEnded(case.id, ERROR, "a fault of pileup"))
+            self._ended.put(found[0] if found else CaseEnded(case.id, ERROR, "an internal error of pileup"))
 
         threading.Thread(target=carry, name=f"case {case.name}", daemon=True).start()
 
     def _told_beside(self, case: Case, other: Case) -> None:
         shared = [name for name in case.test.aims if name in other.test.aims]
         what = "the CPU of the generator" + "".join(f" and target {name}" for name in shared)
-        self._book.note(case, f"under way beside {other.name}: they shared {what}")
+        self._book.note(case, f"ran at the same time as {other.name}: they shared {what}")
 
     def _await(self) -> None:
         """Wait until one of the cases under way has ended."""
@@ -305,16 +303,16 @@ class Runner:
         self._machine.take(ended)
 
     def _end_beside(self) -> None:
-        """End what is still under way: after a fault of pileup alone, for the machine waits for its cases."""
+        """End what is still under way: after an internal error of pileup alone, for the machine waits for its cases."""
         if self._beside:
-            self._stop.ask(StoppedBy.INTERNAL, "a fault of pileup", StopMode.IN_ORDER)
+            self._stop.ask(StoppedBy.INTERNAL, "an internal error of pileup", StopMode.IN_ORDER)
         while self._beside:
             self._await()
 
     def _end_role(self, case: Case) -> None:
         answer = self._roles.pop(case.id).end()
         if answer is None:
-            outcome, reason = NOT_RUN, "the load that it lives beside did not begin"
+            outcome, reason = NOT_RUN, "the load that it runs alongside did not begin"
             self._book.end(case, outcome, reason)
             answer = CaseEnded(case.id, outcome, reason)
         self._machine.take(answer)
@@ -331,7 +329,7 @@ class Runner:
             outcome, reason = run.run()
         except Exception as problem:
             self._book.failed(f"case {case.name}: {type(problem).__name__}: {problem}", traceback.format_exc())
-            outcome, reason = ERROR, f"a fault of pileup: {problem}"
+            outcome, reason = ERROR, f"an internal error of pileup: {problem}"
         self._book.end(case, outcome, reason)
         return CaseEnded(case.id, outcome, reason)
 

@@ -56,7 +56,7 @@ class Live:
     """Returns what a place does as the work of a case: that very work, unless somebody tries the test."""
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
-        """Let time go by with the monitors served; ends early when the run shall stop, or `ended` is set."""
+        """Let time go by with the monitors served; ends early when the run should stop, or `ended` is set."""
         until = now() + nanoseconds
         while (left := until - now()) > 0 and not (ended and ended.is_set()):
             if self.stop.wait(min(left, BEAT if ended is None else int(SLICE * 1e9)) / 1e9):

@@ -12,7 +12,7 @@ LOOK = 0.05
 
 
 class StopMode(IntEnum):
-    """How a run shall go on."""
+    """How a run should go on."""
 
     NONE = 0
     IN_ORDER = 1
@@ -35,7 +35,7 @@ class Stop:
         """When somebody who waits has asked first, s (monotonic); a limit waits for nothing."""
 
     def ask(self, by: StoppedBy, why: str, haste: StopMode | None = None) -> None:
-        """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is no person."""
+        """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is not a person."""
         if self.by is None:
             self.by, self.reason = by, f"{by}: {why}"
         if haste is None and self.since is None:

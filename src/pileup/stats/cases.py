@@ -62,7 +62,7 @@ class CaseData:
     drawn: list[Frame] = field(init=False)
     """All frames of pressing, trials of a level that is looked for too."""
     ledger: list[Frame] = field(init=False)
-    """Frames that tell of detached operations."""
+    """Frames that report on detached operations."""
 
     def __post_init__(self) -> None:
         self.ledger = [frame for frame in self.frames if is_ledger(frame)]
@@ -72,7 +72,7 @@ class CaseData:
         self.drawn, self.frames = self.frames, self._counted()
 
     def _counted(self) -> list[Frame]:
-        """Return the frames that figures are made of: trials of a level that is looked for are no part of them."""
+        """Return the frames that figures are made of: trials of a level that is looked for are not part of them."""
         find = self.entry.find
         if find is None:
             return self.frames

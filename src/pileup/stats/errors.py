@@ -22,7 +22,7 @@ LAST = 2**63 - 1
 def errors(connection: DuckDBPyConnection, run: Manifest) -> tuple[ErrorGroup, ...]:
     """Return the groups of equal errors, the most frequent first, at most 200.
 
-    An iteration that failed because an operation inside it did is told by that operation alone.
+    An iteration that failed because an operation inside it did is reported by that operation alone.
     """
     places = {place.number: place.name for place in run.places}
     rows = connection.execute(

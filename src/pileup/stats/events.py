@@ -35,15 +35,15 @@ def not_written(folder: RunFolder) -> tuple[Event, ...]:
 
 
 def _pauses(times: Sequence[int], sessions: Sequence[Session]) -> Iterator[Event]:
-    """Yield when nothing ran because a run was stopped, or had crashed, and was taken up again later.
+    """Yield when nothing ran because a run was stopped, or had crashed, and was resumed later.
 
-    A crash tells no end: then the last event before the next session stands for it.
+    A crash reports no end: then the last event before the next session stands for it.
     """
     for before, after in pairwise(sessions):
         begin = after.started
         last = [time for time in times if time < begin][-1:] or [begin]
         end = last[0] if before.ended is None else before.ended
-        yield Event("pause", f"taken up again after {format_time(max(0, begin - end))}", min(begin, end), begin)
+        yield Event("pause", f"resumed after {format_time(max(0, begin - end))}", min(begin, end), begin)
 
 
 def _event(each: EventEntry) -> Event:

@@ -59,7 +59,7 @@ class MetricSeries:
         return int(found[0]) if found and found[0].isdigit() else None
 
     def has(self, labels: Iterable[tuple[str, str]]) -> bool:
-        """Return whether it bears these labels, maybe more; `host` is one of them."""
+        """Return whether it has these labels, maybe more; `host` is one of them."""
         own = {"host": self.host, **dict(part.split("=", 1) for part in self.labels.split(",") if "=" in part)}
         return all(own.get(name) == value for name, value in labels)
 

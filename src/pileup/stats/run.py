@@ -246,7 +246,7 @@ def _notes(run: Manifest, cases: Sequence[CaseResult]) -> list[str]:
     if run.until:
         notes.append(_precise(run.until, run.repeat))
     if run.debug_build:
-        notes.append("The engine is a debug build: its figures are not to be trusted.")
+        notes.append("The engine is a debug build: its figures are not reliable.")
     if cases and not _anything(cases):
         notes.append("Nothing was measured.")
     return notes

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST = 200
-"""Kinds of operations that are told."""
+"""Kinds of operations that are reported."""
 
 
 def served(connection: DuckDBPyConnection) -> tuple[Served, ...]:

@@ -1,4 +1,4 @@
-"""Values of labels that stand apart from the others, in words."""
+"""Values of labels that stand out from the others, in words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pileup.model.figure_words import apart_words
 from pileup.model.results import OperationResult
 
 MOST = 5
-"""Values that are told for one operation."""
+"""Values that are reported for one operation."""
 
 
 def stragglers(operations: Iterable[OperationResult]) -> list[str]:
-    """Return a sentence for each value of a label that stands apart: `task: drive=d2 is 199 % slower ...`."""
+    """Return a sentence for each value of a label that stands out: `task: drive=d2 is 199 % slower ...`."""
     return [text for each in operations for text in _of(each)]
 
 
@@ -24,6 +24,4 @@ def _of(operation: OperationResult) -> list[str]:
         if value.apart is not None
     ]
     more = len(away) - MOST
-    return away[:MOST] + (
-        [f"{operation.operation}: {more} more values stand apart by their labels"] if more > 0 else []
-    )
+    return away[:MOST] + ([f"{operation.operation}: {more} more values stand out by their labels"] if more > 0 else [])

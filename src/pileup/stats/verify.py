@@ -35,7 +35,7 @@ Key = tuple[int, int, str, str, bool, str]
 
 
 def disagreements(folder: RunFolder, results: RunResults) -> Iterator[Found]:
-    """Yield what in a record does not agree; `results` are its figures made anew."""
+    """Yield what in a record does not agree; `results` are its figures made again."""
     run = folder.manifest()
     names = {case.id: case.name for case in run.cases}
     with folder.operations().connect() as connection:
@@ -60,7 +60,7 @@ def _few(found: Iterable[Found], kind: str) -> Iterator[Found]:
 
 def _ids(connection: DuckDBPyConnection) -> Iterator[Found]:
     for text, query in (
-        ("ids stand in more than one row", "SELECT count(*) - count(DISTINCT id) FROM operations"),
+        ("ids are in more than one row", "SELECT count(*) - count(DISTINCT id) FROM operations"),
         (
             "operations name a parent that is not in the record",
             # an attempt that was broken off by a kill may have lost the iterations that its operations were of
@@ -157,7 +157,7 @@ def _wrong(
 def _told(folder: RunFolder, run: Manifest) -> Iterator[Found]:
     """Yield where run.json does not say what events say."""
     if not run.has_ended:
-        yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` takes it up again)"
+        yield "run.json", "the run has not ended: it goes on, or has crashed (`pileup resume` resumes it)"
     newest = {event.case: event for event in folder.events() if event.kind == "case" and event.case is not None}
     for case in run.cases:
         event = newest.get(case.id)
@@ -189,4 +189,4 @@ def _verdicts(run: Manifest, results: RunResults) -> Iterator[Found]:
         ("exit_code", run.exit_code, int(results.exit_code)),
     ):
         if recorded != anew:
-            yield "run.json", f"{name} is {recorded}, made anew from the record it is {anew}"
+            yield "run.json", f"{name} is {recorded}, made again from the record it is {anew}"

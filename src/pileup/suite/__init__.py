@@ -33,7 +33,7 @@ from pileup.suite.variants import Key, ScannedTrees, Variants, fill
 
 __all__ = ["digest_of", "load", "suite_schema"]
 
-SCANNED = "an axis that is no secret, e.g. the name of a file that holds one"
+SCANNED = "an axis that is not a secret, e.g. the name of a file that holds one"
 
 
 def load(path: Path, values: Values[str, str] | None = None, records: bool = True, *, imports: bool = True) -> Plan:

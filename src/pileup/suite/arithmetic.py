@@ -5,7 +5,7 @@
     value   = NUMBER [UNIT] | "$name" | "${name}" | "(" sum ")"
 
 Numbers keep their dimension: a time times a number is a time, a number over a time is a rate, a size over a time a
-bandwidth. It is exact; what is no whole number of nanoseconds or bytes is rounded to one at the end. Nothing is ever
+bandwidth. It is exact; what is not a whole number of nanoseconds or bytes is rounded to one at the end. Nothing is ever
 evaluated as code.
 """
 
@@ -24,7 +24,7 @@ SIGN = "= "
 LONGEST = 200
 """Characters of one such text."""
 DIGITS = 17
-"""Significant digits of a result that is no whole number: all that a float holds."""
+"""Significant digits of a result that is not a whole number: all that a float holds."""
 LARGEST = 2**63
 
 Exponents = tuple[int, int]
@@ -53,7 +53,7 @@ def _factors() -> dict[str, Quantity]:
     found = {unit: Quantity(Fraction(factor) / 10**9, SECONDS) for unit, factor in TIME.items()}
     found |= {unit: Quantity(Fraction(factor), BYTES) for unit, factor in SIZE.items()}
     found |= {unit: Quantity(Fraction(factor), BYTES_PER_SECOND) for unit, factor in BANDWIDTH.items()}
-    # a sixtieth is no decimal: it is the fraction nearest to the one kept there
+    # a sixtieth is not a decimal: it is the fraction nearest to the one kept there
     found |= {unit: Quantity(Fraction(factor).limit_denominator(10**6), PER_SECOND) for unit, factor in RATE.items()}
     return found | {unit: Quantity(Fraction(factor)) for unit, factor in FRACTION.items()} | {"": Quantity(Fraction(1))}
 

@@ -26,7 +26,7 @@ SIMILAR, ALIKE = 0.6, 0.75
 
 @dataclass(frozen=True, slots=True)
 class BoundPart(Generic[Spec]):
-    """One part of the suite: where it stands and what it says. `left_out` are wrong words, not in `spec`."""
+    """One part of the suite: where it is and what it says. `left_out` are wrong words, not in `spec`."""
 
     node: Mapping
     spec: Spec
@@ -201,7 +201,7 @@ def _understand(node: Mapping, values: dict[str, Any], model: type[Spec]) -> Bou
 
 
 def tree_of(data: Any, at: Position = START) -> Node:
-    """Return plain data as a tree whose parts all stand at one place: for what is not from a file."""
+    """Return plain data as a tree whose parts all are at one place: for what is not from a file."""
     if isinstance(data, dict):
         return Mapping(
             {str(key): tree_of(value, at) for key, value in data.items()}, at, {str(key): at for key in data}

@@ -1,4 +1,4 @@
-"""Tests to cases: each at the points, repeats and loops of its scope, with what it needs and lives beside."""
+"""Tests to cases: each at the points, repeats and loops of its scope, with what it needs and runs alongside."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Made:
 
 
 class Expansion:
-    """Makes the cases of a suite. `options_of` tells which options a test has.
+    """Makes the cases of a suite. `options_of` says which options a test has.
 
     `together` are axes that are varied together, `variants` the suite at the values of scanned variables.
     """
@@ -173,7 +173,7 @@ class Expansion:
 
 
 def _scoped(test: TestSpec, suite: Suite) -> TestSpec:
-    """Give a role the scope of those that it lives beside."""
+    """Give a role the scope of those that it runs alongside."""
     if not test.with_:
         return test
     scope: Any = next((each.scope for each in suite.tests if each.name == test.with_[0]), test.scope)

@@ -100,7 +100,7 @@ def in_order(case: Case, folder: Path) -> Case:
 def settings_of(spec: TargetSpec, folder: Path) -> dict[str, tuple[str, ...]]:
     """Return the settings that the kind of a target changes by itself, with their values; PluginError for no kind.
 
-    Of a server that pileup launched only those that are no words of `launch`: these another start brings about.
+    Of a server that pileup launched only those that are not words of `launch`: these another start brings about.
     """
     cls = class_of_target(spec.kind, folder)
     own = cls.settings_of(spec.options)

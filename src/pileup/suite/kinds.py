@@ -52,7 +52,7 @@ def check_scheme(name: str, node: Mapping, problems: Problems) -> bool:
         return True
     schemes = SCHEMES[kind.text]
     if _scheme(url.text) in schemes or not _scheme(url.text):
-        return True  # what is no url at all is told when it is taken apart
+        return True  # what is not a url at all is reported when it is taken apart
     other = kind_by(url.text)
     expected = " or ".join(f"{scheme}://" for scheme in schemes[:2] if scheme)
     hint = f"write `kind: {other}`, or leave the kind out" if other else "correct the url"

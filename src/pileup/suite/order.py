@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def order(needs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names so that each stands after those it needs, otherwise as they are given.
+    """Return the names so that each comes after those it needs, otherwise as they are given.
 
     Names that are in a circle, or need one that is, are left out.
     """

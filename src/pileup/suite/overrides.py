@@ -68,7 +68,7 @@ def _kinds(tree: Mapping, values: Values[str, str]) -> None:
 
 
 def _follow(tree: Mapping, values: Values[str, str]) -> None:
-    """Make targets that are `like` one which was given a url the same as that one: no private server stands in."""
+    """Make targets that are `like` one which was given a url the same as that one: no private server replaces it."""
     targets = tree.entries.get("targets")
     if not isinstance(targets, Mapping):
         return
@@ -113,7 +113,7 @@ def _set(tree: Mapping, name: str, value: Node, at: Position, problems: Problems
         return
     steps = name.split(".")
     if "" in steps or len(steps) > LONGEST_PATH:
-        problems.add(at, f"{shown(name)} is no path", "a variable, or words joined by dots like targets.se.url")
+        problems.add(at, f"{shown(name)} is not a path", "a variable, or words joined by dots like targets.se.url")
     elif len(steps) == 1 and name not in Suite.model_fields:
         known = list(variables.entries) if isinstance(variables, Mapping) else []
         path = _option(tree, name)
@@ -165,7 +165,7 @@ def _set_path(tree: Mapping, steps: list[str], value: Node, at: Position, proble
 
 
 def _enter(node: Node, step: str, at: Position, problems: Problems) -> Node | None:
-    """Return what stands below; a mapping is made where there is nothing yet."""
+    """Return what is below; a mapping is made where there is nothing yet."""
     if isinstance(node, Sequence):
         number = _item(node, step, at, problems)
         return None if number is None else node.items[number]

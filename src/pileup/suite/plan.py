@@ -96,7 +96,7 @@ def check_limits(plan: Plan, tree: Mapping, problems: Problems) -> None:
         limit = getattr(plan.suite.limits, word)
         if limit is not None and amount > limit:
             most = format_quantity(limit, dimension)
-            what = f"the plan comes to {format_quantity(amount, dimension)}, its limit `{word}` is {most}"
+            what = f"the plan needs {format_quantity(amount, dimension)}, its limit `{word}` is {most}"
             problems.add(where(tree, ("limits", word)), what, "a larger limit or a smaller plan")
 
 

@@ -53,7 +53,7 @@ def report(
     problems: Problems,
     missing_at: Position | None = None,
 ) -> None:
-    """Add every error of a validation of `node` to the problems; `missing_at` is where missing words are told."""
+    """Add every error of a validation of `node` to the problems; `missing_at` is where missing words are reported."""
     for error in problem.errors(include_url=False, include_input=False):
         path = _existing(node, error["loc"])
         if _follows_from_another(error, node, path):
@@ -66,7 +66,7 @@ def report(
 
 
 def first_words(problem: ValidationError) -> str:
-    """Return the first error of a validation as `what; expected this`, for what stands at no place of a file."""
+    """Return the first error of a validation as `what; expected this`, for what is at no place of a file."""
     error: Any = problem.errors(include_url=False, include_input=False)[0]
     what, expected = translate({"ctx": {}, **error}, None, None)
     return f"{what}; expected {expected}" if expected else what
@@ -113,16 +113,16 @@ def translate(error: Any, value: Node | None, model: type[BaseModel] | None) -> 
         return _missing(loc, field)
     if kind == "extra_forbidden":
         known = words_of(model_at(model, loc[:-1]))
-        return f"unknown word {shown(word)}", near(word, known) if model else "a word that `pileup describe` tells"
+        return f"unknown word {shown(word)}", near(word, known) if model else "a word from `pileup describe`"
     if kind in ("value_error", "assertion_error"):
         what, expected = parts(str(context["error"]))
         if isinstance(context["error"], NegativeError):
             expected = _least(field, loc) or expected
-        named = word and not isinstance(loc[-1], int)  # an item of a list is told by its place
+        named = word and not isinstance(loc[-1], int)  # an item of a list is reported by its place
         return (f"`{word}`: {what}" if named else what), expected
     if loc[-1:] == ("[key]",):
         own = context.get("pattern") == NAME_PATTERN
-        return (f"{shown(word)} is no name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)
+        return (f"{shown(word)} is not a name", NAME_RULE) if own else (f"{shown(word)} names nothing", AXIS_RULE)
     expected = _expected(error, value, field)
     found = "empty" if kind == "too_short" and not context["actual_length"] else found
     return (f"`{word}` is {found}" if word else f"{found} was given"), expected
@@ -135,7 +135,7 @@ def _missing(loc: Path, field: FieldInfo | None) -> tuple[str, str]:
 
 
 def found_words(value: Node | None) -> str:
-    """Return what stands in the file, as messages show it."""
+    """Return what is in the file, as messages show it."""
     if isinstance(value, Scalar) and not value.empty:
         return shown(value.text)
     return kind_of(value)
@@ -194,7 +194,7 @@ def _bound(value: float, field: FieldInfo | None, loc: Path) -> str:
 
 
 def dimension_of(annotation: Any, field: FieldInfo | None = None) -> str | None:
-    """Return the dimension that a field's type carries (a key of DIMENSIONS), None when it is no quantity."""
+    """Return the dimension that a field's type carries (a key of DIMENSIONS), None when it is not a quantity."""
     for each in (field, *getattr(annotation, "__metadata__", ())):
         extra = getattr(each, "json_schema_extra", None)
         if isinstance(extra, dict) and extra.get("x-dimension") in DIMENSIONS:
@@ -215,7 +215,7 @@ def fields_of(model: type[BaseModel] | None) -> dict[str, FieldInfo]:
 
 
 def words_of(model: type[BaseModel] | None) -> Iterable[str]:
-    """Return the words that may stand in a mapping of that model."""
+    """Return the words that may be in a mapping of that model."""
     return fields_of(model)
 
 

@@ -15,7 +15,7 @@ COMPARED = 200
 
 
 class Position(NamedTuple):
-    """Where something stands: `rank` 0 is the file, from 1 on the `--set` values, whose words are in `origin`."""
+    """Where something is: `rank` 0 is the file, from 1 on the `--set` values, whose words are in `origin`."""
 
     rank: int
     line: int
@@ -55,14 +55,14 @@ class Problems:
             raise TooManyProblemsError
 
     def spoil(self, at: Position) -> None:
-        """Take no more problems there: they would follow from those that are told."""
+        """Take no more problems there: they would follow from those that are reported."""
         self._spoiled.add(at)
 
     def error(self) -> SuiteError:
         """Return them all in the order of the file, those of `--set` last."""
         problems = [self._found[key] for key in sorted(self._found)]
         if len(problems) >= MOST:
-            problems.append(Problem(self._source, f"more than {MOST - 1} faults", "a suite", "the search ended here"))
+            problems.append(Problem(self._source, f"more than {MOST - 1} problems", "a suite", "the search ended here"))
         return SuiteError(tuple(problems))
 
 

@@ -179,4 +179,4 @@ def _flow(value: Plain) -> str:
 
 _PLAIN = re.compile(r"[A-Za-z][\w./ ()=-]*|\d[\d.]* ?/?[A-Za-z]+")
 _OTHERS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
-"""Words that are no text in YAML."""
+"""Words that are not text in YAML."""

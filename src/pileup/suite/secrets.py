@@ -30,7 +30,7 @@ ENVIRONMENT, SOURCE = "environment", "source"
 SHORTEST = 4
 """A secret of fewer characters is hidden where it is defined; elsewhere it would blot out common letters."""
 IN_XML = {"&": "&(?:amp;)?", "<": "(?:<|&lt;)", ">": "(?:>|&gt;)", '"': '(?:"|&quot;)', "'": "(?:'|&apos;)"}
-"""How characters may stand in a file, as they are or as XML writes them."""
+"""How characters may be in a file, as they are or as XML writes them."""
 
 
 class Secrets:
@@ -80,7 +80,7 @@ class Secrets:
         # an axis of a scan is called `test.option`
         words = [part for word in path if isinstance(word, str) for part in word.split(".")]
         if words[:1] == ["scan"] and ENVIRONMENT in words:
-            return by_name(words[-1])  # points are known by their values: plain variables are no secrets here
+            return by_name(words[-1])  # points are known by their values: plain variables are not secrets here
         return bool(words) and (by_name(words[-1]) or not self._typed.isdisjoint(words) or _in_place(path))
 
     def _blot(self, text: str) -> str:
@@ -100,7 +100,7 @@ def _in_place(path: Path) -> bool:
 
 
 def _open(scalar: Scalar) -> bool:
-    """Whether a value where secrets stand is none: left out, or the word that looks for the user's own."""
+    """Whether a value where secrets are is none: left out, or the word that looks for the user's own."""
     return scalar.empty or scalar.text == DISCOVER
 
 

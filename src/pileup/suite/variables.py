@@ -1,6 +1,6 @@
 """Variables: `$name` or `${name}` in any text of the suite; `$$` is a dollar. `= 2 * $name` is computed.
 
-A variable may use those that stand before it. A variable with no value must be set with `--set`.
+A variable may use those that come before it. A variable with no value must be set with `--set`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _USE = re.compile(r"\$(?:(\$)|([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\}|(\{))")
 @dataclass(slots=True)
 class _Variable:
     value: Scalar | None
-    """None: what was given is no text, which the schema tells."""
+    """None: what was given is not text, which the schema tells."""
     usable: bool = False
     """Whether the place in the file is after its definition."""
 
 
 class _ToldError(Exception):
-    """A variable cannot be used, which was told."""
+    """A variable cannot be used, which was reported."""
 
 
 class Variables:
@@ -77,7 +77,7 @@ class Variables:
         scalar.text, scalar.quoted, scalar.variables = text, True, frozenset(used)
 
     def _computed(self, scalar: Scalar, used: set[str]) -> str:
-        """Return what comes out of a text with a sign; "" when it has a problem, which is told."""
+        """Return what comes out of a text with a sign; "" when it has a problem, which is reported."""
 
         def value_of(name: str) -> str:
             value = self._value(name, scalar, f"${name}")
@@ -116,7 +116,7 @@ class Variables:
             self._problems.add(scalar.at, f"there is no variable {shown(written)}", expected, "write $$ for a dollar")
         elif not known.usable:
             self._problems.add(
-                scalar.at, f"the variable {shown(name)} is used before it has a value", "one that stands before"
+                scalar.at, f"the variable {shown(name)} is used before it has a value", "one that comes before"
             )
         elif known.value is not None and known.value.empty:
             self._problems.add(scalar.at, f"the variable {shown(name)} has no value", "one", f"--set {name}=VALUE")

@@ -203,7 +203,7 @@ def _items(tree: Mapping, name: str) -> list[Node]:
 
 
 def _check_values(axes: Values[str, list[Node]], problems: Problems) -> Iterator[tuple[str, int]]:
-    """Yield which values of which variables are no texts, told as problems."""
+    """Yield which values of which variables are not texts, told as problems."""
     for name, items in axes.items():
         for place, item in enumerate(items):
             if not isinstance(item, Scalar) or item.empty:
@@ -212,7 +212,7 @@ def _check_values(axes: Values[str, list[Node]], problems: Problems) -> Iterator
 
 
 def _at(tree: Mapping, values: Values[str, Node], problems: Problems) -> Mapping:
-    """Return a copy of the tree, filled in with these values; what is made from one of them stands where that does."""
+    """Return a copy of the tree, filled in with these values; what is made from one of them is where that does."""
     one = copied(tree)
     for name, value in values.items():
         _set(one, name, replace(value) if isinstance(value, Scalar) else value)

@@ -50,7 +50,7 @@ def load(**changes: Any) -> str:
 
 
 class Table:
-    """What stands in a table file: `rows` (numpy), `texts` by number, `length` of what is whole."""
+    """What is in a table file: `rows` (numpy), `texts` by number, `length` of what is whole."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
@@ -123,7 +123,7 @@ class Bench:
         return self.read()
 
     def read(self) -> Table:
-        """Read what stands in the file now."""
+        """Read what is in the file now."""
         return Table(self.path)
 
 

@@ -78,7 +78,7 @@ def test_what_cannot_begin_says_why(bench: Any) -> None:
     op.finish(0)
     with pytest.raises(RuntimeError, match="after its iteration has ended"):
         op.begin("job", "b")
-    with pytest.raises(ValueError, match="outcome 9 is none; expected 0"):
+    with pytest.raises(ValueError, match="outcome 9 is unknown; expected 0"):
         ledger.end("job", "a", 9)
     assert ledger.open() == 1, "what was refused has changed nothing"
 

@@ -225,7 +225,7 @@ def test_an_operation_begins_once_and_not_without_a_name(bench: Any) -> None:
         pass
     with pytest.raises(ValueError, match=r"empty name; expected a word"):
         op("")
-    with pytest.raises(ValueError, match=r"outcome 9 is none; expected 0 \(passed\) to 5"):
+    with pytest.raises(ValueError, match=r"outcome 9 is unknown; expected 0 \(passed\) to 5"):
         op.finish(9)
     op.finish(0)
     assert len(bench.table().named("read")) == 1
@@ -331,7 +331,7 @@ def test_frames_add_up_to_the_rows(bench: Any) -> None:
 
 @pytest.mark.parametrize("timeout", [-1.0, float("nan"), float("inf")])
 def test_a_wrong_timeout_is_refused(bench: Any, timeout: float) -> None:
-    with pytest.raises(ValueError, match=r"is no time; expected seconds from 0 \("):
+    with pytest.raises(ValueError, match=r"is not a time; expected seconds from 0 \("):
         bench.press(kind="once").wait(timeout)
 
 

@@ -62,8 +62,8 @@ def test_it_is_a_row_of_the_iteration_with_the_times_of_others(pressed):
     [
         ({"start": 5}, ValueError, "start is 5; expected nanoseconds since the epoch"),
         ({"start": 1.5}, TypeError, "float"),
-        ({"outcome": 9}, ValueError, "outcome 9 is none; expected 0"),
-        ({"labels": {"a b": 1}}, ValueError, 'label "a b" is no name; expected letters'),
+        ({"outcome": 9}, ValueError, "outcome 9 is unknown; expected 0"),
+        ({"labels": {"a b": 1}}, ValueError, 'label "a b" is not a name; expected letters'),
         ({"labels": ["a"]}, TypeError, r"labels are \['a'\]; expected a mapping"),
         ({"name": ""}, ValueError, "an operation has an empty name"),
     ],

@@ -86,7 +86,7 @@ def test_a_silent_server_is_not_waited_for() -> None:
         ({"url": "http://se01/"}, 1, "http is another protocol; expected root://"),
         ({"url": "root://se01//", "token": "se cret"}, 1, "the token holds a space"),
         ({"url": "root://se01//", "token_file": "/no/such/file"}, 1, "there is no such file"),
-        ({"url": "root://se01//"}, 0, "timeout 0 is no time to wait; expected seconds above 0"),
+        ({"url": "root://se01//"}, 0, "timeout 0 is not a time to wait; expected seconds above 0"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, str], timeout: float, words: str) -> None:

@@ -97,7 +97,7 @@ def test_one_that_hangs_is_named_without_its_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ({"a b": 1}, "ValueError: label 'a b' is no name; expected letters, digits, _ and -, a letter first"),
+        ({"a b": 1}, "ValueError: label 'a b' is not a name; expected letters, digits, _ and -, a letter first"),
         ("drive", "TypeError: labels are 'drive'; expected a mapping of names to values"),
     ],
 )

@@ -301,7 +301,7 @@ def test_a_crash_is_told_by_the_next_start(suite: Path) -> None:
     done = pileup("run", str(suite), "--quiet", "--set", "tests.own.use=./own.py:Killed", cwd=suite.parent)
     assert done.returncode < 0
     told = pileup("run", str(suite), "--quiet", cwd=suite.parent).stderr
-    assert "end_run() of test own was not called: what its begin_run() has made may be there still" in told
+    assert "end_run() of test own was not called: what its begin_run() has made may still be there" in told
     assert "end_run()" not in pileup("run", str(suite), "--quiet", cwd=suite.parent).stderr
 
 

@@ -93,7 +93,7 @@ def test_bounds_saturate() -> None:
 
 @pytest.mark.parametrize("data", [b"x", b"no histogram at all, but long enough for the header", bytes(60)])
 def test_foreign_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no histogram: .*; expected HDR V2 .*\("):
+    with pytest.raises(ValueError, match=r"not a histogram: .*; expected HDR V2 .*\("):
         Histogram.decode(data)
 
 

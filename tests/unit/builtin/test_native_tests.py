@@ -138,7 +138,7 @@ def test_bounds_of_three_iterations(test: Test, expected: tuple[int | None, int 
         (HttpRequest, {"method": "get"}, "method"),
         (HttpRequest, {"statuses": [20]}, "statuses"),
         (HttpRequest, {"headers": {"A": "b\r\nC: d"}}, "line break"),
-        (HttpRequest, {"headers": {"A B": "c"}}, "no name of a header"),
+        (HttpRequest, {"headers": {"A B": "c"}}, "not a name of a header"),
         (HttpRequest, {"path": []}, "empty list"),
     ],
 )

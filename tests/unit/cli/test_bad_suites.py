@@ -12,7 +12,7 @@ from pileup.suite import load
 from tests.support import ROOT
 
 CORPUS = sorted((ROOT / "tests" / "data/bad_suites").glob("*.*ml"))
-SHORT = re.compile(r" \((?:see examples|the first stands in line|first in line).*\)$")
+SHORT = re.compile(r" \((?:see examples|the first is in line|first in line).*\)$")
 """What a fault says of lines, which differ between formats."""
 EXPECT = re.compile(rb"^(?:# |<!-- )expect: (\d+:\d+) (.*?)(?: -->)?$", re.MULTILINE)
 

@@ -88,7 +88,7 @@ def test_the_plan_as_json_has_base_units(suite: str, capsys: pytest.CaptureFixtu
 
 def test_a_plan_that_its_limits_forbid_is_refused(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", suite, "--set", "limits.bytes=1 MB"]) == 3
-    assert "the plan comes to 20 MiB" in capsys.readouterr().err
+    assert "the plan needs 20 MiB" in capsys.readouterr().err
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -121,7 +121,7 @@ def test_what_a_kill_has_broken_off_may_have_lost_its_parent(tmp_path):
     [
         (lambda rows: rows[:-1], ["copy, place 0, measure: copy: frames count 40 iterations passed, rows 39"]),
         (failed, ["frames count 0 iterations failed, rows 1", "frames count 40 iterations passed, rows 39"]),
-        (twice, ["operations: 1 ids stand in more than one row"]),
+        (twice, ["operations: 1 ids are in more than one row"]),
         (orphan, ["1 operations name a parent that is not in the record"]),
         (backwards, ["1 rows end before they start"]),
         (longer, ["copy, copy: p50 of histograms is 20", "not that of the 40 rows"]),
@@ -209,8 +209,8 @@ def test_events_and_verdicts_are_held_against_run_json(tmp_path):
     assert "copy: its newest event says failed, run.json passed" in told(folder)
     folder.save(run_of({**plain(folder), "ended": scans.START + 10**10, "exit_code": 4, "verdict": "failed"}))
     found = told(folder)
-    assert "run.json: verdict is failed, made anew from the record it is passed" in found
-    assert "run.json: exit_code is 4, made anew from the record it is 0" in found
+    assert "run.json: verdict is failed, made again from the record it is passed" in found
+    assert "run.json: exit_code is 4, made again from the record it is 0" in found
 
 
 def test_criteria_are_judged_anew(tmp_path):
@@ -235,7 +235,7 @@ def test_findings_are_counted_and_given_as_json(tmp_path, capsys):
     assert run_app(["verify", str(folder.path), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["whole"] is False
-    assert found["findings"] == [{"where": "operations", "what": "1 ids stand in more than one row"}]
+    assert found["findings"] == [{"where": "operations", "what": "1 ids are in more than one row"}]
     assert run_app(["verify", str(tmp_path)]) == 2
 
 

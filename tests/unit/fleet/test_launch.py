@@ -32,7 +32,7 @@ def test_a_host_has_user_and_port(host: str, words: list[str]) -> None:
 
 @pytest.mark.parametrize("host", ["", "-oProxyCommand=x", "a b", "me@-x", "a:b", "a:1:2", "@x", "me@", "x;y z"])
 def test_what_is_no_host_is_refused(host: str) -> None:
-    with pytest.raises(TargetError, match="is no host"):
+    with pytest.raises(TargetError, match="is not a host"):
         by_ssh(host)
 
 

@@ -29,7 +29,7 @@ def test_t2_conditions_are_read_one_by_one(text: str, parts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("p90(q) < 1 s and p9x(q) < 2 s", "column 18: 'p9x' is no function; expected"),
+        ("p90(q) < 1 s and p9x(q) < 2 s", "column 18: 'p9x' is not a function; expected"),
         ("p90(q) < 1 s and fraction(q.failed) < 1 q", "column 39: unknown unit 'q'"),
         ("p90(q) < 1 sec and p50(q) < 1 s", "column 10: unknown unit 'sec'; expected"),
         ("p90(q) < 1 s and", "column 17: the check ends too early"),

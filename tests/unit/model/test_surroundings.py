@@ -13,7 +13,7 @@ from tests.support import closed
 
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, Path]:
-    """All places of tokens, each with one that tells where it is."""
+    """All places of tokens, each with one that says where it is."""
     found = {"named": tmp_path / "named", "session": tmp_path / "run/bt_u17", "temporary": tmp_path / "tmp/bt_u17"}
     for path in found.values():
         path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The audit that every batch target has: names first, then the ids of what bears none of them."""
+"""The audit that every batch target has: names first, then the ids of what has none of them."""
 
 from collections.abc import Sequence
 

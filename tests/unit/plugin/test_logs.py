@@ -136,7 +136,9 @@ def test_what_cannot_be_followed_is_said_with_what_to_do(tmp_path: Path, kind: s
     elif kind == "pipe":
         os.mkfifo(path)
     tail = Tail(path, what="the log of the server")
-    told = r"there is no file .*; expected the log of the server" if kind == "none" else "is no file; expected the log"
+    told = (
+        r"there is no file .*; expected the log of the server" if kind == "none" else "is not a file; expected the log"
+    )
     with pytest.raises(PluginError, match=told):
         tail.lines()
 

@@ -1,4 +1,4 @@
-"""What monitors are told when they ask for the target that they watch."""
+"""What monitors are reported when they ask for the target that they watch."""
 
 from collections.abc import Iterator
 

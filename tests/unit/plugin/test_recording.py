@@ -68,7 +68,7 @@ def test_one_by_one_and_many_at_once_are_the_same() -> None:
     ("given", "said"),
     [
         ({"start": 1_795_000_000}, "a time is 1795000000; expected nanoseconds since the epoch"),
-        ({"labels": {"a b": 1}}, "label 'a b' is no name; expected letters, digits"),
+        ({"labels": {"a b": 1}}, "label 'a b' is not a name; expected letters, digits"),
         ({"name": ""}, "an operation has an empty name"),
     ],
 )

@@ -25,7 +25,7 @@ def refusal(folder: Path, body: str, kind: str = "tests") -> PluginError:
 
 
 def told(folder: Path, body: str, kind: str = "tests") -> tuple[str, str]:
-    """Return what is told, without the name of the file, and what is expected."""
+    """Return what is reported, without the name of the file, and what is expected."""
     problem = refusal(folder, body, kind)
     assert problem.hint, "the third part says what to do"
     return problem.what.partition(":")[2], problem.expected

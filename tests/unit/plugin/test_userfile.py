@@ -104,7 +104,7 @@ def test_a_class_of_another_kind(suite: Path) -> None:
 def test_a_file_that_cannot_be_imported(suite: Path, text: str | bytes, said: str) -> None:
     message = told(suite, text)
     assert message.startswith(said)
-    assert message.endswith("(mend the file and run again)")
+    assert message.endswith("(fix the file and run again)")
 
 
 def test_a_mistake_in_a_helper_file_is_shown_there(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,5 +199,5 @@ def test_an_option_in_a_model_of_settings_is_refused(suite: Path) -> None:
     said = told(suite, SETTINGS, kind="targets")
     assert said == (
         f"mine.py:7: {wrong}; expected pydantic's Field, e.g. `Field(1000, ge=1, description=…)` "
-        "(mend the file and run again)"
+        "(fix the file and run again)"
     )

@@ -181,7 +181,7 @@ def test_reports_are_replaced(folder):
 @pytest.mark.parametrize("name", ["", "../x", "/tmp/x", "a/b", ".x", "x.part", "run.json", "journal.jsonl", "frames"])
 def test_a_report_takes_no_name_of_the_record_and_none_elsewhere(folder, name):
     before = sorted(folder.path.parent.rglob("*"))
-    with pytest.raises(RecordError, match=r"is no name for a report|is a file or folder of the record"):
+    with pytest.raises(RecordError, match=r"is not a name for a report|is a file or folder of the record"):
         folder.write_report(name, b"x")
     assert sorted(folder.path.parent.rglob("*")) == before
 

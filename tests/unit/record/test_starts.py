@@ -108,10 +108,10 @@ def test_a_test_of_one_case_is_enough_to_say(folder: RunFolder) -> None:
     [
         (ReplayStarts("copy"), r"2 cases of the test 'copy'; expected `test` with one of copy\[a=1\], copy\[a=2\]"),
         (ReplayStarts(None), r"has 3 cases; expected `test` with one of copy\[a=1\], copy\[a=2\], stat"),
-        (ReplayStarts("fill"), r"no test and no case 'fill' that was pressed; expected one of copy\[a=1\], "),
+        (ReplayStarts("fill"), r"no test and no case 'fill' with a load; expected one of copy\[a=1\], "),
         (
             ReplayStarts("stat", warm_up=100 * S),
-            "the warm-up holds all that is replayed of stat in .*: 4 starts; expected starts behind",
+            "the warm-up contains all that is replayed of stat in .*: 4 starts; expected starts behind",
         ),
     ],
 )
@@ -123,7 +123,7 @@ def test_what_cannot_be_replayed_is_told_with_what_can(folder: RunFolder, wanted
 def test_what_is_no_record_is_told(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="there is no folder"):
         starts.find(tmp_path / "nowhere", ReplayStarts("stat"))
-    with pytest.raises(RecordError, match="no run folder"):
+    with pytest.raises(RecordError, match="not a run folder"):
         starts.find(tmp_path, ReplayStarts("stat"))
     (tmp_path / "text.parquet").write_text("no")
     with pytest.raises(RecordError, match="cannot be read"):

@@ -115,7 +115,7 @@ def test_p4_what_goes_wrong_with_one_is_an_event_and_the_others_are_written(
     assert not (folder.path.parent / "outside.txt").exists()
     broken, escaping, missing, twin = told(folder)
     assert broken.startswith("not written: broken.txt: ZeroDivisionError: zero (test_reports.py:")
-    assert escaping.startswith("not written: ../outside.txt: '../outside.txt' is no name for a report")
+    assert escaping.startswith("not written: ../outside.txt: '../outside.txt' is not a name for a report")
     assert missing.startswith("not written: report missing: ") and "AttributeError" in missing
     assert twin == "not written: report twin: plain.txt is that of report plain"
 

@@ -38,4 +38,4 @@ def test_a_run_that_was_taken_up_again_shows_when_nothing_ran(ended, begin):
     sessions = [{"started": 0, "ended": ended}, {"started": 190 * SECOND, "ended": 300 * SECOND}]
     (pause,) = told(happened, run_of({"sessions": sessions}).sessions)
     assert (pause.kind, pause.begin, pause.end) == ("pause", begin * SECOND, 190 * SECOND)
-    assert pause.text == ("taken up again after 2 min" if ended else "taken up again after 2 min 10 s")
+    assert pause.text == ("resumed after 2 min" if ended else "resumed after 2 min 10 s")

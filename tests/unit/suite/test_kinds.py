@@ -120,20 +120,29 @@ tests: [{name: nothing, use: noop}]
             "kind: xrootd, url: 'root://h:port//d'",
             "the url of h has the port 'port'; expected a number from 1 to 65535",
         ),
-        ("kind: webdav, url: 'https:///d'", "'https:///d' is no url of an HTTP server; expected one like https://host"),
-        ("kind: xrootd, url: 'root:////d'", "'root:////d' is no url of an XRootD server; expected one like root://"),
-        ("kind: webdav, url: 'https://[x/'", "is no url: Invalid IPv6 URL; expected one like https://host:1094/path ("),
+        (
+            "kind: webdav, url: 'https:///d'",
+            "'https:///d' is not a url of an HTTP server; expected one like https://host",
+        ),
+        ("kind: xrootd, url: 'root:////d'", "'root:////d' is not a url of an XRootD server; expected one like root://"),
+        (
+            "kind: webdav, url: 'https://[x/'",
+            "is not a url: Invalid IPv6 URL; expected one like https://host:1094/path (",
+        ),
         (
             "kind: posix, url: 'file://other/d'",
-            "'file://other/d' is no path of this machine; expected a path, or file:",
+            "'file://other/d' is not a path of this machine; expected a path, or file:",
         ),
-        ("kind: database, url: 'oracle://h/d'", "`url` is no address of a database; expected one like sqlite:////path"),
+        (
+            "kind: database, url: 'oracle://h/d'",
+            "`url` is not an address of a database; expected one like sqlite:////path",
+        ),
         (
             "kind: database, url: 'mysql://h:70000/d'",
-            "`url` is no address of a database; expected one like sqlite:////",
+            "`url` is not an address of a database; expected one like sqlite:////",
         ),
         ("kind: database, url: 'sqlite://d'", "`url` names no file of SQLite; expected sqlite:////path/jobs.db (four"),
-        ("kind: slurm, url: 'ftp://h/'", "'ftp://h/' is no url of slurmrestd; expected"),
+        ("kind: slurm, url: 'ftp://h/'", "'ftp://h/' is not a url of slurmrestd; expected"),
         ("kind: slurm, url: 'http://h:65536/'", "the url of h has the port '65536'; expected a number from 1 to 65535"),
         ("kind: arc, url: 'http://h/arex'", "'http://h/arex' has no TLS, by which a computing element knows its users"),
         (

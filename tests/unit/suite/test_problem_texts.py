@@ -1,4 +1,4 @@
-"""How values out of bounds are told."""
+"""How values out of bounds are reported."""
 
 from collections.abc import Callable
 

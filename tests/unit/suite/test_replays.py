@@ -73,7 +73,7 @@ def test_a_point_with_nothing_to_measure_is_a_fault(faults: Callable[..., list[s
         "tests: [{name: a, use: noop, load: {replay: before}}]\n"
     )
     assert len(told) == 1
-    assert "a[a.load.times=1,a.load.warm_up=1 s]: the warm-up holds all that is replayed of copy in" in told[0]
+    assert "a[a.load.times=1,a.load.warm_up=1 s]: the warm-up contains all that is replayed of copy in" in told[0]
 
 
 def test_limits_count_what_is_replayed(faults: Callable[..., list[str]]) -> None:
@@ -81,8 +81,8 @@ def test_limits_count_what_is_replayed(faults: Callable[..., list[str]]) -> None
         HEAD + "limits: {operations: 10, duration: 9 s}\ntests: [{name: a, use: noop, load: {replay: before}}]\n"
     )
     assert sorted(each.partition(" the plan")[2] for each in told) == [
-        " comes to 10 s, its limit `duration` is 9 s; expected a larger limit or a smaller plan",
-        " comes to 11, its limit `operations` is 10; expected a larger limit or a smaller plan",
+        " needs 10 s, its limit `duration` is 9 s; expected a larger limit or a smaller plan",
+        " needs 11, its limit `operations` is 10; expected a larger limit or a smaller plan",
     ]
 
 
@@ -96,7 +96,7 @@ def test_a_record_that_is_not_there_is_a_fault_where_it_is_named(
     without = load(tmp_path / "suite.yaml", {}, records=False)
     assert without.cases[0].replay is None, "a plan that only cleans up needs no record"
     other = text.replace("after", "{run: before, test: stat}")
-    assert faults(other)[0].endswith("no test and no case 'stat' that was pressed; expected one of copy")
+    assert faults(other)[0].endswith("no test and no case 'stat' with a load; expected one of copy")
 
 
 def test_both_formats_say_it(plan: Callable[..., Plan], tmp_path: Path) -> None:

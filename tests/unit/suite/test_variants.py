@@ -62,7 +62,7 @@ def test_a_scanned_value_may_be_another_variable(plan: Callable[..., Plan]) -> N
             "{n: [1], size: [1 B, ~, [1 B]]}",
             ["9:28: nothing for the variable 'size'; expected text", "9:31: a list for the variable 'size'"],
         ),
-        ("{n: [1], size: [1 B, 1 B]}", ["9:28: '1 B' stands twice in a scan; expected values that differ"]),
+        ("{n: [1], size: [1 B, 1 B]}", ["9:28: '1 B' is given twice in a scan; expected values that differ"]),
     ],
 )
 def test_a_value_is_checked_where_it_is_used_and_told_where_it_stands(

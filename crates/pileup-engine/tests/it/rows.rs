@@ -1,4 +1,4 @@
-//! What stands in the record of a load, row by row.
+//! What is in the record of a load, row by row.
 
 use pileup_engine::noop::NoopFactory;
 

@@ -1,4 +1,4 @@
-//! What is pileup's own: pauses after connections that could not be made, waits that are told, names that stay with their client.
+//! What is pileup's own: pauses after connections that could not be made, waits that are reported, names that stay with their client.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -54,7 +54,7 @@ fn attempts(name: &str, load: &str, pause: u64) -> (u64, Vec<Line>) {
     let made = attempts.load(Ordering::Relaxed);
     assert_eq!(count(&frames, Outcome::Failed, true), made);
     let pauses: Vec<_> = bench.lines().into_iter().filter(|line| line.operation == RECONNECT_PAUSE).collect();
-    assert_eq!(count(&frames, Outcome::Passed, false), pauses.len() as u64, "pauses are told by frames too");
+    assert_eq!(count(&frames, Outcome::Passed, false), pauses.len() as u64, "pauses are reported by frames too");
     (made, pauses)
 }
 

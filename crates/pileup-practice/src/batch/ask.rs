@@ -115,7 +115,7 @@ pub(crate) fn purge(body: &[u8]) -> Result<Purge, Trouble> {
     json(body, "{\"ids\": [...]} or {\"oldest\": N}")
 }
 
-/// For how long it shall be away, ns.
+/// For how long it should be away, ns.
 pub(crate) fn away(body: &[u8]) -> Result<i64, Trouble> {
     let crash: Crash = json(body, "{\"away\": NS}")?;
     let away = Some(crash.away).filter(|away| *away <= AGES).and_then(|away| i64::try_from(away).ok());

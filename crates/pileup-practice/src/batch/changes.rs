@@ -29,7 +29,7 @@ impl Changes {
         self.list.range(from..).copied()
     }
 
-    /// Forget what is out of date when that is most of the list. `holds` tells whether a change is its job's last.
+    /// Forget what is out of date when that is most of the list. `holds` shows whether a change is its job's last.
     pub(crate) fn tidy(&mut self, jobs: usize, holds: impl Fn(u64, u64) -> bool) {
         if self.list.len() > 2 * jobs + 4096 {
             self.list.retain(|(number, id)| holds(*number, *id));

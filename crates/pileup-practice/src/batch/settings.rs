@@ -1,4 +1,4 @@
-//! What the practice batch system is told: JSON, checked before anything starts.
+//! What the practice batch system is reported: JSON, checked before anything starts.
 
 use std::path::PathBuf;
 

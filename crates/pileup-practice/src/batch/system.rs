@@ -118,7 +118,7 @@ impl System {
         self.replaying = false;
     }
 
-    /// Begin to serve after a replay; what came last tells whether the server before ended in order.
+    /// Begin to serve after a replay; what came last shows whether the server before ended in order.
     pub(crate) fn begin(&mut self, now: i64, process: u64, last: Option<&Event>) {
         if last.is_some_and(|event| *event != Event::Stop) {
             self.crash(now, 0);

@@ -141,7 +141,7 @@ fn a_loss_of_some_keeps_the_others() {
     assert_eq!(ids.len(), 200, "ids of those that were kept are not given again");
 }
 
-/// What can be told of a system from outside.
+/// What can be reported about a system from outside.
 fn seen(system: &System) -> (Vec<super::job::Job>, Vec<(u64, u64)>, usize, u64) {
     let jobs = system.ids_after(0).into_iter().filter_map(|id| system.job(id).cloned()).collect();
     let last = |(number, id): &(u64, u64)| system.job(*id).is_some_and(|job| job.changed == *number);

@@ -86,7 +86,7 @@ fn document(body: &[u8]) -> Result<Document<'_>, Wrong> {
     let text = std::str::from_utf8(body).map_err(|_| "the body is not UTF-8".to_owned())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let options = ParsingOptions { nodes_limit: NODES, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options).map_err(|why| format!("the body is no XML: {why}"))?;
+    let document = Document::parse_with_options(text, options).map_err(|why| format!("the body is not XML: {why}"))?;
     let nothing = |node: Xml<'_, '_>| node.namespaces().any(|one| one.name().is_some() && one.uri().is_empty());
     if document.descendants().any(nothing) {
         return Err("a prefix is bound to no namespace".to_owned()); // Namespaces in XML 1.0, 5
@@ -126,9 +126,9 @@ mod tests {
     #[test]
     fn a11_what_is_no_question_is_refused() {
         for (body, why) in [
-            ("<propfind xmlns='DAV:'><allprop></propfind>", "the body is no XML"),
-            ("<D:propfind><D:allprop/></D:propfind>", "the body is no XML"),
-            ("<!DOCTYPE x [<!ENTITY a 'b'>]><propfind xmlns='DAV:'><allprop/></propfind>", "the body is no XML"),
+            ("<propfind xmlns='DAV:'><allprop></propfind>", "the body is not XML"),
+            ("<D:propfind><D:allprop/></D:propfind>", "the body is not XML"),
+            ("<!DOCTYPE x [<!ENTITY a 'b'>]><propfind xmlns='DAV:'><allprop/></propfind>", "the body is not XML"),
             ("<propfind xmlns='DAV:'><prop><b:x xmlns:b=''/></prop></propfind>", "bound to no namespace"),
             ("<propfind xmlns='DAV:'/>", "none of allprop"),
             ("<propfind xmlns='DAV:'><allprop/><propname/></propfind>", "more than one"),
@@ -139,7 +139,7 @@ mod tests {
         }
         assert_eq!(wanted(b"\xff\xfe<\0"), Err("the body is not UTF-8".to_owned()));
         let many = format!("<propfind xmlns='DAV:'><prop>{}</prop></propfind>", "<a/>".repeat(30_000));
-        assert!(wanted(many.as_bytes()).unwrap_err().contains("the body is no XML"));
+        assert!(wanted(many.as_bytes()).unwrap_err().contains("the body is not XML"));
     }
 
     #[test]

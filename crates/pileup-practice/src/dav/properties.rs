@@ -56,7 +56,7 @@ pub(crate) fn property(element: Xml<'_, '_>) -> Option<(Name, String)> {
     Some((Name::of(element), out))
 }
 
-/// Append an element; its prefixes are left out, so that it can stand anywhere. `language` is that of its surroundings.
+/// Append an element; its prefixes are left out, so that it can be anywhere. `language` is that of its surroundings.
 fn write(out: &mut String, element: Xml<'_, '_>, language: Option<&str>, depth: usize) -> Option<()> {
     if depth == DEEPEST {
         return None;

@@ -230,7 +230,7 @@ fn a_torn_tail_loses_only_the_last_block() {
         assert_eq!(found.rows, whole.rows[..found.rows.len()]);
         let known: Vec<u32> = found.texts.iter().map(|(id, _)| *id).collect();
         let named = |row: &Vec<u8>| u32::from_le_bytes(row[56..60].try_into().unwrap());
-        assert!(found.rows.iter().all(|row| known.contains(&named(row))), "texts stand before their rows");
+        assert!(found.rows.iter().all(|row| known.contains(&named(row))), "texts come before their rows");
     }
     assert!((0..header).all(|length| read(&data[..length]).is_none()));
 }

@@ -86,7 +86,7 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Beside => {
-                out.write_str("a replay stands beside another shape; expected kind open with their mean as rate, and no ramp, endless")
+                out.write_str("a replay is combined with another shape; expected kind open with their mean as rate, and no ramp, endless")
             }
             Self::Speed(speed) => write!(out, "the speed of the replay is {speed}; expected a number above 0"),
             Self::Part { part: (first, step), shard: (shard, shards) } => {

@@ -85,7 +85,7 @@ impl Error for Problem {}
 impl Display for Problem {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Beside => out.write_str("segments stand beside once or times; expected kind closed or open"),
+            Self::Beside => out.write_str("segments are combined with once or times; expected kind closed or open"),
             Self::Level { number, level, whole } => {
                 let says = if *whole { "a whole number of clients from 0" } else { "iterations per second from 0" };
                 write!(out, "the level of segment {number} is {level}; expected {says}")

@@ -62,7 +62,7 @@ impl Display for Problem {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Beside => {
-                out.write_str("steered stands beside once, times or a ramp; expected kind closed or open without")
+                out.write_str("steered is combined with once, times or a ramp; expected kind closed or open without")
             }
             Self::Highest(most) => write!(out, "the highest level is {most}; expected a number above 0"),
             Self::First { level, most } => {
@@ -72,7 +72,7 @@ impl Display for Problem {
     }
 }
 
-/// How many clients there shall be, from when on: what is in force, then what is told for later.
+/// How many clients there should be, from when on: what is in force, then what is reported for later.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// Time and clients; times grow.
@@ -86,7 +86,7 @@ impl Steps {
         Self { known: vec![(0, clients)] }
     }
 
-    /// So many clients from `at` on; what was told for later times is void, what was before `now` is forgotten.
+    /// So many clients from `at` on; what was reported for later times is void, what was before `now` is forgotten.
     pub fn set(&mut self, at: u64, clients: u64, now: u64) {
         self.known.retain(|(time, _)| *time < at);
         self.known.push((at, clients));

@@ -1,4 +1,4 @@
-//! Every act is counted, and every wait of pileup's own is told: repeats, held back bodies, bodies of answers that do not pass.
+//! Every act is counted, and every wait of pileup's own is reported: repeats, held back bodies, bodies of answers that do not pass.
 
 use std::io::Read;
 use std::time::Duration;

@@ -162,7 +162,7 @@ fn listings() {
     assert_eq!(outcome(good, list(1)), Ok(()));
     assert_eq!(outcome(good, list(2)), failed("1 entries, expected 2"));
     let cut = b"HTTP/1.1 207 x\r\n\r\n<multistatus>";
-    assert_eq!(outcome(cut, list(0)), failed("the answer is no WebDAV listing: it ends too early"));
+    assert_eq!(outcome(cut, list(0)), failed("the answer is not a WebDAV listing: it ends too early"));
     assert_eq!(outcome(OK, list(0)), failed("HTTP 200 OK"));
 }
 

@@ -101,7 +101,7 @@ fn s1_what_must_be_new_says_so_and_a_no_is_told_in_plain_words() {
     run(async {
         for told in [json!({"verb": "write", "new": true}), json!({"verb": "rename", "to": ".x", "new": true})] {
             let (result, _) = act(&mut client(json!({"url": there.url})), &step(told), "a").await;
-            assert_eq!(result, Err(Failure::failed("exists already; not ours")));
+            assert_eq!(result, Err(Failure::failed("exists already; this run did not make it")));
         }
         let (result, _) = act(&mut client(json!({"url": there.url})), &step(json!({"verb": "write"})), "a").await;
         assert_eq!(result, Err(Failure::failed("HTTP 412 Precondition Failed")));
@@ -178,8 +178,8 @@ fn what_is_not_to_be_followed_is_the_answer() {
 #[test]
 fn a_way_to_nowhere_is_named() {
     for (location, words) in [
-        ("root://se01//x", "HTTP 307 to what is no url of an HTTP server"),
-        ("http://me:secret@127.0.0.1/", "HTTP 307 to what is no url of an HTTP server"),
+        ("root://se01//x", "HTTP 307 to what is not a url of an HTTP server"),
+        ("http://me:secret@127.0.0.1/", "HTTP 307 to what is not a url of an HTTP server"),
         ("http://127.0.0.1:1/", "connection refused"),
         ("http://no-such-host.invalid/", "name not found"),
     ] {

@@ -106,7 +106,7 @@ fn what_is_missing_wrong_or_unasked_is_named() {
     assert!(outcome(short).0.unwrap_err().message.starts_with("truncated: "));
     let cut =
         |_: &[(u64, u64)]| b"HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=b\r\n\r\n--b\r\n".to_vec();
-    assert_eq!(outcome(cut).0, failed("the answer is no multipart: it ends too early"));
+    assert_eq!(outcome(cut).0, failed("the answer is not a multipart: it ends too early"));
     let none = |_: &[(u64, u64)]| b"HTTP/1.1 206 x\r\nContent-Length: 2\r\n\r\nab".to_vec();
     assert_eq!(outcome(none).0, failed("another range than those asked for"));
     let whole = |_: &[(u64, u64)]| b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab".to_vec();
@@ -124,7 +124,7 @@ fn a_head_of_a_part_without_an_end_is_cut_off() {
         let head = b"HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=b\r\n\r\n--b\r\n".to_vec();
         [head, b"X: y\r\n".repeat(100_000)].concat()
     });
-    assert_eq!(result, failed("the answer is no multipart: its heads are too long"));
+    assert_eq!(result, failed("the answer is not a multipart: its heads are too long"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn heads_are_read_and_garbage_is_named() {
     assert_eq!(head([1, 2, 0, 0, 0, 0, 1, 0]), Ok(Head { stream: 258, status: Status::Ok, length: 256 }));
     assert_eq!(head([0, 1, 0x0f, 0xa7, 0, 0, 0, 24]).unwrap().status, Status::Checked);
     assert_eq!(head([0, 1, 0, 0, 0xff, 0, 0, 0]), Err("a negative length"));
-    assert_eq!(head(*b"HTTP/1.1"), Err("a status that there is not"));
+    assert_eq!(head(*b"HTTP/1.1"), Err("an unknown status"));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn attributes_and_handles() {
     assert_eq!(attributes(b"123 5000 48 1795270279\0"), Ok(found));
     assert_eq!(attributes(b"123 5000 48 1795270279 1 2 0644 u g\0"), Ok(found));
     for text in [&b""[..], b"1 2 3", b"1 -2 3 4", b"1 99999999999999999999999 3 4", b"\xff 1 2 3"] {
-        assert_eq!(attributes(text), Err("attributes that are none"));
+        assert_eq!(attributes(text), Err("invalid attributes"));
     }
     assert_eq!(opened(&[1, 2, 3, 4]), Ok(([1, 2, 3, 4], None)));
     assert_eq!(
@@ -92,7 +92,7 @@ fn times_errors_and_sums() {
     assert!(error(b"\0").is_err());
     assert_eq!(checksum(b"adler32 03DA0195\0"), Ok(("adler32".into(), "03da0195".into())));
     for text in [&b""[..], b"adler32", b"adler32 xyz", b"/data/x 12", b"\xff\xff 12"] {
-        assert_eq!(checksum(text), Err("a checksum that is none"));
+        assert_eq!(checksum(text), Err("an invalid checksum"));
     }
 }
 

@@ -111,7 +111,7 @@ impl Peer {
         peer::deafen(&self.stream);
     }
 
-    /// Read the handshake, and answer to protocol and login; `login` is what stands behind the session's id.
+    /// Read the handshake, and answer to protocol and login; `login` is what follows the session's id.
     pub fn greet(&mut self, login: &[u8]) {
         let mut hello = [0; 20];
         self.stream.read_exact(&mut hello).unwrap();

@@ -118,9 +118,9 @@ fn tls_that_is_wanted_and_not_there_is_named() {
 
 #[test]
 fn garbage_frames_are_named() {
-    assert_eq!(stat(&[(77, b"")]), garbage("a status that there is not"));
-    assert_eq!(stat(&[(OK, b"zzz")]), garbage("attributes that are none"));
-    assert_eq!(stat(&[(OK, b"")]), garbage("attributes that are none"));
+    assert_eq!(stat(&[(77, b"")]), garbage("an unknown status"));
+    assert_eq!(stat(&[(OK, b"zzz")]), garbage("invalid attributes"));
+    assert_eq!(stat(&[(OK, b"")]), garbage("invalid attributes"));
     assert_eq!(stat(&[(CHECKED, b"zzz")]), garbage("an answer of another kind than the one asked for"));
     assert_eq!(stat(&[(4002, b"zzz")]), garbage("an answer of another kind than the one asked for"));
     assert_eq!(stat(&[(ERROR, b"z")]), garbage("an error without a number"));
@@ -137,8 +137,8 @@ fn garbage_frames_are_named() {
     });
     assert_eq!(against(&script, json!({})), garbage(wrong));
     let list = json!({"verb": "list"});
-    assert_eq!(outcome(&[(OK, b".\nzzz\nname\nzzz\0")], list), garbage("attributes that are none"));
-    assert_eq!(outcome(&[(OK, b"zzz")], json!({"verb": "checksum"})), garbage("a checksum that is none"));
+    assert_eq!(outcome(&[(OK, b".\nzzz\nname\nzzz\0")], list), garbage("invalid attributes"));
+    assert_eq!(outcome(&[(OK, b"zzz")], json!({"verb": "checksum"})), garbage("an invalid checksum"));
 }
 
 #[test]

@@ -58,7 +58,7 @@ WHERE Event.rowid > ? ORDER BY Event.rowid LIMIT ?
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A job came into a state of A-REX (in small letters); `status` is how it stands now, `number` orders changes."""
+    """A job came into a state of A-REX (in small letters); `status` is how it is now, `number` orders changes."""
 
     number: int
     record: int

@@ -43,7 +43,7 @@ class Jobs:
     def learn(self, *, now: bool = False) -> None:
         """Ask for the names of all jobs that pileup's users have there and that are not known here.
 
-        Not twice within 2 s; unless it shall be now, and then twice: see AGAIN.
+        Not twice within 2 s; unless it should be now, and then twice: see AGAIN.
         """
         with self._lock:
             if not now and time.monotonic() - self._learned < FRESH:
@@ -204,7 +204,7 @@ class Jobs:
 def times_of(state: JobState, local: Mapping[str, str], diagnosis: Mapping[str, str]) -> dict[str, int]:
     """Return when a job that has ended was submitted, started and ended, in ns since the epoch, 0 where nobody says so.
 
-    What shall be cleaned up a lifetime after its end has ended a lifetime before that.
+    What should be cleaned up a lifetime after its end has ended a lifetime before that.
     """
     begun, over = (diagnosis.get(f"lrms{word}time", "") for word in ("start", "end"))
     never = state is JobState.CANCELLED and begun == over  # what was cancelled while it waited
@@ -218,7 +218,7 @@ def times_of(state: JobState, local: Mapping[str, str], diagnosis: Mapping[str, 
 
 
 def _moment(text: str) -> int:
-    """Return a time as A-REX writes it, such as 20261121181943Z, in ns since the epoch; 0 for what is none."""
+    """Return a time as A-REX writes it, such as 20261121181943Z, in ns since the epoch; 0 for anything else."""
     try:
         read = datetime.datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=datetime.UTC)
     except ValueError:
@@ -233,7 +233,7 @@ def _code(one: dict[str, object]) -> int:
 
 
 def _name(one: dict[str, object]) -> str:
-    """Return the name of a job in what is told of it, "" for none."""
+    """Return the name of a job in what is reported about it, "" for none."""
     document = one.get("info_document")
     activity = document.get("ComputingActivity") if isinstance(document, dict) else None
     return str(activity.get("Name") or "") if isinstance(activity, dict) else ""

@@ -12,7 +12,7 @@ from pileup.plugin.batch import Job
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A job by its id: the service tells names only when it is asked for each."""
+    """A job by its id: the service reports names only when it is asked for each."""
 
     id: str
     name: str

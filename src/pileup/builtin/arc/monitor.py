@@ -58,7 +58,7 @@ class ArcMonitor(Monitor):
         """Ask once. Raises PluginError, TargetError, Failed, Ambiguous."""
         target = self.watched()
         if not isinstance(target, ArcTarget):
-            raise PluginError(f"a target of kind {target.kind} is no ARC CE", "a target of kind arc")
+            raise PluginError(f"a target of kind {target.kind} is not an ARC CE", "a target of kind arc")
         if target.accounting is not None:
             yield from self._by_accounting(target.accounting)
             return

@@ -39,7 +39,7 @@ class Signer:
 
     @classmethod
     def read(cls, certificate: Path, key: Path) -> Signer:
-        """Read PEM files, which may be one. Raises ValueError for what is none, OSError for what cannot be read."""
+        """Read PEM files, which may be one. Raises ValueError for anything else, OSError for what cannot be read."""
         blocks = [found.group(0) for found in BLOCK.finditer(certificate.read_text())]
         chain = [x509.load_pem_x509_certificate(text.encode()) for text in blocks if "BEGIN CERTIFICATE" in text]
         if not chain:
@@ -74,7 +74,7 @@ class Proxy:
 def sign(request: str, signer: Signer, lifetime: int) -> Proxy:
     """Return a proxy certificate of the signer for the key of a request in PEM, valid for so many ns from now on.
 
-    It inherits all rights, and ends with its signer at the latest. Raises ValueError for what is no request, or one
+    It inherits all rights, and ends with its signer at the latest. Raises ValueError for what is not a request, or one
     that is not signed by its own key.
     """
     key = requested_key(request)
@@ -103,7 +103,7 @@ def sign(request: str, signer: Signer, lifetime: int) -> Proxy:
 
 
 def requested_key(request: str) -> PublicKey:
-    """Return the key of a certificate request in PEM. Raises ValueError for what is none or is not signed by that key.
+    """Return the key of a certificate request in PEM. Raises ValueError for anything else or is not signed by that key.
 
     A-REX 6 writes version 2 into its requests (RFC 2986 knows only 0), which the library refuses. It reads them with a
     0 in its place; the signature is checked over what was signed.

@@ -16,7 +16,7 @@ BASE = "rest/1.0/"
 AT_ONCE = 1000
 """Most jobs in one question; the server takes 1 MB."""
 NOT_ALLOWED = ("No more jobs allowed", "User can't be assigned configuration", "not allowed")
-"""Beginnings of reasons with which it says no, with the status of an error."""
+"""Beginnings of reasons with which it refuses, with the status of an error."""
 JSON = "application/json"
 PEM = "application/x-pem-file"
 XRSL = "application/rsl"
@@ -64,7 +64,7 @@ class Rest:
     def facts(self, job: str, what: str) -> dict[str, str]:
         """Return what the service has written down of a job, names in small letters; {} when nobody knows it.
 
-        `local` has how it was taken in and when it shall be cleaned up, `diag` what the batch system said at its end.
+        `local` has how it was taken in and when it should be cleaned up, `diag` what the batch system said at its end.
         """
         lines = (line.partition("=") for line in self._diagnosis(job, what).splitlines())
         return {name.strip().lower(): value.strip() for name, sign, value in lines if sign}
@@ -120,13 +120,13 @@ class Rest:
 
 
 def _read(answer: Answer, what: str) -> dict[str, object]:
-    """Return the JSON object of an answer; an empty list is no text at all."""
+    """Return the JSON object of an answer; an empty list is not text at all."""
     try:
         found = json.loads(answer.body or b"{}")
     except ValueError as problem:
-        raise Failed(f"the answer about {what} is no JSON") from problem
+        raise Failed(f"the answer about {what} is not JSON") from problem
     if not isinstance(found, dict):
-        raise Failed(f"the answer about {what} is no JSON object")
+        raise Failed(f"the answer about {what} is not a JSON object")
     return found
 
 

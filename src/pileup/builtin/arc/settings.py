@@ -1,4 +1,4 @@
-"""What a private computing element may be told: the words of `launch` for the kind arc."""
+"""What a private computing element may be reported: the words of `launch` for the kind arc."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class ArcSettings(SlurmSettings):
         8, ge=1, le=1000, description="scripts that hand jobs to Slurm or cancel them at the same time (maxjobs, 5th)"
     )
     wakeup: Duration = Field(
-        1 * SECOND, ge=SECOND, description="time between two looks for what is to be done (wakeupperiod), whole seconds"
+        1 * SECOND, ge=SECOND, description="interval between its checks for work (wakeupperiod), whole seconds"
     )
     information: Duration = Field(
         60 * SECOND,
         ge=SECOND,
-        description="pause between two runs of the information provider: so old may be what REST says of a job",
+        description="pause between two runs of the information provider: what REST says about a job may be this old",
     )
     unfinished: Count | None = Field(
         None,

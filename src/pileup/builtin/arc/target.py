@@ -49,7 +49,7 @@ class ArcTarget(BatchTarget):
 
     With `launch` pileup starts an A-REX and its REST service over a Slurm of its own on this machine, all as one
     ordinary user, at 127.0.0.1, for example `launch: {slots: 50, users: 5}`, with a CA of its own; `user1` … are its
-    users and `introduce` makes more. Its accounting tells times (whole seconds) and knows purged jobs. Of a site's CE
+    users and `introduce` makes more. Its accounting reports times (whole seconds) and knows purged jobs. Of a site's CE
     the times of each job that has ended are asked for by two small requests, and only jobs that this process has purged
     are known afterwards.
 
@@ -73,13 +73,13 @@ class ArcTarget(BatchTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of a computing element."""
+        """Refuse what is not a url of a computing element."""
         if locate(url).scheme != "https":
             raise TargetError(f"{url!r} has no TLS, by which a computing element knows its users", "https://…")
 
     @property
     def location(self) -> Location:
-        """The url, taken apart. Raises TargetError for one that is none."""
+        """The url, taken apart. Raises TargetError for one that is not valid."""
         self.check_url(self.url)
         found = locate(self.url)
         return replace(found, path=found.path.rstrip("/") or MOUNT)
@@ -125,7 +125,9 @@ class ArcTarget(BatchTarget):
             rest.delegations()
         except (Failed, Ambiguous, Refused) as problem:
             raise TargetError(
-                f"{self.url} cannot be used: {problem.what}", "an answer", "is it up, and does it know who we are?"
+                f"{self.url} cannot be used: {problem.what}",
+                "an answer",
+                "is it up, and does it accept the credentials?",
             ) from problem
         if VERSION not in versions:
             raise TargetError(f"{self.url} has REST of versions {versions}", f"version {VERSION}")

@@ -38,7 +38,7 @@ class Private:
 
     @classmethod
     def beside(cls, certificate: str | None) -> Private | None:
-        """Return what is told beside a certificate; None for one of another make."""
+        """Return what is reported beside a certificate; None for one of another make."""
         path = Path(certificate).parent / TOLD if certificate else None
         if path is None or not path.is_file():
             return None
@@ -57,7 +57,7 @@ class Users:
         self.own = self._identity(credentials)
         if not (self.own.certificate or self.own.token or self.own.token_file):
             raise TargetError(
-                f"nothing says who we are for {location.authority}",
+                f"no credentials for {location.authority}",
                 "`credentials` with a certificate and its key, or a proxy",
                 "proxy: discover",
             )
@@ -110,7 +110,7 @@ class Users:
             return
         if self.private is None:
             raise Refused(
-                f"user {user!r} cannot be made known to a computing element that pileup did not launch; "
+                f"user {user!r} cannot be registered with a computing element that pileup did not launch; "
                 f"expected an identity {user}.pem in its `identities`"
             )
         module = _certificates()
@@ -130,7 +130,7 @@ class Users:
         if self._folder is None:
             raise Failed(f"user {user!r} has no identity; expected a folder of them as `identities` of the target")
         if "/" in user or user.startswith("."):
-            raise Failed(f"{user!r} is no name of a user; expected one without slashes")
+            raise Failed(f"{user!r} is not a name of a user; expected one without slashes")
         return self._folder / f"{user}.pem"
 
     def _make(self, user: str) -> Rest:

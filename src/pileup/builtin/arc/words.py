@@ -37,7 +37,7 @@ PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def describe(job: JobSpec, queue: str = "", more: str = "") -> str:
-    """Return one job in xRSL; `more` stands at its end as it is."""
+    """Return one job in xRSL; `more` is at its end as it is."""
     line = shell_line(job)
     if not set(line) <= PLAIN:
         line = f"echo {b64encode(line.encode()).decode()} | base64 -d | sh"

@@ -14,8 +14,8 @@ class CommandMonitor(Monitor):
     """Run a command at every interval and take numbers from its output.
 
     By default every line `NAME VALUE [UNIT]` of stdout is a number (`NAME=VALUE` and `NAME: VALUE` too); labels may
-    stand behind the name, as in `queue[pool=tape] 12 files`. Other lines are passed over. With `numbers` they are
-    picked by regular expressions instead. Metrics bear the names of the numbers: `max(command.queue) < 100`, or with
+    be behind the name, as in `queue[pool=tape] 12 files`. Other lines are skipped. With `numbers` they are
+    picked by regular expressions instead. Metrics have the names of the numbers: `max(command.queue) < 100`, or with
     `name: tape` beside `use: command`, `max(tape.queue) < 100`.
 
     A command that fails, takes longer than `timeout` or gives no number leaves a gap, and the reason is recorded. It
@@ -27,7 +27,7 @@ class CommandMonitor(Monitor):
     command: str | list[str] = option(
         help="the program and its arguments: a list, or a text that is split at spaces as a shell does"
     )
-    shell: bool = option(False, help="give the command to /bin/sh, which knows pipes, variables and wildcards")
+    shell: bool = option(False, help="run the command with /bin/sh: pipes, variables, wildcards")
     numbers: Patterns = option({}, help="name of a number: regular expression with one group that finds it in stdout")
     units: dict[str, str] = option({}, help="name of a number: its unit, for charts")
     timeout: Duration = option(10 * 10**9, gt=0, help="how long it may take")

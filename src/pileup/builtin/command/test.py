@@ -14,7 +14,7 @@ from pileup.plugin import FIELDS, Failed, Finished, Op, Test, option, run_comman
 def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in environment.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in value.get_secret_value():
-            raise ValueError(f"{name!r} is no name of a variable; expected letters, digits and underscores")
+            raise ValueError(f"{name!r} is not a name of a variable; expected letters, digits and underscores")
     return environment
 
 
@@ -38,7 +38,7 @@ class Command(Test):
     command: str | list[str] = option(
         help="the program and its arguments: a list, or a text that is split at spaces as a shell does"
     )
-    shell: bool = option(False, help="give the command to /bin/sh, which knows pipes, variables and wildcards")
+    shell: bool = option(False, help="run the command with /bin/sh: pipes, variables, wildcards")
     exit_code: int | list[int] = option(0, help="exit code, or list of them, that passes; negative for a signal")
     contains: str | None = option(None, help="text that must occur in the first MiB of stdout or of stderr")
     not_contains: str | None = option(None, help="text that must occur in neither (first MiB of each)")

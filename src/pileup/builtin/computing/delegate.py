@@ -22,12 +22,12 @@ class ComputingDelegate(Test):
     leaves = frozenset({"delegation"})
 
     lifetime: Duration = option("12 h", gt=0, help="how long the credentials last")
-    newcomers: bool = option(False, help="a new user each time, made known first")
+    newcomers: bool = option(False, help="a new user each time, registered first")
     prefix: str = option("new", pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$", help="how the names of newcomers begin")
-    revoke: bool = option(False, help="take each delegation back at once")
-    user: str = option("", help="whose they are, where the system lets one say so")
+    revoke: bool = option(False, help="revoke each delegation at once")
+    user: str = option("", help="user to delegate for, where the system allows it")
     users: Users | None = option(
-        None, help="several users, dealt out to the clients: how many (user1, user2, …), or a list of their names"
+        None, help="several users, distributed over the clients: how many (user1, user2, …), or a list of their names"
     )
 
     def check(self) -> None:
@@ -42,7 +42,7 @@ class ComputingDelegate(Test):
     def lacks(self) -> str:
         """Tell of newcomers who cannot be made known, and of users who are one."""
         if self.newcomers and not self.target.introduces:
-            return "nobody new can be made known to this system: who the credentials say delegated each time"
+            return "no user can be registered with this system: the user of the credentials delegated each time"
         return lack_of_users(self.target, self.users, self.user)
 
     def run(self, op: Op) -> None:

@@ -20,14 +20,14 @@ _HANDED_LOCK = threading.Lock()
 
 
 def read_users(value: object) -> object:
-    """Return the names of users: `3` means user1, user2, user3. Raises ValueError for what is no number and no list."""
+    """Return the names of users: `3` means user1, user2, user3. Raises ValueError for anything else."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     if isinstance(value, int) and 1 <= value <= MOST_USERS:
         return tuple(f"user{number}" for number in range(1, value + 1))
     if isinstance(value, (list, tuple)) and value and all(isinstance(name, str) and name for name in value):
         return tuple(value)
-    raise ValueError(f"{value!r} are no users; expected how many (for user1, user2, …), or a list of their names")
+    raise ValueError(f"{value!r} are not users; expected how many (for user1, user2, …), or a list of their names")
 
 
 Users = Annotated[
@@ -50,12 +50,12 @@ def check_users(users: Users | None, user: str) -> None:
 
 
 def lack_of_users(target: BatchTarget, users: Users | None, user: str) -> str:
-    """Return what is told of users who are all one to a system; empty where they are not."""
+    """Return what is reported about users who are all one to a system; empty where they are not."""
     named = users or ((user,) if user else ())
     if not named or not target.one_user:
         return ""
     who = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]}"
-    return f"{who} had no identity of their own there: who the credentials say acted for them"
+    return f"{who} had no identity of their own there: the user of the credentials acted for them"
 
 
 def key_of(delegation: Delegation) -> str:
@@ -66,7 +66,7 @@ def key_of(delegation: Delegation) -> str:
 def handed_over(target: BatchTarget) -> dict[str, Delegation]:
     """Return the delegations, by id, that tests of this process have made at a target and that are to last.
 
-    They go with the object: a server that is started anew between two points of a scan knows none of them.
+    They go with the object: a server that is started again between two points of a scan knows none of them.
     """
     with _HANDED_LOCK:
         return _HANDED.setdefault(target, {})
@@ -78,10 +78,10 @@ def has_begun(job: Job) -> bool:
 
 
 def tell(ledger: Ledger, jobs: Iterable[Job]) -> list[Job]:
-    """Tell the ledger what a system has told of jobs; return those that were open and have ended now.
+    """Tell the ledger what a system has reported about jobs; return those that were open and have ended now.
 
     `queue` ends and `run` begins when a job has begun; `run` (or `queue`) and `job` end when it has ended: at the times
-    that the system tells, now where it tells none.
+    that the system tells, now where it reports none.
     """
     queued: list[Job] = []
     run: list[Job] = []

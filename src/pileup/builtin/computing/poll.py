@@ -19,7 +19,7 @@ class ComputingPoll(Test):
     """Ask what has begun and what has ended since the last time, and end those jobs' detached operations.
 
     One iteration asks until there is no more news. It ends `queue` and begins `run` when a job has begun to run, and
-    ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it tells
+    ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it reports
     none: then the interval of the polls is the error of both. A job that failed or was cancelled is a failed operation.
     It ends jobs of all submitters of its own place; with N places a load of `once` becomes `{times: N, clients: N}`.
     With `keep`, a job that has ended is from then on a detached operation `kept`, until `computing.purge` or
@@ -37,7 +37,7 @@ class ComputingPoll(Test):
     drain: bool = option(False, help="go on until no job is open any more")
     interval: Duration = option(10**9, gt=0, help="time between two looks while draining")
     counts: bool = option(True, help="ask how many jobs there are in each state, too")
-    keep: bool = option(False, help="remember jobs that have ended for those who purge")
+    keep: bool = option(False, help="keep jobs that have ended for tests that purge")
     page: Count = option(5000, ge=1, le=100_000, help="most jobs in one answer")
 
     def check(self) -> None:

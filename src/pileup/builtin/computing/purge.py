@@ -11,7 +11,7 @@ from pileup.plugin.batch import Job
 
 
 class ComputingPurge(Test):
-    """Take jobs that have ended out of the system, and tell how fast that goes.
+    """Take jobs that have ended out of the system, and show how fast that goes.
 
     One iteration purges all jobs that this run has submitted at its place and that have ended: those that
     `computing.poll` with `keep` has seen to end, and those that are open, of which it asks itself whether they have
@@ -29,7 +29,7 @@ class ComputingPurge(Test):
 
     page: Count = option(1000, ge=1, le=100_000, help="jobs in one request")
     others: bool = option(False, help="purge jobs of others, too: all that have ended")
-    oldest: Count | None = option(None, ge=1, help="with `others`: so many of the oldest and no more")
+    oldest: Count | None = option(None, ge=1, help="with `others`: at most this many, the oldest ones")
 
     def check(self) -> None:
         """Refuse to purge the oldest jobs of a system without being told that they may be anybody's."""

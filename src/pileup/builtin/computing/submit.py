@@ -37,9 +37,9 @@ class ComputingSubmit(Test):
     command: str | list[str] | None = option(None, help="program and arguments of a job, for `work: command`")
     batch: Count = option(1, ge=1, le=100_000, help="jobs in one request")
     prefix: str = option("pileup", pattern=r"^[A-Za-z0-9_.-]{1,60}$", help="how the names of the jobs begin")
-    user: str = option("", help="whom they are submitted for, where the system lets one say so")
+    user: str = option("", help="user to submit for, where the system allows it")
     users: Users | None = option(
-        None, help="several users, dealt out to the clients: how many (user1, user2, …), or a list of their names"
+        None, help="several users, distributed over the clients: how many (user1, user2, …), or a list of their names"
     )
     delegation: Literal["none", "shared", "per-job"] = option("none", help="credentials that are handed over")
     lifetime: Duration = option("12 h", gt=0, help="how long they last")

@@ -15,7 +15,7 @@ CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE----
 def trusting(ca: str | None) -> ssl.SSLContext:
     """Return a context that verifies servers by the CAs in a file or a folder; None: by the system's.
 
-    A folder holds PEM files of any names, such as /etc/grid-security/certificates; what is none is passed over.
+    A folder holds PEM files of any names, such as /etc/grid-security/certificates; anything else is skipped.
     Raises TargetError when nothing usable is there.
     """
     if ca is None or not is_folder(ca):

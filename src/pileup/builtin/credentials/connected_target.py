@@ -24,11 +24,11 @@ class ConnectedTarget(Target):
     )
     certificate_sha256: Fingerprint | None = option(
         None,
-        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is believed by "
-        "that alone, whoever has signed it and whatever name is in it",
+        help="SHA-256 of the certificate that the server of the url shows, 64 hexadecimal digits; it is trusted on "
+        "this alone, whoever signed it and whatever name it has",
     )
     insecure: bool = option(
-        False, help="believe any certificate, of any server: for tests alone, and said in the record and the report"
+        False, help="accept any certificate of any server: for tests only; the record and the report say so"
     )
 
     def believing(self, who: Identity) -> Identity:

@@ -96,7 +96,7 @@ def identity_of(credentials: Credentials, host: str, *, secret: bool, tls: bool)
     proxy = _discovered(credentials.proxy, "proxy")
     certificate, key = (proxy, proxy) if proxy else (credentials.certificate, credentials.key)
     if not tls and (credentials.ca or certificate):
-        raise TargetError(f"certificates are given, but {host} is spoken to without TLS", "a url with TLS")
+        raise TargetError(f"certificates are given, but {host} is accessed without TLS", "a url with TLS")
     ca = _discovered(credentials.ca, "ca")
     for word, path in {"certificate": certificate, "key": key}.items():
         _readable(word if not proxy else "proxy", path)
@@ -149,7 +149,7 @@ def _discovered(given: str | None, word: str) -> str | None:
 
 
 def _readable(word: str, path: str | None) -> str:
-    """Return the text of a file of credentials; its name is told when that fails, its content never."""
+    """Return the text of a file of credentials; its name is reported when that fails, its content never."""
     try:
         return Path(path).read_text(errors="replace") if path else ""
     except OSError as problem:

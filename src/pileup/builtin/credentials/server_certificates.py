@@ -14,15 +14,17 @@ from pileup.plugin import Failed
 DIGITS = 64
 LOOK = 2.0
 """Most seconds for a second look at a server."""
-INSECURE = "certificates of servers are not verified (`insecure: true`): anybody in between can read and change all"
+INSECURE = (
+    "certificates of servers are not verified (`insecure: true`): anyone in between can read and change everything"
+)
 
 
 def fingerprint(text: str) -> str:
-    """Return a SHA-256 in small digits without colons. Raises ValueError when it is none."""
+    """Return a SHA-256 in small digits without colons. Raises ValueError when it is not one."""
     digits = text.replace(":", "").lower()
     if len(digits) != DIGITS or not set(digits) <= set("0123456789abcdef"):
         raise ValueError(
-            f"{text!r} is no fingerprint; expected 64 hexadecimal digits "
+            f"{text!r} is not a fingerprint; expected 64 hexadecimal digits "
             "(see: openssl x509 -noout -fingerprint -sha256)"
         )
     return digits

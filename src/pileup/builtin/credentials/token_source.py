@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 LOOK = 1.0
-"""Seconds between looks at the file."""
+"""Seconds between samples at the file."""
 Mark = tuple[int, int, int]
 
 

@@ -1,4 +1,4 @@
-"""Values for the parameters of statements, drawn anew for every iteration."""
+"""Values for the parameters of statements, drawn again for every iteration."""
 
 from __future__ import annotations
 

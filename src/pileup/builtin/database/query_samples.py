@@ -66,7 +66,7 @@ def _labels(columns: Sequence[str], rows: Sequence[Row], shape: Shape) -> list[i
 
 
 def _alike(labels: str) -> str:
-    return f"two rows bear the labels {labels}" if labels else "the answer has several rows and no labels"
+    return f"two rows have the labels {labels}" if labels else "the answer has several rows and no labels"
 
 
 def _list(names: Sequence[str]) -> str:

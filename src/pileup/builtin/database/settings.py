@@ -1,4 +1,4 @@
-"""What a private database server may be told: the words of `launch` for the kind database."""
+"""What a private database server may be reported: the words of `launch` for the kind database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DatabaseSettings(Part):
     Its files lie in a folder for temporary files that is removed with it, and stay over a restart.
     """
 
-    server: Literal["mariadb", "postgresql"] = Field("mariadb", description="which one")
+    server: Literal["mariadb", "postgresql"] = Field("mariadb", description="which server")
     buffer_pool: Size = Field(
         128 << 20, ge=5 << 20, description="memory for data (innodb_buffer_pool_size, shared_buffers)"
     )

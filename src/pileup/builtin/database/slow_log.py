@@ -53,7 +53,7 @@ class SlowQuery:
 
 
 class Lines:
-    """Puts lines together to entries; what is none is left out."""
+    """Puts lines together to entries; anything else is skipped."""
 
     def __init__(self) -> None:
         self._head: dict[str, str] = {}
@@ -85,7 +85,7 @@ class Lines:
             self._size += len(line)
 
     def _end(self) -> Iterator[SlowQuery]:
-        """Yield the entry that ends here, if it is one, and begin anew."""
+        """Yield the entry that ends here, if it is one, and begin again."""
         head, statement = self._head, self._statement
         self._head, self._statement, self._size = {}, [], 0
         kind = kind_of("\n".join(statement)[:LONGEST])
@@ -108,7 +108,7 @@ class Lines:
 
 
 class SlowLog:
-    """The log of a server, as it grows. The file may be replaced, or begin anew, at any time.
+    """The log of a server, as it grows. The file may be replaced, or begin again, at any time.
 
     Queries that ended before `since` (ns since the epoch) are left out, to the second that the log tells; of a long log
     only the last 4 MiB are looked at for younger ones.
@@ -134,7 +134,7 @@ def _nanoseconds(text: str) -> int:
 def kind_of(statement: str) -> str:
     """Return a statement without its literals, comments and line breaks: alike for all that differ in values alone.
 
-    Lists of literals become `(?, …)`, so that their length tells nothing apart.
+    Lists of literals become `(?, …)`, so that their length says nothing apart.
     """
     words = []
     for found in TOKEN.finditer(statement):

@@ -72,7 +72,7 @@ def check_url(url: str, login: Login) -> None:
     except ValueError:
         good = False
     if not good:
-        raise ValueError(f"`url` is no address of a database; expected one like {EXAMPLES}")
+        raise ValueError(f"`url` is not an address of a database; expected one like {EXAMPLES}")
     if parts.password is not None or words & SECRET_WORDS:
         raise ValueError("`url` holds a password; expected a password_file: urls are written into the record")
     if parts.scheme == "sqlite":
@@ -225,8 +225,10 @@ def words_of(problem: object) -> str:
 
 
 def _readable(word: str, path: str) -> str:
-    """Return the text of a file; when that fails its name is told, its content never."""
+    """Return the text of a file; when that fails its name is reported, its content never."""
     try:
         return Path(path).expanduser().read_text(errors="replace")
     except OSError as problem:
-        raise PluginError(f"{word} {path} cannot be read: {problem.strerror}", "a file that this user reads") from None
+        raise PluginError(
+            f"{word} {path} cannot be read: {problem.strerror}", "a file that this user can read"
+        ) from None

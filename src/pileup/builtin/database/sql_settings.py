@@ -24,9 +24,11 @@ class SqlSetting(Part):
     set_: dict[str, Statements] = Field(
         alias="set", min_length=1, description="value: statements, e.g. {on: CREATE INDEX …, off: DROP INDEX …}"
     )
-    get: str | None = Field(None, description="query whose first column tells the value there is, to be restored")
+    get: str | None = Field(None, description="query whose first column gives the value there is, to be restored")
     default: str | None = Field(None, description="value to restore, where no query can tell it")
-    restore: Literal["always", "never"] = Field("always", description="whether the value from before is set at the end")
+    restore: Literal["always", "never"] = Field(
+        "always", description="whether the previous value is set again at the end"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -39,6 +41,6 @@ class SqlSetting(Part):
             raise ValueError(f"`default` is {self.default!r}; expected one of {', '.join(self.set_)}")
         if self.restore == "always" and self.get is None and self.default is None:
             raise ValueError(
-                "nothing tells the value to restore; expected `get: QUERY`, `default: VALUE`, or `restore: never`"
+                "nothing gives the value to restore; expected `get: QUERY`, `default: VALUE`, or `restore: never`"
             )
         return self

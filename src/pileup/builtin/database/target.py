@@ -82,12 +82,12 @@ class DatabaseTarget(Target):
         self._engines: dict[int, Engine] = {}
         self._lock = threading.Lock()
         if url:
-            with suppress(PileupError):  # told when it is asked; loading the driver is no part of a load
+            with suppress(PileupError):  # told when it is asked; loading the driver is not part of a load
                 self.session(PROBE_WITHIN)
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no address of a database; a folder is that of a file of SQLite."""
+        """Refuse what is not an address of a database; a folder is that of a file of SQLite."""
         if not url.startswith("/"):
             check_url(url, Login())
 

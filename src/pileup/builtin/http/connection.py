@@ -23,7 +23,7 @@ from pileup.plugin import Ambiguous, Failed, NotThere, Refused
 
 PIECE = 1 << 20
 REFUSALS = frozenset({401, 403, 429, 503, 507})
-"""Statuses with which a server says no, rather than does something wrong."""
+"""Statuses with which a server refuses, rather than fails."""
 NOTHING_THERE = 404
 REDIRECTS = range(300, 400)
 SAFE_TO_REPEAT = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "PUT", "MKCOL"})
@@ -234,7 +234,7 @@ class Connections:
             raise Ambiguous(f"the server closed the connection before it answered {method}") from problem
         except http.client.HTTPException as problem:
             connection.close()
-            raise Failed(f"the server answered {method} with what is no HTTP ({type(problem).__name__})") from problem
+            raise Failed(f"the server answered {method} with what is not HTTP ({type(problem).__name__})") from problem
         except OSError as problem:
             connection.close()
             raise Ambiguous(f"no answer to {method}: {problem.strerror or problem}") from problem
@@ -306,11 +306,11 @@ def _watched(connection: http.client.HTTPConnection) -> Iterator[None]:
 
 
 def _said(problem: OSError) -> str:
-    """Return what the system or the TLS library says; a wrong certificate tells why in an attribute of its own."""
+    """Return what the system or the TLS library says; a wrong certificate says why in an attribute of its own."""
     if isinstance(problem, TimeoutError):
         return "no answer"
     if isinstance(problem, ssl.SSLError) and problem.reason in NOT_TLS:
-        return "the server speaks no TLS on this port"
+        return "the server does not speak TLS on this port"
     return str(getattr(problem, "verify_message", "") or problem.strerror or problem)
 
 
@@ -322,7 +322,7 @@ def judge(answer: http.client.HTTPResponse, method: str, path: str, *passing: in
     what = f"{method} {path!r}: {status} {answer.reason}".rstrip()
     if status in REDIRECTS:
         leads = answer.getheader("Location")
-        hint = "give the url that it leads to" if leads else "look at the server's log, or ask its admin"
+        hint = "give the url that it leads to" if leads else "check the server's log, or ask its admin"
         raise Failed(
             f"{what}, {f'to {leads[:200]}' if leads else 'and no Location: it leads nowhere'}", "an answer", hint
         )

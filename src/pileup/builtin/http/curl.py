@@ -44,7 +44,7 @@ SEARCHED = 1 << 20
 
 
 class HttpSettings(EngineIdentity, total=False):
-    """What a client of HTTP is told, the engine's and curl alike. Holds secrets."""
+    """What a client of HTTP is reported, the engine's and curl alike. Holds secrets."""
 
     url: Required[str]
     keep_alive: bool
@@ -159,7 +159,7 @@ class Curl(ProgramClient):
             yield from pieces
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
-        """Send an object with PUT, whose size curl is told so that it goes as it is."""
+        """Send an object with PUT, whose size curl is reported so that it goes as it is."""
         new = [_line("header", "If-None-Match: *")] if call.step.new else []
         if size == 0:
             for _ in pieces:  # there are none: that is said by asking for one
@@ -286,7 +286,7 @@ def _failure(answer: Answer) -> Exception:
     if verb == "delete" and answer.status == NOTHING_THERE:
         return NotThere(str(problem))
     if answer.call.step.new and answer.status == SOMETHING_THERE:
-        return Failed("exists already; not ours")
+        return Failed("exists already; this run did not make it")
     if verb == "mkdir" and answer.status == NOT_ALLOWED:
         return ThereAlready(str(problem))
     return problem

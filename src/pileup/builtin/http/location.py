@@ -47,16 +47,16 @@ class Location:
 
 
 def locate(url: str) -> Location:
-    """Take a url apart. Raises TargetError for one that is no url of an HTTP server."""
+    """Take a url apart. Raises TargetError for one that is not a url of an HTTP server."""
     if not url:
         raise TargetError("the target has no url", "one like https://host:1094/path")
     try:
         parts = urlsplit(url)
     except ValueError as problem:
-        raise TargetError(f"{url!r} is no url: {problem}", "one like https://host:1094/path") from None
+        raise TargetError(f"{url!r} is not a url: {problem}", "one like https://host:1094/path") from None
     scheme = SCHEMES.get(parts.scheme)
     if scheme is None or not parts.hostname:
-        raise TargetError(f"{url!r} is no url of an HTTP server", "one like https://host:1094/path")
+        raise TargetError(f"{url!r} is not a url of an HTTP server", "one like https://host:1094/path")
     port = port_of(parts)
     if parts.username or parts.password:
         raise TargetError(

@@ -31,7 +31,7 @@ NAMED = 3
 def parse_entries(pieces: Iterable[bytes], asked: str) -> list[Entry]:
     """Return what was asked for first, then what is in it; `asked` is its percent-encoded path.
 
-    Raises Failed for an answer that is no multistatus, declares a document type, is too large, or does not speak of
+    Raises Failed for an answer that is not a multistatus, declares a document type, is too large, or does not speak of
     what was asked.
     """
     reader = _Reader(_plain(asked))
@@ -64,7 +64,7 @@ class _Reader:
         try:
             self._parser.Parse(piece, last)
         except expat.ExpatError as problem:
-            raise Failed(f"the answer to PROPFIND is no XML: {problem}") from problem
+            raise Failed(f"the answer to PROPFIND is not XML: {problem}") from problem
 
     def finish(self) -> list[Entry]:
         """Return what was asked for, and what is in it. Raises Failed."""

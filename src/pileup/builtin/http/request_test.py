@@ -17,7 +17,7 @@ WITHOUT_BODY = ("GET", "HEAD", "OPTIONS", "TRACE")
 def _clean_headers(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
     for name, value in headers.items():
         if not name or not name.isascii() or any(letter in name for letter in " :\r\n\t\0"):
-            raise ValueError(f"{name!r} is no name of a header; expected letters, digits and dashes")
+            raise ValueError(f"{name!r} is not a name of a header; expected letters, digits and dashes")
         if any(letter in value.get_secret_value() for letter in "\r\n\0"):
             raise ValueError(f"the value of header {name!r} has a line break; expected one line")
     return headers

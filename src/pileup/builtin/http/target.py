@@ -59,26 +59,26 @@ class HttpTarget(ConnectedTarget):
         "DPM, EOS); what is read follows redirects anywhere",
     )
     trust: list[str] = option(
-        [], help="hosts, as host or host:port, that are told who we are when a redirect leads there"
+        [], help="hosts, as host or host:port, that get the credentials when a redirect leads there"
     )
     headers: dict[str, SecretStr] = option({}, help="headers to send with every request")
     expect: Literal["auto", "never"] = option(
         "auto",
-        help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait for the word at most 1 s; never: "
-        "send at once. Waits without a word are operations `expect-wait`, and no part of service times",
+        help="ask before more than 1 MiB is sent (Expect: 100-continue), and wait at most 1 s for the answer; never: "
+        "send at once. Waits without an answer are operations `expect-wait`, and no part of service times",
     )
     client_: Literal["native", "curl"] = option(
-        "native", help="what does the steps of tests: the engine, or the program curl, a process for each operation"
+        "native", help="what runs the steps of tests: the engine, or the program curl, a process for each operation"
     )
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of an HTTP server."""
+        """Refuse what is not a url of an HTTP server."""
         locate(url)
 
     @property
     def location(self) -> Location:
-        """The url, taken apart. Raises TargetError for one that is none."""
+        """The url, taken apart. Raises TargetError for one that is not valid."""
         return locate(self.url)
 
     @property
@@ -137,7 +137,7 @@ class HttpTarget(ConnectedTarget):
     def probe(self) -> str:
         """Ask for the headers of the url; any answer will do, be it an error."""
         answer = self._look("HEAD")
-        return f"{answer.getheader('Server') or 'a server without a name'}, answers {answer.status}"
+        return f"{answer.getheader('Server') or 'an unnamed server'}, answers {answer.status}"
 
     def _look(self, method: str) -> http.client.HTTPResponse:
         """Send one request without a body and return the answer. Raises TargetError when none comes in time."""

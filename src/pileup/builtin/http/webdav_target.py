@@ -65,14 +65,16 @@ class WebDavTarget(HttpTarget, FileTarget):
     def probe(self) -> str:
         """Ask what the server can do."""
         answer = self._look("OPTIONS")
-        name = answer.getheader("Server") or "a server without a name"
+        name = answer.getheader("Server") or "an unnamed server"
         if answer.status in (401, 403):
             raise TargetError(
-                f"{self.url} says {answer.status} {answer.reason}", "to be let in", "see the target's `credentials`"
+                f"{self.url}: access denied: {answer.status} {answer.reason}",
+                "access",
+                "check the target's `credentials`",
             )
         if answer.status >= 500 and answer.status != 501:
             raise TargetError(
-                f"{self.url} says {answer.status} {answer.reason}", "an answer below 500", "look at its log"
+                f"{self.url}: access denied: {answer.status} {answer.reason}", "an answer below 500", "check its log"
             )
         self._look_for_folder()
         dav = answer.getheader("DAV")
@@ -100,7 +102,7 @@ class WebDavTarget(HttpTarget, FileTarget):
             raise NoListing(f"{path!r} cannot be listed: the server has no PROPFIND", "a server that speaks WebDAV")
         itself, *entries = found
         if not itself.folder:
-            raise Failed(f"{path!r} is no folder")
+            raise Failed(f"{path!r} is not a folder")
         return sorted(entries, key=lambda entry: entry.name)
 
     def stat(self, path: str) -> Entry:
@@ -143,7 +145,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         """Remove a file or an empty folder.
 
         DELETE on a folder removes all that is in it (RFC 4918, 9.6.1), so a folder is listed first. Where HEAD alone
-        tells what a path is, `Depth: 0` has a server refuse to remove a folder that HEAD has called a file.
+        says what a path is, `Depth: 0` has a server refuse to remove a folder that HEAD has called a file.
         """
         _refuse_root(path)
         found = self._propfind(path, "0")
@@ -160,7 +162,7 @@ class WebDavTarget(HttpTarget, FileTarget):
         path = _as_folder(path)
         answer = self.connections.send("DELETE", path)
         if answer.status == LISTED:
-            raise Failed(f"of {path!r} something could not be removed")
+            raise Failed(f"something in {path!r} could not be removed")
         judge(answer.head, "DELETE", path)
 
     def mkdir(self, path: str) -> None:
@@ -193,9 +195,9 @@ def _judge(answer: http.client.HTTPResponse, method: str, path: str) -> None:
     """Raise Refused or Failed unless the status passes; a method that the server does not know says what it lacks."""
     if answer.status in WITHOUT_PROPFIND:
         raise Failed(
-            f"{method} {path!r}: {answer.status} {answer.reason}: the server speaks no WebDAV here",
+            f"{method} {path!r}: {answer.status} {answer.reason}: the server does not speak WebDAV here",
             "a server that knows PROPFIND, MKCOL and PUT",
-            "is the url that of its WebDAV door?",
+            "is this the url of its WebDAV endpoint?",
         )
     judge(answer, method, path)
 

@@ -129,7 +129,7 @@ def _first(words: list[bytes], count: int) -> list[bytes]:
 
 def _count(word: bytes) -> int:
     if _COUNT.fullmatch(word) is None:
-        raise ValueError(f"{word[:40]!r} is no counter")
+        raise ValueError(f"{word[:40]!r} is not a counter")
     return int(word)
 
 
@@ -141,5 +141,5 @@ def _decimal(word: bytes) -> float:
 def _name(word: bytes) -> str:
     name = word.decode("ascii", errors="replace")
     if _NAME.fullmatch(name) is None:
-        raise ValueError(f"{name[:40]!r} is no name of a device")
+        raise ValueError(f"{name[:40]!r} is not a name of a device")
     return name

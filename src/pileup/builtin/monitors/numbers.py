@@ -19,12 +19,12 @@ LINE = re.compile(
 def _compile(patterns: dict[str, str]) -> dict[str, str]:
     for name, pattern in patterns.items():
         if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a number; expected letters, digits and underscores")
+            raise ValueError(f"{name!r} is not a name of a number; expected letters, digits and underscores")
         try:
             groups = re.compile(pattern).groups
         except re.error as problem:
             raise ValueError(
-                f"{pattern!r} is no regular expression: {problem}; expected one like '([0-9.]+) MB/s'"
+                f"{pattern!r} is not a regular expression: {problem}; expected one like '([0-9.]+) MB/s'"
             ) from None
         if groups != 1:
             raise ValueError(f"{pattern!r} has {groups} groups; expected exactly one, around the number")

@@ -14,7 +14,7 @@ from pileup.plugin import Monitor, Sample, option
 class Process(Monitor):
     """Number, CPU, memory, threads and open files of chosen processes.
 
-    Processes are chosen anew at every sample by `match`, `program` or `pid`, several of them together meaning all
+    Processes are chosen again at every sample by `match`, `program` or `pid`, several of them together meaning all
     must hold; those that come and go are no matter. pileup itself is chosen by `pid` only. `target` names the
     daemons of a server that pileup launched, all of them or one, over restarts too:
 
@@ -23,7 +23,7 @@ class Process(Monitor):
           - {use: process, name: daemons, target: ce, every: 5 s}
 
     Of a target with a url pileup knows no daemons: the monitor and the criteria on it are *not covered* there, unless
-    one of the other words stands beside `target` and chooses them, on this machine or with `host` on theirs. With
+    one of the other words is combined with `target` and chooses them, on this machine or with `host` on theirs. With
     `launch` these words are not used:
 
           - {use: process, name: slurmctld, target: ce.slurmctld, program: slurmctld, host: "ssh://root@ce01"}
@@ -66,7 +66,7 @@ class Process(Monitor):
         try:
             self._pattern = re.compile(self.match) if self.match is not None else None
         except re.error as problem:
-            raise ValueError(f"match {self.match!r} is no regular expression: {problem}") from None
+            raise ValueError(f"match {self.match!r} is not a regular expression: {problem}") from None
         self._spending = CpuUse(self.children)
 
     @cached_property

@@ -140,9 +140,9 @@ def _words(line: bytes) -> list[str]:
 
 
 def seen_in(line: bytes, page: int = PAGE) -> ProcessRow:
-    """Return what a line of /proc/PID/stat says. Raises ValueError, IndexError for one that is none.
+    """Return what a line of /proc/PID/stat says. Raises ValueError, IndexError for one that is not valid.
 
-    The name stands in brackets and may hold brackets and blanks itself: what counts is the last one.
+    The name is in brackets and may hold brackets and blanks itself: what counts is the last one.
     """
     begin, _, rest = line.rpartition(b")")
     number, _, name = begin.partition(b"(")
@@ -165,5 +165,5 @@ def seen_in(line: bytes, page: int = PAGE) -> ProcessRow:
 def _count(word: bytes) -> int:
     """Return a counter of the kernel: 64 bits at most, whoever sends it. Raises ValueError."""
     if len(word) > LONGEST_COUNT:
-        raise ValueError(f"{word[:40]!r} is no number of 64 bits")
+        raise ValueError(f"{word[:40]!r} is not a number of 64 bits")
     return max(0, int(word))

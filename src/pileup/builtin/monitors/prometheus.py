@@ -24,10 +24,10 @@ Identity = tuple[str, str]
 class PrometheusMonitor(Monitor):
     """Scrape an endpoint that speaks the Prometheus text format or OpenMetrics, as exporters and many services do.
 
-    `metrics` names what is kept, as it stands in the answer or with `*` and `?`; `only` narrows that by labels. Values
+    `metrics` names what is kept, as it is in the answer or with `*` and `?`; `only` narrows that by labels. Values
     are kept as they are told, with their labels; those that `rates` names become the growth of a counter per second
     since the scrape before, so the first one gives none, and a counter that was set back counts from 0. Gauges that a
-    pattern of `rates` meets stay as they are. What `rates` names need not stand in `metrics` too.
+    pattern of `rates` meets stay as they are. What `rates` names need not be in `metrics` too.
 
         monitors:
           - {use: prometheus, name: disk, url: "http://server:9100/metrics", every: 5 s,
@@ -35,10 +35,10 @@ class PrometheusMonitor(Monitor):
 
     In a check: `max(disk.node_load1) < 8`, `mean(disk.node_disk_read_bytes_total[device=sda]) > 100 MB/s`. Units
     follow from OpenMetrics or from the end of a name (`_seconds`, `_bytes`, …). Characters that checks cannot name
-    (`:` in names, `,=[]` in values of labels) become `_`. What is no finite number is left out.
+    (`:` in names, `,=[]` in values of labels) become `_`. What is not a finite number is left out.
 
     A scrape that fails, or holds more than `series` series that are asked for, leaves a gap, and the reason is
-    recorded once. The bearer token is read anew for each scrape and sent over https, or within this machine, only;
+    recorded once. The bearer token is read again for each scrape and sent over https, or within this machine, only;
     redirects are not followed.
     """
 
@@ -47,7 +47,7 @@ class PrometheusMonitor(Monitor):
     url: str = option(help="where the metrics are, e.g. http://127.0.0.1:9100/metrics")
     metrics: list[str] = option([], help="names of metrics to keep; * and ? stand for any characters")
     rates: list[str] = option([], help="names of counters to keep as growth per second; * and ? as above")
-    only: dict[str, str] = option({}, help="label: value (with * and ?) that a series must bear to be kept")
+    only: dict[str, str] = option({}, help="label: value (with * and ?) that a series must have to be kept")
     buckets: bool = option(False, help="keep the `_bucket` series of histograms too")
     series: int = option(1000, ge=1, le=100_000, help="most series that may be asked for")
     timeout: Duration = option(10 * 10**9, gt=0, help="how long an answer may take")
@@ -62,7 +62,7 @@ class PrometheusMonitor(Monitor):
         except ValueError:
             named = False
         if not named:
-            raise ValueError("`url` is no address of metrics; expected one like http://127.0.0.1:9100/metrics")
+            raise ValueError("`url` is not an address of metrics; expected one like http://127.0.0.1:9100/metrics")
         if parts.username is not None or parts.password is not None:
             raise ValueError(
                 "`url` holds a user or a password; expected a token_file: urls are written into the record"

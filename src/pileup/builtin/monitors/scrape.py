@@ -52,7 +52,7 @@ class Endpoint:
     token_file: str | None = None
 
     def fetch(self) -> Page:
-        """Ask once; the files are read anew. Raises PluginError: no answer, not in time, or not 200."""
+        """Ask once; the files are read again. Raises PluginError: no answer, not in time, or not 200."""
         request = urllib.request.Request(self.url, headers={"Accept": ACCEPT, **self._authorization()})  # noqa: S310
         until = time.monotonic() + self.timeout / 1e9
         try:
@@ -118,7 +118,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def numbers_of(page: Page) -> Iterator[Number]:
-    """Yield every line of a page, under the name that stands there. Raises PluginError for what is no such page."""
+    """Yield every line of a page, under the name that is there. Raises PluginError for what is no such page."""
     # kept out of start-up: prometheus_client brings a web server along
     from prometheus_client.openmetrics.parser import (  # noqa: PLC0415
         text_string_to_metric_families as read_open_metrics,
@@ -138,12 +138,14 @@ def numbers_of(page: Page) -> Iterator[Number]:
                 yield Number(name, dict(sample.labels), float(sample.value), family.type, family.unit)
     except (ValueError, IndexError, KeyError, TypeError) as problem:
         wanted = "Prometheus text format or OpenMetrics"
-        raise PluginError(f"the answer is no page of metrics: {problem}"[:300], wanted) from None
+        raise PluginError(f"the answer is not a page of metrics: {problem}"[:300], wanted) from None
 
 
 def _text(word: str, path: str) -> str:
-    """Return the text of a file; when that fails its name is told, its content never."""
+    """Return the text of a file; when that fails its name is reported, its content never."""
     try:
         return Path(path).expanduser().read_text(errors="replace")
     except OSError as problem:
-        raise PluginError(f"{word} {path} cannot be read: {problem.strerror}", "a file that this user reads") from None
+        raise PluginError(
+            f"{word} {path} cannot be read: {problem.strerror}", "a file that this user can read"
+        ) from None

@@ -44,7 +44,7 @@ class Place:
     @contextmanager
     def entries(self) -> Iterator[Iterator[os.DirEntry[str]]]:
         """Yield what a folder holds."""
-        self.stat()  # of a link the system would say that it is no folder
+        self.stat()  # of a link the system would say that it is not a folder
         folder = self._opened(self.name, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(folder) as found:

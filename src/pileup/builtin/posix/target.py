@@ -59,7 +59,7 @@ class PosixTarget(FileTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no path of this machine."""
+        """Refuse what is not a path of this machine."""
         _folder_of(url)
 
     def probe(self) -> str:
@@ -70,7 +70,9 @@ class PosixTarget(FileTarget):
                 raise TargetError(f"{root} is a file", "the path of a folder", "correct the url")
             raise no_folder(self.url)
         if not os.access(root, os.R_OK | os.X_OK):
-            raise TargetError(f"the folder {root} cannot be read", "a folder this user may read", "see its permissions")
+            raise TargetError(
+                f"the folder {root} cannot be read", "a folder this user may read", "check its permissions"
+            )
         return f"folder {root} with {format_size(shutil.disk_usage(root).free)} free"
 
     def list(self, path: str) -> list[Entry]:
@@ -141,7 +143,9 @@ def _folder_of(url: str) -> Path:
         return Path(url).expanduser().absolute()
     parts = urlsplit(url)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
-        raise TargetError(f"{url!r} is no path of this machine", "a path, or file:///path", "see `pileup list targets`")
+        raise TargetError(
+            f"{url!r} is not a path of this machine", "a path, or file:///path", "see `pileup list targets`"
+        )
     return Path(unquote(parts.path))
 
 
@@ -156,7 +160,7 @@ def _said(path: str, root: Path) -> Iterator[None]:
     try:
         yield
     except PermissionError as problem:
-        raise Refused(f"{path!r}: {problem.strerror}", "permission", "see the owner and mode of it") from problem
+        raise Refused(f"{path!r}: {problem.strerror}", "permission", "check its owner and mode") from problem
     except FileNotFoundError as problem:
         raise NotThere(f"there is nothing at {path!r}") from problem
     except FileExistsError as problem:

@@ -21,7 +21,7 @@ READY = r"^pileup practice batch ready at (?P<url>\S+)$"
 
 
 class _JobTold(TypedDict):
-    """A job as the server tells of it; times in ns since the epoch."""
+    """A job as the server reports on it; times in ns since the epoch."""
 
     name: str
     id: int
@@ -58,7 +58,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
 
     With `launch` pileup starts one on this machine and ends it after the run, for example `launch: {slots: 500, cycle:
     10 s, submit_cost: {exponential: 5 ms}, limit: 10000}`; its settings are those of `pileup practice batch`. In the
-    folder of the target below the run, `jobs.csv` tells what happened to each job, over restarts, and
+    folder of the target below the run, `jobs.csv` says what happened to each job, over restarts, and
     `practice-batch.csv` what was done to each request (`practice-batch-2.csv` after a restart). A restart after a kill
     forgets what was submitted since the last checkpoint. Jobs only pretend: none sleeps, burns or runs a command, each
     is over after its `duration`. With the setting `users` it knows these alone, and those made known later. A job with
@@ -99,7 +99,7 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
         return _jobs(self._asked("POST", "status", asked))
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
-        """Return what began or ended since a cursor; the system tells that by itself."""
+        """Return what began or ended since a cursor; the system says that by itself."""
         page = self._asked("GET", "changes", query=urlencode({"since": cursor or 0, "most": most}))
         return Changes(tuple(_jobs(page)), str(page["next"]), bool(page["more"]))
 
@@ -167,18 +167,18 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
 
 
 def _read(body: bytes, of: str) -> _Answer:
-    """Return the JSON object of an answer. Raises Failed when it is none."""
+    """Return the JSON object of an answer. Raises Failed when it is not one."""
     try:
         found = json.loads(body)
     except ValueError as problem:
-        raise Failed(f"{of}: the answer is no JSON") from problem
+        raise Failed(f"{of}: the answer is not JSON") from problem
     if not isinstance(found, dict):
-        raise Failed(f"{of}: the answer is no JSON object")
+        raise Failed(f"{of}: the answer is not a JSON object")
     return cast(_Answer, found)
 
 
 def _wanted(job: JobSpec) -> dict[str, object]:
-    """What the server is told: it only pretends, so that what a job would do is of no matter, and how long is."""
+    """What the server is reported: it only pretends, so that what a job would do is of no matter, and how long is."""
     wanted: dict[str, object] = {"name": job.name, "duration": job.duration}
     if job.delegation:
         wanted["delegation"] = int(job.delegation)

@@ -17,7 +17,7 @@ READY = r"^pileup practice storage ready at (?P<url>\S+)$"
 class PracticeStorageTarget(WebDavTarget):
     """Storage of known truth: a WebDAV server whose service times, limits and faults are set, and logged.
 
-    With `launch` pileup starts one on this machine and ends it after the run; what it did to each request stands in
+    With `launch` pileup starts one on this machine and ends it after the run; what it did to each request is in
     `practice-storage.csv` in the folder of the target below the run, and in `practice-storage-2.csv` and so on after
     restarts. Its settings are those of `pileup practice storage`, for example `launch: {threads: 8, service:
     {lognormal: [20 ms, 0.5]}, bandwidth: 200 MB/s}`. With a url instead, it is a target of kind `webdav`.

@@ -20,7 +20,7 @@ from pileup.plugin.credentials import handed_on
 
 INSTALL = "apt-get install slurm-client"
 TIMES = {"SLURM_TIME_FORMAT": "%s"}
-"""Lets it tell seconds since the epoch instead of local time."""
+"""Lets it report seconds since the epoch instead of local time."""
 PIECE = 1 << 16
 
 

@@ -169,7 +169,7 @@ def _program(name: str) -> str:
 
 
 def _munged() -> Daemon:
-    # forced: its socket is in a folder that only its owner can reach, as are all who shall ask it
+    # forced: its socket is in a folder that only its owner can reach, as are all who should ask it
     words = ("--foreground", "--force", "--key-file={short}/etc/munge.key", f"--socket={MUNGE}", "--num-threads=10")
     places = ("--pid-file={short}/run/munged.pid", "--seed-file={short}/run/munge.seed")
     ready = Accepts(MUNGE)

@@ -33,7 +33,7 @@ class Place:
 
 
 def place_of(url: str) -> Place:
-    """Return what a Slurm that pileup launched tells of itself; of another one nothing is known."""
+    """Return what a Slurm that pileup launched reports on itself; of another one nothing is known."""
     path = url.removeprefix("unix:")
     if path == url or not path.endswith(f"/{SOCKET_NAME}"):
         return Place()

@@ -43,7 +43,7 @@ NONE = Requests(0, 0)
 
 
 class SlurmMonitor(Monitor):
-    """Ask a Slurm for what its controller and its scheduler tell of themselves (sdiag), and for its jobs by state.
+    """Ask a Slurm for what its controller and its scheduler report on themselves (sdiag), and for its jobs by state.
 
         monitors: [{use: slurm, target: ce, every: 5 s}]
         criteria:
@@ -69,7 +69,7 @@ class SlurmMonitor(Monitor):
     | `threads[of=server]` `agent`, `agents` | | threads that answer and that tell nodes; who tells them |
 
     With `each` also `request_rate[type=…]` and `request_time[type=…]` of every kind of request. Counters that begin
-    anew (at midnight, with the controller) go on here.
+    again (at midnight, with the controller) go on here.
 
     Where the data base of the accounting is known, jobs are counted there: cheap, and some seconds behind. Rows of jobs
     that a killed controller forgot stay open in it and are counted. Else squeue is asked, at most each `squeue`.
@@ -132,7 +132,7 @@ class SlurmMonitor(Monitor):
                 return found
             found = found.batch_system
         if not isinstance(found, SlurmTarget):
-            raise PluginError("the target is no Slurm", "one of kind slurm or arc")
+            raise PluginError("the target is not a Slurm", "one of kind slurm or arc")
         self._slurm = found
         return found
 
@@ -163,7 +163,7 @@ class SlurmMonitor(Monitor):
 
 
 def _growth(before: int, now: int) -> int:
-    """Return by how much a counter has grown; one that began anew has grown by what it shows."""
+    """Return by how much a counter has grown; one that began again has grown by what it shows."""
     return now - before if now >= before else now
 
 

@@ -1,6 +1,6 @@
 """What becomes of jobs, as Slurm's accounting keeps it: in a data base, in the completion log, or behind sacct.
 
-Each says what has begun and ended since a cursor, and knows jobs that have ended by their names. Slurm tells whole
+Each says what has begun and ended since a cursor, and knows jobs that have ended by their names. Slurm reports whole
 seconds.
 """
 
@@ -26,7 +26,7 @@ OVERLAP = 20
 """Seconds that each look goes back behind the last one: rows come to the data base late, and not in order."""
 COLUMNS = "id_job, job_name, state, exit_code, time_submit, time_start, time_end, id_user, nodelist"
 SWEEP = 30
-"""Seconds between looks by name: what slurmdbd was told on a machine with no time to spare may come later still."""
+"""Seconds between samples by name: on a machine without time to spare slurmdbd may hear of jobs later still."""
 MOST_NAMES = 5000
 MARGIN = 1000
 """Rows before the oldest open one that are looked at too: rows may come not quite in the order of their numbers."""
@@ -154,7 +154,7 @@ class CompletionRecords:
         self._path = Path(path)
         self._running = running
         self._every = every
-        """Seconds between two looks at what runs: the controller tells all its jobs each time."""
+        """Seconds between two looks at what runs: the controller reports all its jobs each time."""
 
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int) -> Changes:
         """Read the lines since, and now and then what runs.
@@ -203,7 +203,7 @@ class CompletionRecords:
 
 
 class SacctRecords:
-    """What the controller still remembers (MinJobAge), and what sacct tells of jobs that are not there any more."""
+    """What the controller still remembers (MinJobAge), and what sacct reports on jobs that are not there any more."""
 
     def __init__(self, commands: Commands, known: Queue) -> None:
         self._commands = commands

@@ -76,14 +76,14 @@ def endpoint_of(url: str) -> Endpoint:
     try:
         parts = urlsplit(url)
     except ValueError as problem:
-        raise TargetError(f"{url!r} is no url: {problem}", EXPECTED) from None
+        raise TargetError(f"{url!r} is not a url: {problem}", EXPECTED) from None
     if parts.scheme == "unix" and parts.path.startswith("/") and not parts.netloc:
         return Endpoint(parts.path)
     if parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"} and not parts.query:
         if parts.username or parts.password:
             raise TargetError(f"the url of {parts.hostname} holds a user name or a password", "it under `credentials`")
         return Endpoint(host=parts.hostname, port=port_of(parts) or PORT, tls=parts.scheme == "https")
-    raise TargetError(f"{url!r} is no url of slurmrestd", EXPECTED)
+    raise TargetError(f"{url!r} is not a url of slurmrestd", EXPECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,14 @@ def _received(connection: socket.socket) -> tuple[Answer, bool]:
     while (end := data.find(b"\r\n\r\n")) < 0:
         data += _more(connection)
         if len(data) > LARGEST_HEAD:
-            raise Failed("the answer is no HTTP")
+            raise Failed("the answer is not HTTP")
     head, _, rest = data[:end].partition(b"\r\n")
     try:
         status = int(head.split(b" ", 2)[1])
         fields = dict(_fields(rest))
         length = int(fields.get(b"content-length", b"0"))
     except (IndexError, ValueError):
-        raise Failed("the answer is no HTTP") from None
+        raise Failed("the answer is not HTTP") from None
     if not 0 <= length <= LARGEST_ANSWER:
         raise Failed(f"the answer would have {length} bytes")
     body = bytearray(data[end + 4 :])

@@ -1,4 +1,4 @@
-"""What a private Slurm may be told: the words of `launch` for the kind slurm."""
+"""What a private Slurm may be reported: the words of `launch` for the kind slurm."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ class SlurmSettings(Part):
         description="keep what becomes of jobs in a data base of its own (slurmdbd, MariaDB); false: in a file",
     )
     tokens: bool = Field(
-        False, description="give and take tokens (auth/jwt), which `delegate` needs; REST also at a port of 127.0.0.1"
+        False,
+        description="issue and accept tokens (auth/jwt), which `delegate` needs; REST also at a port of 127.0.0.1",
     )
     max_jobs: Count = Field(20_000, ge=2, le=1_000_000, description="most jobs that it keeps (MaxJobCount)")
     min_job_age: Duration = Field(
         300 * SECOND, ge=2 * SECOND, description="how long it remembers a job that has ended (MinJobAge), whole seconds"
     )
     cycle: Duration = Field(
-        500 * MILLISECOND, ge=0, description="least time between two looks for jobs to start (sched_min_interval)"
+        500 * MILLISECOND,
+        ge=0,
+        description="shortest interval between its searches for jobs to start (sched_min_interval)",
     )
     depth: Count = Field(
-        600, ge=1, le=1_000_000, description="jobs looked at each time (default_queue_depth, bf_max_job_test)"
+        600, ge=1, le=1_000_000, description="jobs considered each time (default_queue_depth, bf_max_job_test)"
     )
-    defer: bool = Field(True, description="start jobs in these looks alone, not while one is submitted")
+    defer: bool = Field(True, description="start jobs in these searches alone, not while one is submitted")
     rest_threads: Count = Field(20, ge=1, le=1000, description="threads of slurmrestd")
     buffer_pool: Count = Field(128, ge=8, le=100_000, description="MiB that MariaDB keeps in memory")
     slow_queries: Duration | None = Field(

@@ -1,6 +1,6 @@
 """What Slurm's controller counts of itself and of its scheduler, as REST (GET diag) or sdiag tells it.
 
-Times are microseconds there. Counters begin anew when the controller starts, at midnight, and when somebody says so
+Times are microseconds there. Counters begin again when the controller starts, at midnight, and when somebody says so
 (sdiag --reset).
 """
 
@@ -70,7 +70,7 @@ class Statistics:
 
 
 def from_rest(body: bytes) -> Statistics:
-    """Read an answer to GET diag. Raises Failed for one that is none."""
+    """Read an answer to GET diag. Raises Failed for one that is not valid."""
     try:
         told: dict[str, Any] = json.loads(body)["statistics"]
         figures = {name: number for name, value in told.items() if (number := number_of(value)) is not None}
@@ -85,7 +85,7 @@ def from_rest(body: bytes) -> Statistics:
 
 
 def from_sdiag(lines: Iterable[str]) -> Statistics:
-    """Read what sdiag prints. Raises Failed for what is none."""
+    """Read what sdiag prints. Raises Failed for anything else."""
     names: Mapping[str, str] | None = LINES
     found = Statistics({})
     for line in lines:

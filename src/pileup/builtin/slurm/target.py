@@ -73,7 +73,8 @@ class SlurmTarget(BatchTarget):
     among the credentials; or no url, `driver: sbatch` and `config` (its slurm.conf). squeue and sacct must work here.
 
     A submission is refused where the limits of Slurm say no (MaxJobCount, limits of accounts), ambiguous where no
-    answer came. Slurm takes one job in one request: `batch` is so many requests. It tells whole seconds. Jobs that have
+    answer came. Slurm takes one job in one request: `batch` is so many requests. It reports whole seconds. Jobs that
+    have
     ended it forgets by itself (MinJobAge): a purge is refused. A delegation is a token (`scontrol token`), which cannot
     be taken back; pileup cannot make users known to it.
     """
@@ -86,7 +87,7 @@ class SlurmTarget(BatchTarget):
         "rest", help="what submits and cancels: slurmrestd, or sbatch and scancel"
     )
     config: str = option("", help="slurm.conf of a site (SLURM_CONF); default: where its commands look by themselves")
-    user: str = option("", help="who we are for Slurm; default: whose the token is, or who runs pileup")
+    user: str = option("", help="user name for Slurm; default: that of the token, or who runs pileup")
     partition: str = option("", help="where jobs are queued; default: Slurm's own")
     account: str = option("", help="the account that jobs are booked on; default: the user's own")
     database: DatabaseUrl = option(
@@ -109,7 +110,7 @@ class SlurmTarget(BatchTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of slurmrestd."""
+        """Refuse what is not a url of slurmrestd."""
         endpoint_of(url)
 
     @cached_property
@@ -206,7 +207,7 @@ class SlurmTarget(BatchTarget):
         except (Failed, Refused, Ambiguous) as problem:
             what = f"{self.url or 'Slurm'} cannot be reached: {problem.what}"
             raise TargetError(
-                what, "a controller that answers", "see the url, `config`, the `credentials`"
+                what, "a controller that answers", "check the url, `config` and `credentials`"
             ) from problem
         except PluginError as problem:
             raise TargetError(str(problem)) from problem

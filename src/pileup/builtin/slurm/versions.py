@@ -69,7 +69,7 @@ def negotiate(ask: Callable[[str], Answer]) -> Version:
         answer = ask(Version(number).path("/ping"))
         if answer.status == OK:
             return Version(number)
-        if answer.status != UNKNOWN:  # it says no to who asks, whatever the version
+        if answer.status != UNKNOWN:  # it refuses to who asks, whatever the version
             raise verdict_of(answer, "GET /ping")
     raise TargetError(
         f"slurmrestd knows no {Version(OLDEST).path('/ping')}, nor a newer one: HTTP {answer.status}",
@@ -101,26 +101,26 @@ def state_word(value: Any) -> str:
 
 
 def job_id(body: bytes) -> str:
-    """Return the id in an answer to a submission. Raises Failed when it tells none."""
+    """Return the id in an answer to a submission. Raises Failed when it reports none."""
     told: Any = {}
     with suppress(ValueError):
         told = json.loads(body)
     found = told if isinstance(told, dict) else {}
     number = number_of(found.get("job_id")) or number_of((found.get("result") or {}).get("job_id"))
     if not number:
-        raise Failed("POST /job/submit: the answer tells no id")
+        raise Failed("POST /job/submit: the answer reports no id")
     return str(number)
 
 
 class Greeting(TypedDict, total=False):
-    """What slurmrestd tells of itself, beside what was asked for."""
+    """What slurmrestd reports on itself, beside what was asked for."""
 
     meta: dict[str, dict[str, str]] | None
     pings: list[dict[str, object]] | None
 
 
 def release_of(told: Greeting) -> str:
-    """Return the release of Slurm that an answer tells, empty when it tells none."""
+    """Return the release of Slurm that an answer tells, empty when it reports none."""
     meta = told.get("meta") or {}
     return str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", ""))
 

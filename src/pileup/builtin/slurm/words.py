@@ -92,7 +92,7 @@ def why(word: str, code: int, signal: int, told: str = "") -> str:
 
 
 def queue_job(line: str) -> Job | None:
-    """Read a line of squeue in QUEUE_FORMAT; None for one that is none, or that stands for many tasks."""
+    """Read a line of squeue in QUEUE_FORMAT; None for anything else, or that stands for many tasks."""
     parts = line.split("|", 8)
     if len(parts) < 9 or not parts[0].replace("_", "").isdigit():
         return None
@@ -112,7 +112,7 @@ def queue_job(line: str) -> Job | None:
 
 
 def completion_job(line: str) -> Job | None:
-    """Read a line of the completion log; None for one that is none."""
+    """Read a line of the completion log; None for anything else."""
     found = COMPLETION.match(line)
     if found is None:
         return None
@@ -124,7 +124,7 @@ def completion_job(line: str) -> Job | None:
 
 
 def history_job(line: str) -> Job | None:
-    """Read a line of sacct in HISTORY_FORMAT; None for one that is none."""
+    """Read a line of sacct in HISTORY_FORMAT; None for anything else."""
     parts = line.split("|", 8)
     if len(parts) < 9:
         return None
@@ -137,7 +137,7 @@ def history_job(line: str) -> Job | None:
 
 
 def word_of(number: int) -> str:
-    """Return the word for a state of the data base; flags stand above its lowest byte."""
+    """Return the word for a state of the data base; flags are above its lowest byte."""
     return NUMBERS[number & 0xFF] if number & 0xFF < len(NUMBERS) else "FAILED"
 
 
@@ -165,7 +165,7 @@ def user_name(number: int) -> str:
 
 
 def problem_of(answer: bytes) -> tuple[int, str]:
-    """Return number and text of the first error in an answer of slurmrestd; 0 and "" when it tells none."""
+    """Return number and text of the first error in an answer of slurmrestd; 0 and "" when it reports none."""
     try:
         told = json.loads(answer)
         errors = told.get("errors") or []

@@ -20,7 +20,7 @@ class StorageContend(ContentSet):
 
     name = "storage.contend"
 
-    files: Count = option(1000, ge=1, le=10**9, help="number of names, taken again from the first when used up")
+    files: Count = option(1000, ge=1, le=10**9, help="number of names, reused from the first when all are used")
     folders: Count = option(1, ge=1, le=100_000, help="folders that the files are spread over")
     size: Sizes = option("0 B", help="size of each file, as `storage.write` takes it")
 

@@ -35,7 +35,7 @@ class StorageCopy(ContentSet, NamedSet):
     )
     verify: bool = option(True, help="when copying out, compare every byte with what was written")
     read_ahead: Size | None = option(
-        None, le=1 << 30, help="when copying out, bytes asked for before they are wanted; see `storage.read`"
+        None, le=1 << 30, help="when copying out, bytes requested before they are needed; see `storage.read`"
     )
 
     def check(self) -> None:

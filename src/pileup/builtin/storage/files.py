@@ -72,7 +72,7 @@ class FileSet(Test):
     )
     layers: Layers = option(
         "all",
-        help="`all` of the operation, or a part alone, to tell what each costs: `control` opens and closes without "
+        help="`all` of the operation, or a part alone, to say what each costs: `control` opens and closes without "
         "bytes (an empty file is written), `data` moves the bytes of a file that stays open, `session` connects, logs "
         "in and leaves, `noop` does nothing",
     )

@@ -1,4 +1,4 @@
-"""The layers of a storage protocol: the same test pressed on one of them alone, so that each one's cost can be told."""
+"""The layers of a storage protocol: the same test on one of them alone, which shows the cost of each."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class StorageMkdir(FileSet):
 
     name = "storage.mkdir"
 
-    files: Count = option(1000, ge=1, le=10**9, help="number of names, taken again from the first when used up")
+    files: Count = option(1000, ge=1, le=10**9, help="number of names, reused from the first when all are used")
 
     def keys(self) -> Keys:
         """Return the names of the folders; none is taken by two clients."""

@@ -18,7 +18,7 @@ class StorageRead(ContentSet, NamedSet):
     switch it off where that is the limit. Bytes counted are those received.
 
     `access` says how: `sequential` reads on from `offset`; `random` reads one piece of `length` bytes at a place drawn
-    anew each time, as databases do; `vector` asks for so many `pieces` in one request, as ROOT's TTreeCache does;
+    again each time, as databases do; `vector` asks for so many `pieces` in one request, as ROOT's TTreeCache does;
     `sparse` goes through the file and reads a `fraction` of it in pieces, as an analysis of few branches does, with
     `pieces` of them in one request. Pieces never overlap and ascend. All but `sequential` keep the file open from one
     read to the next.
@@ -39,8 +39,8 @@ class StorageRead(ContentSet, NamedSet):
     read_ahead: Size | None = option(
         None,
         le=1 << 30,
-        help="bytes asked for before they are wanted while a file is read in turn, 0: none; when left out as the "
-        "client or the system does by itself; not over HTTP",
+        help="read-ahead: bytes requested before a sequential read needs them, 0: none; default: as the "
+        "client or the system does it; not over HTTP",
     )
 
     def check(self) -> None:

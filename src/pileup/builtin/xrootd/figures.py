@@ -27,7 +27,7 @@ def read_statistics(document: bytes) -> Statistics:
     try:
         root = ElementTree.fromstring(document)  # noqa: S314  no document type, so no entities; bounded
     except ElementTree.ParseError as problem:
-        raise PluginError(f"the statistics are no XML: {problem}", "those of an XRootD server") from problem
+        raise PluginError(f"the statistics are not XML: {problem}", "those of an XRootD server") from problem
     found: dict[str, int] = {}
     waiting = [(root, "")]
     while waiting:

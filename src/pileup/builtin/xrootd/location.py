@@ -40,15 +40,15 @@ class Place:
 
 
 def place_of(url: str) -> Place:
-    """Take a url apart. Raises TargetError for one that is no url of an XRootD server."""
+    """Take a url apart. Raises TargetError for one that is not a url of an XRootD server."""
     if not url:
         raise TargetError("the target has no url", EXAMPLE)
     try:
         parts = urlsplit(url)
     except ValueError as problem:
-        raise TargetError(f"{url!r} is no url: {problem}", EXAMPLE) from None
+        raise TargetError(f"{url!r} is not a url: {problem}", EXAMPLE) from None
     if parts.scheme not in TLS or not parts.hostname:
-        raise TargetError(f"{url!r} is no url of an XRootD server", EXAMPLE)
+        raise TargetError(f"{url!r} is not a url of an XRootD server", EXAMPLE)
     port = port_of(parts)
     if parts.password or "authz=" in parts.query.lower():
         raise TargetError(
@@ -62,7 +62,7 @@ def place_of(url: str) -> Place:
 
 
 class ClientSettings(TypedDict, total=False):
-    """What a client of XRootD is told, the engine's and the official ones alike. Holds secrets."""
+    """What a client of XRootD is reported, the engine's and the official ones alike. Holds secrets."""
 
     url: Required[str]
     keep_alive: bool

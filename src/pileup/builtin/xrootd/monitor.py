@@ -148,7 +148,9 @@ def _beside(target: Target, patience: int) -> XrootdTarget:
     if isinstance(target, XrootdTarget):
         return XrootdTarget(target.url, target.credentials, patience=patience)
     if not isinstance(target, WebDavTarget):
-        raise PluginError(f"a target of kind {target.kind} is no XRootD server", "a target of kind xrootd or webdav")
+        raise PluginError(
+            f"a target of kind {target.kind} is not an XRootD server", "a target of kind xrootd or webdav"
+        )
     where = target.location
     host = f"[{where.host}]" if ":" in where.host else where.host
     given = target.credentials

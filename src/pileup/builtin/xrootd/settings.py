@@ -1,4 +1,4 @@
-"""What a private XRootD server may be told: the words of `launch` for the kinds xrootd and webdav."""
+"""What a private XRootD server may be reported: the words of `launch` for the kinds xrootd and webdav."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class XrootdSettings(Part):
     )
     authorization: Literal["none", "macaroons", "tokens"] | None = Field(
         None,
-        description="who may come in: anybody on this machine, or who has a macaroon or a WLCG token; pileup gets one "
+        description="who has access: anyone on this machine, or who has a macaroon or a WLCG token; pileup gets one "
         "made. Default: none, and macaroons with `folder`, whose files are not of this run alone",
     )
     checksum: Literal["none", "adler32", "crc32c", "md5"] = Field(
-        "adler32", description="the checksum of a file that it tells when asked"
+        "adler32", description="the checksum of a file that it states when asked"
     )
     threads: Count | None = Field(
         None, ge=3, le=100_000, description="most threads (xrd.sched maxt); default: as XRootD itself has it"
@@ -43,7 +43,9 @@ class XrootdSettings(Part):
     folder: str | None = Field(
         None, description="folder for the files, e.g. on the disk to be tested; it is there and stays; default: its own"
     )
-    trace: bool = Field(False, description="write a line for each request into its log: for looking, not for timing")
+    trace: bool = Field(
+        False, description="write a line for each request into its log: for debugging, not for measuring"
+    )
     directives: tuple[str, ...] = Field(
         (), description="further lines of its configuration, e.g. [`xrd.sched mint 16 avlt 8`]"
     )

@@ -66,12 +66,12 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         help="move data in pages with a CRC-32C each, as xrdcp does (pgread, pgwrite); false: plain reads, writes",
     )
     read_ahead: Size | None = option(
-        None, help="bytes asked for before they are wanted while a file is read; default: what suits the test"
+        None, help="read-ahead: bytes requested before they are needed; default: what suits the test"
     )
 
     client_: Literal["native", "bindings", "xrdcp"] = option(
         "native",
-        help="what does the steps of tests: the engine, the official Python bindings (`pip install 'pileup[xrootd]'`), "
+        help="what runs the steps of tests: the engine, the official Python bindings (`pip install 'pileup[xrootd]'`), "
         "or the command xrdcp, a process for each file",
     )
 
@@ -82,12 +82,12 @@ class XrootdTarget(ConnectedTarget, FileTarget):
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse what is no url of an XRootD server."""
+        """Refuse what is not a url of an XRootD server."""
         place_of(url)
 
     @property
     def place(self) -> Place:
-        """The url, taken apart. Raises TargetError for one that is none."""
+        """The url, taken apart. Raises TargetError for one that is not valid."""
         return place_of(self.url)
 
     @property
@@ -190,7 +190,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
             raise self._unreached(problem, reached) from problem
         except Refused as problem:
             raise TargetError(
-                f"{self.url} says no: {problem.what}", "to be let in", "see the target's `credentials`"
+                f"{self.url}: access denied: {problem.what}", "access", "check the target's `credentials`"
             ) from problem
         finally:
             first.close()

@@ -16,7 +16,7 @@ NAMES = (  # noqa: SIM905  a list of 35 lines tells no more
 ).split()
 """Errors of the protocol from FIRST on (XProtocol.hh, XErrorCode)."""
 REFUSALS = frozenset({3003, 3009, 3010, 3021, 3024, 3025, 3028, 3030})
-"""With which a server says no: rights, quota, room, load, TLS wanted."""
+"""With which a server refuses: rights, quota, room, load, TLS wanted."""
 LONGEST_CAUSE = 80
 
 SERVER_SAID = 400
@@ -27,12 +27,12 @@ BROKEN = frozenset({104, 107, 207})
 """The connection was lost with a request under way (errSocketDisconnected, errStreamDisconnect,
 errOperationInterrupted)."""
 NOT_XROOT = {
-    201: "a message that there is not",
+    201: "an unknown message",
     303: "an answer that does not belong there",
-    307: "a head that there is not",
+    307: "an unknown header",
 }
 UNREACHED = {
-    101: "the address is none",
+    101: "the address is not valid",
     102: "no connection",
     108: "no connection",
     109: "the session has ended",
@@ -72,8 +72,8 @@ def failure(code: int, number: int, text: str) -> Failed | Refused | Ambiguous |
 def server_failure(number: int, text: str) -> Failed | Refused:
     """Return what to raise for an error of the server: its name, and the end of its text, which the system said."""
     place = number - FIRST
-    name = NAMES[place] if 0 <= place < len(NAMES) else "an error that there is not"
-    _, found, cause = text.strip("\0 \n").rpartition("; ")  # before the last semicolon names of objects may stand
+    name = NAMES[place] if 0 <= place < len(NAMES) else "an unknown error"
+    _, found, cause = text.strip("\0 \n").rpartition("; ")  # before the last semicolon names of objects may be
     plain = found and 0 < len(cause) <= LONGEST_CAUSE and not re.search(r"[/?=]", cause)
     words = f"xroot {number} {name}: {cause}" if plain else f"xroot {number} {name}"
     if number in REFUSALS:

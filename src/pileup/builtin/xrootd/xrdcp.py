@@ -63,7 +63,7 @@ class XrdCopy(ProgramClient):
 
     @classmethod
     def problem(cls, step: Step) -> str:
-        """Refuse what is no copy of a whole file."""
+        """Refuse what is not a copy of a whole file."""
         if shutil.which(COMMAND) is None:
             return f"`client: xrdcp` needs the program xrdcp; expected it to be installed ({INSTALL})"
         parted = step.offset or step.length is not None or step.span is not None or step.pieces

@@ -114,7 +114,7 @@ class Capture:
         """Whether `take` has something to return."""
 
     def take(self) -> tuple[tuple[str, str], ...]:
-        """Return (stream, text) of what was printed since the last call, and begin anew."""
+        """Return (stream, text) of what was printed since the last call, and begin again."""
         taken = ("stdout", self.stdout), ("stderr", self.stderr)
         self._renew()
         return tuple((stream, buffer.text()) for stream, buffer in taken if buffer.parts)

@@ -119,7 +119,7 @@ class PythonExecutor:
         """What exceptions mean: as pileup says until the first test is made, then as its targets say, too."""
         self.tracebacks = Tracebacks(desk.output)
         self.setting_up: dict[int, Callable[[], Stack]] = {}
-        """Client that is being set up -> what tells where it is."""
+        """Client that is being set up -> what says where it is."""
         self._make = make
         self._numbers = ReportedValues()
         self._claims = SubmissionClaims()

@@ -59,7 +59,7 @@ class Tracebacks:
             self._output.append(STREAM, title, _bounded(f"{what}, stack (innermost last):\n{own.text()}"))
 
     def close(self) -> None:
-        """Tell how many were not kept."""
+        """Show how many were not kept."""
         with self._lock:
             more = {at: count - KEPT for at, count in self._seen.items() if count > KEPT}
             beyond, self._beyond = self._beyond, 0

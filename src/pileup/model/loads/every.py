@@ -28,7 +28,7 @@ class EveryShape(Shape):
     def problems(self) -> Iterator[str]:
         """A rate says the same, and there is nothing to grow."""
         if self.others("arrivals", "ramp", beside=("clients", "times")):
-            yield "every stands beside another kind of load; expected e.g. {every: 2 min, for: 1 h}"
+            yield "every is combined with another kind of load; expected e.g. {every: 2 min, for: 1 h}"
 
     def to_native(self) -> Native:
         """The words of the load, with the interval as a rate."""

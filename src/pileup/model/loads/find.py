@@ -29,7 +29,9 @@ LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 class Find(Part):
     """Look for the highest load that still meets its conditions, by trials at levels chosen by what is known so far."""
 
-    raise_: Steered = Field(alias="raise", description="what is raised: iterations begun per second (open), or clients")
+    raise_: Steered = Field(
+        alias="raise", description="what is raised: iterations started per second (open), or clients"
+    )
     while_: Written = Field(
         alias="while",
         description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "
@@ -117,7 +119,7 @@ class FindShape(Shape):
     def problems(self) -> Iterator[str]:
         """No other level is written beside it, and the one found is measured for a time."""
         if others := self.others("ramp", "warm_up", beside=most_beside(self.find.raise_)):
-            yield f"find stands beside {others}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
+            yield f"find is combined with {others}; expected e.g. {{find: {{...}}, for: 1 min}} with settle inside"
         if self.load.for_ is None:
             yield "find has no `for`; expected the time for which the level found is measured, e.g. `for: 1 min`"
 

@@ -16,7 +16,7 @@ from pileup.model.quantities import Duration
 from pileup.model.suite_part import Part
 
 OPEN, IN_FLIGHT = "open", "in_flight"
-"""What a hold may look at beside figures of checks: operations that outlive their iterations, and iterations."""
+"""What a hold may look at beside figures of checks: asynchronous operations, and iterations."""
 HELD_VALUE, HELD_LEVEL, HELD = "held_value", "held_level", "held"
 """Metrics of samples under the name of the test: what was measured, the level from then on, 100 % or 0 % held."""
 MOST_CLIENTS = 1_000_000
@@ -29,10 +29,10 @@ def _read_level(value: object) -> object:
         number, unit = units.split_quantity(value)
         dimension = units.dimension_of(unit) if unit else None
         if unit and dimension not in ("rate", "count"):
-            raise ValueError(f"{value!r} is no level; expected a rate like '10 /s', or a number of clients")
+            raise ValueError(f"{value!r} is not a level; expected a rate like '10 /s', or a number of clients")
         value = float(number * (units.DIMENSIONS[dimension].units[unit] if dimension else 1))
     if isinstance(value, (int, float)) and not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"{value} is no level; expected a number from 0")
+        raise ValueError(f"{value} is not a level; expected a number from 0")
     return value
 
 
@@ -59,13 +59,15 @@ class Hold(Part):
     )
     at: Written = Field(description="the set point with its unit, e.g. 5000, 200 MB/s, 50 ms")
     band: Written = Field("5 %", description="how far from it is still held: a share of it, or an amount with its unit")
-    by: Steered = Field("rate", description="what is changed: iterations begun per second (open), or clients (closed)")
+    by: Steered = Field(
+        "rate", description="what is changed: iterations started per second (open), or clients (closed)"
+    )
     between: tuple[Level, Level] = Field(description="[lowest, highest] level")
     start: Level | None = Field(None, description="level to begin with; default: a tenth of the way up")
     settle: Duration = Field(
         60 * 10**9, ge=0, description="time it is given to get there; left out of the figures like a warm-up"
     )
-    every: Duration = Field(10**9, ge=10**9, description="interval between looks")
+    every: Duration = Field(10**9, ge=10**9, description="interval between samples")
     over: Duration | None = Field(
         None, ge=10**9, description="time before a look that a figure of a test is made of; default: the interval"
     )
@@ -110,7 +112,7 @@ class Hold(Part):
         dimension = units.dimension_of(unit) if unit else None
         if (dimension or checks.BARE) != self.check.dimension:
             raise ValueError(
-                f"the band {self.band!r} is no share and has not the unit of {self.at!r}; expected e.g. 5 %"
+                f"the band {self.band!r} is not a share and has not the unit of {self.at!r}; expected e.g. 5 %"
             )
         return float(number * (units.DIMENSIONS[dimension].units[unit] if dimension else 1))
 
@@ -155,7 +157,7 @@ class HoldShape(Shape):
     def problems(self) -> Iterator[str]:
         """No other level is written beside it."""
         if others := self.others("ramp", "warm_up", beside=most_beside(self.hold.by)):
-            yield f"hold stands beside {others}; expected e.g. {{hold: {{...}}, for: 10 min}} with settle inside"
+            yield f"hold is combined with {others}; expected e.g. {{hold: {{...}}, for: 10 min}} with settle inside"
 
     @property
     def steered_by(self) -> Steered:

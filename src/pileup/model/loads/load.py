@@ -40,32 +40,40 @@ class Load(Part):
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
-        None, ge=1, description="this many iterations in all, one after another unless clients are given"
+        None, ge=1, description="this many iterations in all, one after another unless `clients` is given"
     )
     clients: Count | None = Field(
         None,
         ge=1,
         le=1_000_000,
-        description="this many clients, each begins anew when its last iteration has ended (closed); "
-        "beside rate: the most in flight",
+        description="this many clients, each begins again when its last iteration has ended (closed); "
+        "with rate: the most in flight",
     )
-    rate: Rate | None = Field(None, gt=0, description="iterations begun per second, whatever the system answers (open)")
-    arrivals: Literal["constant", "poisson"] = Field("constant", description="spacing of an open load")
+    rate: Rate | None = Field(
+        None, gt=0, description="iterations started per second, whatever the system answers (open)"
+    )
+    arrivals: Literal["constant", "poisson"] = Field("constant", description="how an open load spaces its iterations")
     every: Duration | None = Field(
-        None, gt=0, description="one iteration each such time, the first at once, whatever the system answers (open)"
+        None, gt=0, description="interval between iterations, the first at once, whatever the system answers (open)"
     )
     stages: tuple[Stage, ...] | None = Field(
         None, min_length=1, description="levels one after another, all of one kind"
     )
-    ramp: Duration = Field(0, description="time over which clients or rate grow from nothing; left out of the figures")
-    warm_up: Duration = Field(0, description="time at full load before the measurement; left out of the figures")
+    ramp: Duration = Field(
+        0, description="ramp-up: time in which clients or rate rise to their level; left out of the figures"
+    )
+    warm_up: Duration = Field(
+        0, description="warm-up: time at full load before the measurement; left out of the figures"
+    )
     for_: Duration | None = Field(None, alias="for", gt=0, description="time measured, after ramp and warm_up")
-    think: TimeLaw | None = Field(None, description="pause of a client between its iterations (closed loads)")
+    think: TimeLaw | None = Field(
+        None, description="think time: pause of a client between its iterations (closed loads)"
+    )
     delay: TimeLaw | None = Field(None, description="pause before this load starts; drawn once per case")
     hold: Hold | None = Field(None, description="steer the load so that a measured quantity stays at a set point")
     find: Find | None = Field(None, description="look for the highest load that still meets a criterion")
     replay: ReplayWord | None = Field(
-        None, description="begin an iteration whenever one of an earlier record was due; a path, or with more words"
+        None, description="replay the iterations of an earlier run at their intended starts; a path, or a mapping"
     )
 
     @property
@@ -162,6 +170,6 @@ class Load(Part):
         if not self.sustained and (self.ramp or self.warm_up):
             yield "ramp and warm_up need clients or rate; expected e.g. {clients: 10, ramp: 5 s, for: 10 s}"
         if self.open and self.think is not None:
-            yield "an open load has no think time; expected think only beside clients or times"
+            yield "an open load has no think time; expected think only with clients or times"
         if not self.open and "arrivals" in self.model_fields_set:
             yield "arrivals needs rate; expected e.g. {rate: 10 /s, arrivals: poisson, for: 1 min}"

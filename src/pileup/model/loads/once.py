@@ -27,4 +27,4 @@ class OnceShape(Shape):
     def problems(self) -> Iterator[str]:
         """Nothing else may be written beside it."""
         if others := self.others():
-            yield f"once stands beside {others}; expected one kind of load"
+            yield f"once is combined with {others}; expected one kind of load"

@@ -66,7 +66,7 @@ class ReplayShape(Shape):
         """Nothing beside it says when iterations begin."""
         if others := self.others("arrivals", "ramp", beside=("clients", "times")):
             yield (
-                f"replay stands beside {others}: the record tells when iterations begin; expected at most clients, "
+                f"replay is combined with {others}: the record says when iterations begin; expected at most clients, "
                 "warm_up, for, times and delay beside it"
             )
 

@@ -17,7 +17,7 @@ class Stage(Part):
     """One of several levels of a load, one after another. The ramp goes from the level before to this one."""
 
     clients: Count | None = Field(None, ge=0, le=1_000_000, description="this many clients (closed)")
-    rate: Rate | None = Field(None, description="iterations begun per second (open)")
+    rate: Rate | None = Field(None, description="iterations started per second (open)")
     ramp: Duration = Field(0, description="time over which the level before becomes this one; left out of the figures")
     warm_up: Duration = Field(0, description="time at this level before it is measured; left out of the figures")
     for_: Duration = Field(alias="for", gt=0, description="time measured at this level")
@@ -66,7 +66,7 @@ class StagesShape(Shape):
         """All levels are inside, and of one kind."""
         most = ("clients",) if self.kind == "open" else ()
         if self.others("ramp", "warm_up", "for_", beside=most):
-            yield "stages stand beside another level; expected clients, rate, ramp and for inside the stages"
+            yield "stages are combined with another level; expected clients, rate, ramp and for inside the stages"
         if len({stage.clients is None for stage in self._stages}) > 1:
             yield "some stages have clients, others a rate; expected one kind of level"
 

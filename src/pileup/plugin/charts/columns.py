@@ -11,9 +11,9 @@ from pileup.plugin.charts import Columns
 Number = float | int | None
 
 REGULAR = (0.6, 1.6)
-"""Times between looks are regular where half of them are within these multiples of the usual one."""
+"""Times between samples are regular where half of them are within these multiples of the usual one."""
 MOST_LATE = 2.6
-"""Usual times between looks after which something is missing: one look may be."""
+"""Usual times between samples after which something is missing: one look may be."""
 
 
 def short(value: float | int | None, digits: int = 5) -> Number:
@@ -68,7 +68,7 @@ def stretches(begins: Sequence[float], ends: Sequence[float], tolerance: float) 
 def looks(times: Sequence[float]) -> list[range]:
     """Return the runs of looks at a quantity between which a line may be drawn; `times` are in order.
 
-    A look that came late, or one that is missing, is no gap; a longer time is. What has no interval of its own, such as
+    A late or missing sample is not a gap; a longer time is. What has no interval of its own, such as
     numbers that come when they come, gives runs of one: between them nothing was looked at.
     """
     gaps = [b - a for a, b in pairwise(times)]
@@ -81,7 +81,7 @@ def looks(times: Sequence[float]) -> list[range]:
 
 
 def drawn_runs(runs: Sequence[range]) -> Columns:
-    """Return what a table tells of runs of its rows: which a row belongs to, and whether it is alone in it.
+    """Return what a table reports on runs of its rows: which a row belongs to, and whether it is alone in it.
 
     A line is drawn within a run; a row that is alone is a dot.
     """

@@ -38,7 +38,7 @@ CONFIG: dict[str, Any] = {
     "line": {"strokeWidth": 1.6, "strokeJoin": "round"},
     "text": {"fill": MUTED, "fontSize": 10},
 }
-"""Vega-Lite configuration of all charts. Colours are variables of the page: a change of theme draws nothing anew."""
+"""Vega-Lite configuration of all charts. Colours are variables of the page: a change of theme draws nothing again."""
 
 
 def color(number: int) -> str:

@@ -48,7 +48,7 @@ class Unaudited(Exception):
 
 @dataclass
 class Lookup:
-    """One audit of one target. `over` says that it shall end now."""
+    """One audit of one target. `over` says that it should end now."""
 
     target: BatchTarget
     folder: RunFolder
@@ -115,7 +115,7 @@ class Lookup:
             raise Unaudited(f"it took longer than {self.bounds.whole:g} s")
 
     def _wait(self, seconds: float) -> None:
-        """Let time go by. Raises Unaudited when the audit shall end."""
+        """Let time go by. Raises Unaudited when the audit should end."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self._check()

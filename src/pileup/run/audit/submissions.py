@@ -170,7 +170,7 @@ class Audits:
             problem = lookup.look_up(self._of(name, asked.begin, newest_first=not last))
             looked, tally = lookup.looked, lookup.tally
         else:
-            problem = self._targets.problem(name) or "its kind cannot tell"
+            problem = self._targets.problem(name) or "this kind of target cannot report it"
         with self._lock:
             self._asked = None
             if self._left_behind:

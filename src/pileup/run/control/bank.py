@@ -85,7 +85,7 @@ class Bank:
         self._value: float | None = None
 
     def forget(self) -> None:
-        """Begin to learn anew; the levels that were applied, and the newest value, are known still."""
+        """Begin to learn again; the levels that were applied, and the newest value, are known still."""
         count = len(self._lags)
         self._gain, self._drift = np.zeros(count), np.zeros(count)
         self._bb, self._bc, self._cc = np.full(count, UNKNOWN), np.zeros(count), np.full(count, UNKNOWN)

@@ -1,7 +1,7 @@
 """Feedback: the level of a load so that a measured quantity stays at a set point, behind a dead time not known before.
 
 A Smith predictor (Smith 1957) with a model learned on line (`Bank`): what is on its way already, the levels of the dead
-time, is predicted; the level asks the rest of the way to the set point at a pace that the dead time bears (internal
+time, is predicted; the level asks the rest of the way to the set point at a pace that the dead time allows (internal
 model control, Garcia and Morari 1982). The disturbance that is learned with the model makes up for what no model knows,
 as the integral of a PI controller does. Nothing winds up: the model learns from the levels there really were, cut to
 bounds and to the largest change per sample. A gain that is not sure yet counts as larger (cautious control).

@@ -1,4 +1,4 @@
-"""After the load of a point: monitors go on until the system has come to rest, and the time that took is told."""
+"""After the load of a point: monitors go on until the system has come to rest, and the time that took is reported."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from pileup.stats.loads.find import limited_by_generator
 
 Press = Callable[[Load, int], Ending]
 """Presses a load until it is over, as the trial of that number or, with 0, to be measured; returns how it ended."""
-ENDED = Ending(EndingKind.STOPPED, "stopped while it looked for the level")
+ENDED = Ending(EndingKind.STOPPED, "the search was stopped")
 DOES = {True: "holds", False: "does not hold", None: "is not known"}
 
 

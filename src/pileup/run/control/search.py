@@ -11,7 +11,7 @@ FACTOR = 2.0
 """From one level to the next while all of them pass, or none."""
 ASKED = (0.1, 0.5, 0.9)
 """A trial is made at the level below which the knee lies with this probability, by turns: at the median, and on both
-sides of it, where trials also tell how wide the range is in which they disagree."""
+sides of it, where trials also show how wide the range is in which they disagree."""
 AGAIN = 2
 """So many trials in a row that the generator spoilt are made again; what is more is its limit, not a disturbance."""
 LEAST_STEP = 0.5

@@ -17,7 +17,7 @@ from pileup.stats import Repeats
 
 
 class PrecisionWatch:
-    """Asked after each repeat whether that is enough. What it finds stands in run.json under `until`.
+    """Asked after each repeat whether that is enough. What it finds is in run.json under `until`.
 
     It must be precise in two repeats, one after the other: who stops at the first time stops too often when the values
     so far happen to lie together, and the interval then holds the truth in 92 of 100 instead of 94 or 95.

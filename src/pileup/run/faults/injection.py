@@ -1,4 +1,4 @@
-"""A fault injected into one load: a thread that waits for its time, breaks something, and mends it again."""
+"""A fault injected into one load: a thread that waits for its time, breaks something, and undoes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRACE = 5.0
 """Seconds that a command may go on after the load."""
 
 After = Callable[[int, str], None]
-"""Is told the place of a fault in the suite's list, and its test, as soon as it is over and mended."""
+"""Is told the place of a fault in the suite's list, and its test, as soon as it is over and undone."""
 
 
 class Fault:
@@ -62,7 +62,7 @@ class Fault:
         self._over.set()
 
     def end(self) -> str:
-        """Wait until all is mended; return what did not happen as the suite says, empty when all did."""
+        """Wait until all is undone; return what did not happen as the suite says, empty when all did."""
         self._thread.join()
         return self._problem
 
@@ -165,7 +165,7 @@ class Fault:
             raise TargetError(f"{words[0]} {done.told()}", "code 0, before the load is over")
 
     def _given_up(self) -> Callable[[], bool]:
-        """Return what tells that the load is over for longer than a command may go on."""
+        """Return what says that the load is over for longer than a command may go on."""
         since: list[float] = []
 
         def given_up() -> bool:

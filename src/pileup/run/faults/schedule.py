@@ -72,7 +72,7 @@ class Faults:
             self.problems += problems
 
     def close(self) -> None:
-        """No load will begin any more: tell of faults that never had their load."""
+        """No load will begin any more: report on faults that never had their load."""
         for test in list(self._under_way):
             self.end(test)
         for number, spec in enumerate(self._plan.suite.faults):

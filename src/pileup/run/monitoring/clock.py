@@ -29,7 +29,7 @@ FIRST_FAR = 20.0
 class MonitorClock:
     """Samples on absolute ticks; a monitor that takes longer than its interval skips ticks and says so once.
 
-    Monitors with a host are sampled there; for these the plan is needed, and they stand in the order of its monitors.
+    Monitors with a host are sampled there; for these the plan is needed, and they are in the order of its monitors.
     What they record of servers is kept with `place`, the first of the session, and the number of their target, which
     `index` tells. `lack` is told of monitors that cannot measure, or not all, why, and whether that is all of it.
     """
@@ -85,7 +85,7 @@ class MonitorClock:
         """Begin to sample; return when monitors of this machine have their first sample, and those of other hosts that
         record what servers do follow it, after some s at the latest.
 
-        What a server counts is told from the first sample on: a load that began before it would lack in the figures.
+        What a server counts is reported from the first sample on: a load that began before it would miss it.
         """
         for thread, _ in self._threads:
             thread.start()

@@ -28,7 +28,7 @@ AT_PAGESZ, AT_CLKTCK = 6, 17
 
 
 class FarProc:
-    """The /proc of `[user@]host[:port]`. A connection that was lost is made anew when something is asked, in its time.
+    """The /proc of `[user@]host[:port]`. A connection that was lost is made again when something is asked, in its time.
 
     `tell` gets each loss and each return.
     """
@@ -193,7 +193,7 @@ class FarProc:
             self._tell(text)
 
     def _units(self, vector: bytes) -> tuple[int, int]:
-        """Return bytes of a page and ticks per second, which the kernel tells every program as pairs of words."""
+        """Return bytes of a page and ticks per second, which the kernel reports every program as pairs of words."""
         for form in ("<QQ", ">QQ", "<II", ">II"):
             size = struct.calcsize(form)
             found = dict(struct.iter_unpack(form, vector[: len(vector) // size * size]))

@@ -44,7 +44,7 @@ AGAIN = 10.0
 class FarHost:
     """One host with the monitors that are sampled there, given by their places in the suite's list.
 
-    A host that cannot be reached, or is lost, is told once and tried again until the run ends. Where it has no pileup,
+    A host that cannot be reached, or is lost, is reported once and retried until the run ends. Without pileup there,
     those of `watches` that read /proc alone are sampled from here.
     """
 
@@ -159,7 +159,7 @@ class FarHost:
                 for time, monitor, name, value, unit, labels in message["rows"]
             ]
         except (TypeError, ValueError) as problem:
-            raise WireError(f"samples are none: {problem}"[:200], "rows as pileup sends them") from problem
+            raise WireError(f"these are not samples: {problem}"[:200], "rows as pileup sends them") from problem
         self._home.keep(rows)
 
     def _record(self, message: Message) -> None:
@@ -167,7 +167,7 @@ class FarHost:
         try:
             batch = OperationBatch.from_wire(message["texts"], message.blobs)
         except ValueError as problem:
-            raise WireError(f"what was recorded is none: {problem}"[:200], "columns as pileup sends them") from problem
+            raise WireError(f"these are not operations: {problem}"[:200], "columns as pileup sends them") from problem
         ahead, error = self._connection.offset.original(now()) if self._connection else (0, 0)
         with suppress(RecordError):  # a full disk is noticed where it ends the run
             self._home.serve(message.text("monitor"), batch, ahead if abs(ahead) > error else 0)

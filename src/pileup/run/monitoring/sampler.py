@@ -19,7 +19,7 @@ from pileup.plugin.userfile import MEND
 from pileup.plugin.verdict import mistake
 
 MOST_PROBLEMS = 20
-"""Different mistakes of a monitor that are told."""
+"""Different mistakes of a monitor that are reported."""
 DRAIN = 10.0
 """Seconds after the end in which a monitor may still record what its server did."""
 PAUSE = 0.25

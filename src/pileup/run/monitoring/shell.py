@@ -1,7 +1,7 @@
 """A shell at another host that prints files below /proc when it is asked to. Nothing else is needed there.
 
 The script is in the command line of ssh, no file is left. It reads requests, a line each, and ends with its input: of a
-pileup that was killed nothing stays. Each answer stands between two lines with a word that only this request has, so
+pileup that was killed nothing stays. Each answer is between two lines with a word that only this request has, so
 that no text of the far side can end it, or pass for another file.
 """
 
@@ -78,7 +78,7 @@ class Shell:
             return self._ask(mark, f"{mark} {what} {names}\n".encode())
         except (OSError, ValueError) as problem:
             self.close()
-            raise TargetError(f"host {self.host}: it is lost: {problem}") from problem
+            raise TargetError(f"host {self.host} is lost: {problem}") from problem
         except TargetError:
             self.close()
             raise
@@ -104,8 +104,8 @@ class Shell:
         os.set_blocking(descriptor, False)
         while view:
             if not select.select((), (descriptor,), (), max(0.0, until - time.monotonic()))[1]:
-                raise TargetError(f"host {self.host} took no request within {WITHIN:.0f} s")
-            with suppress(BrokenPipeError):  # what it said tells more
+                raise TargetError(f"host {self.host} accepted no request within {WITHIN:.0f} s")
+            with suppress(BrokenPipeError):  # what it said says more
                 view = view[os.write(descriptor, view) :]
                 continue
             break

@@ -36,7 +36,7 @@ class Agent(Builder):
         plan: Plan
         plan, self._urls, files = content
         self._position = message.number("position") if message["table"] else 1
-        """In its fleet; what only samples monitors is no place of one."""
+        """In its fleet; what only samples monitors is not a place of one."""
         self._scratch = Path(tempfile.mkdtemp(prefix="pileup-place-")) if message["far"] else None
         if self._scratch is not None:
             folder = _unpack(self._scratch, files)

@@ -1,4 +1,4 @@
-"""What the journal of a run says was begun and never closed: the list of what is to be put right."""
+"""What the journal of a run says was begun and never closed: the list of what is to be cleaned up."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def open_intents(folder: RunFolder) -> list[Intent]:
 
 
 def left_over(folder: RunFolder) -> list[str]:
-    """Return in words what a run has left and `pileup clean` would put right, oldest first, each with the reason."""
+    """Return in words what a run has left and `pileup clean` would clean up, oldest first, each with the reason."""
     return [_told(intent.entry, _problems(folder)) for intent in reversed(open_intents(folder))]
 
 

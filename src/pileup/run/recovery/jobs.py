@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pileup.run.recovery.undo_kinds import Context
 
 MARGIN = 10
-"""Iterations are looked for beyond those that the frames tell of: so many times the most of one second,"""
+"""Iterations are looked for beyond those that the frames report on: so many times the most of one second,"""
 LEAST = 1000
 """and at least so many."""
 MOST = 500_000
@@ -45,7 +45,7 @@ class UndoJobs:
         return f"jobs that {intent.entry.case} has left on target {intent.entry.target} are cancelled"
 
     def mend(self, intent: Intent, context: Context) -> None:
-        """Find what bears one of the names and is not over, and cancel it. Raises TargetError."""
+        """Find what has one of the names and is not over, and cancel it. Raises TargetError."""
         entry = intent.entry
         name = entry.target
         target = context.target(name)
@@ -70,7 +70,7 @@ def _cancel_all(target: BatchTarget, names: Iterator[str]) -> int:
     left = 0
     while page := list(islice(names, target.at_once)):
         going = [job.id for job in target.status(names=page) if not job.state.final]
-        refused = set(target.cancel(going)) if going else set()  # some were over before, which is no failure
+        refused = set(target.cancel(going)) if going else set()  # some were over before, which is not a failure
         if refused:
             left += sum(job.id in refused and not job.state.final for job in target.status(names=page))
     return left
@@ -82,7 +82,7 @@ def _names(intent: Intent, context: Context) -> Iterator[str]:
     stamp = entry.stamp
     case = next((each for each in context.plan.cases if each.name == entry.case), None)
     if case is None or not STAMP.fullmatch(stamp):
-        raise TargetError(f"the journal tells of no load with jobs: {entry.case}", "a journal as pileup writes it")
+        raise TargetError(f"the journal has no load with jobs: {entry.case}", "a journal as pileup writes it")
     test = instances.make_test(context.plan, case, lambda name: None, 0)
     test.stamp = stamp
     if not test.submits(0):  # it cannot tell its names: what it claimed is known

@@ -1,7 +1,7 @@
 """Runs that were killed: known by a lock that nobody holds any more, put right at the next start.
 
 While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
-start looks at what is in that registry and nowhere else: what stands in a folder proves nothing, for anybody can make
+start looks at what is in that registry and nowhere else: what is in a folder proves nothing, for anybody can make
 one.
 What such a run left is ended and removed by `undo` as far as pileup can do it by itself; nothing of its suite is
 executed. What was made on the systems under test stays, since `pileup resume` may need it, until `pileup clean`.
@@ -67,13 +67,13 @@ def register(folder: RunFolder, plan: Plan, held: HeldRun | None = None) -> Held
         registry.add(folder, plan.digest, plugin_sums(plan.suite, Path(plan.folder)))
     except (OSError, UsageError) as problem:  # of an account without a home: the run goes on without
         folder.event(
-            "registry", f"the registry of runs cannot be written ({problem}): a crash is not put right by itself"
+            "registry", f"the registry of runs cannot be written ({problem}): a crash is not cleaned up by itself"
         )
     return held
 
 
 def unregister(held: HeldRun) -> None:
-    """Say that the owner has ended. The next start looks at the folder again if something is left to be put right."""
+    """Say that the owner has ended. The next start looks at the folder again if something is left to be cleaned up."""
     folder = held.folder
     if held.owner is not None:
         with suppress(RecordError):  # of a full disk: the lock is free, which says the same
@@ -127,14 +127,14 @@ def seen_from_here(owner: JournalEntry) -> bool:
 
 
 def sweep() -> list[str]:
-    """Put right what this user's killed runs have left, but for data and settings; return what was done, in words.
+    """Clean up what this user's killed runs have left, but for data and settings; return what was done, in words.
 
-    Only what the registry lists is looked at. Whatever is wrong with one run is told in a line and hinders nobody.
+    Only what the registry lists is looked at. Whatever is wrong with one run is reported in a line and hinders nobody.
     """
     try:
         known = [entry for entry in registry.entries() if (entry.path / MARKER).is_file()]
     except UsageError as problem:
-        return [f"what killed runs have left was not put right: {problem}"]
+        return [f"what killed runs have left was not cleaned up: {problem}"]
     return [line for entry in known for line in _swept(entry)]
 
 
@@ -146,10 +146,10 @@ def _swept(entry: registry.Entry) -> list[str]:
             return []
         return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), UndoReach.OWN)]
     except PileupError as problem:
-        return [f"left by {name}: it cannot be put right: {problem}"]
+        return [f"left by {name}: it cannot be cleaned up: {problem}"]
     except Exception as problem:  # a record that was damaged, in ways that nobody thinks of
         return [
-            f"left by {name}: it cannot be put right ({type(problem).__name__}: {problem}); `pileup verify` tells more"
+            f"left by {name}: it cannot be cleaned up ({type(problem).__name__}: {problem}); `pileup verify` says more"
         ]
 
 
@@ -162,7 +162,7 @@ def put_right(
     tell: Callable[[str], None] = lambda line: None,
     held: HeldRun | None = None,
 ) -> list[UndoResult]:
-    """Mend what a run whose owner is gone has left, and say so in its journal; return what became of each.
+    """Clean up after a run whose owner is gone, and say so in its journal; return what became of each.
 
     Nothing is done when another pileup is at it. `tell` is told what of the suite is executed, before it is. With
     `held` the lock stays taken. Raises UsageError when something is open and the folder may not be acted upon.

@@ -13,7 +13,7 @@ from pileup.model.errors import RecordError
 from pileup.record import files
 
 MARKER = ".running"
-"""The file that is locked. It is there while a run goes on, or when something of it is left to be put right."""
+"""The file that is locked. It is there while a run goes on, or when something of it is left to be cleaned up."""
 PATIENCE = 0.5
 """Seconds in which a lock that is taken is asked for again: somebody may just be looking."""
 NAP = 0.02
@@ -29,7 +29,7 @@ class Lock:
         self._descriptor = descriptor
 
     def release(self, done: bool) -> None:
-        """Let go; `done`: nothing is left to be put right, so that the file goes too."""
+        """Let go; `done`: nothing is left to be cleaned up, so that the file goes too."""
         if self._descriptor < 0:
             return
         if done:

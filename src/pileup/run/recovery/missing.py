@@ -1,4 +1,4 @@
-"""What a run counts on when it is taken up again, and which is not on its targets any more."""
+"""What a run counts on when it is resumed, and which is not on its targets any more."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pileup.model.errors import UsageError
 from pileup.record import RunFolder
 from pileup.run.recovery import registry
 
-HINT = "look into it; --trust does what its journal and its suite say all the same"
+HINT = "look into it; --trust follows its journal and its suite anyway"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The registry of this user: which runs were begun here, so that what stands in somebody else's folder proves nothing.
+"""The registry of this user: which runs were begun here, so that what is in somebody else's folder proves nothing.
 
 One file for each run in `$XDG_STATE_HOME/pileup`, which nobody else can write to. It is there from the start of a run
-until nothing is left to be put right or to be taken up again.
+until nothing is left to be cleaned up or to be resumed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from pileup.run.recovery.ownership import Trust
 from pileup.suite import digest_of, load
 from pileup.suite.secrets import HIDDEN
 
-CHANGED = "`pileup run` it anew"
+CHANGED = "`pileup run` it again"
 
 
 def reload(
@@ -28,7 +28,7 @@ def reload(
     records: bool = True,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Plan:
-    """Return the plan that run.json tells of. `given` are values of the suite that the record hides.
+    """Return the plan that run.json reports on. `given` are values of the suite that the record hides.
 
     Without `records` those that its loads replay are not looked at: such a plan is not to be pressed. `tell` is told
     what is executed, before it is. Raises UsageError when a secret is missing or the suite or a plug-in of it has
@@ -43,12 +43,12 @@ def reload(
     source = Path(told.folder) / Path(told.source).name
     wanted = {told.digest, trust.entry.digest if trust.entry else told.digest}
     if wanted != {digest_of(source, values)}:
-        raise UsageError(f"{source} is not what this run began with", "the same suite and values", CHANGED)
+        raise UsageError(f"{source} has changed since this run began", "the same suite and values", CHANGED)
     plugins = trust.entry.plugins if trust.entry else {}
     for name, digest in plugins.items():
         if _sum(Path(name)) != digest:
             raise UsageError(
-                f"{name}, a plug-in of {source}, is not what this run began with", "the same file", CHANGED
+                f"{name}, a plug-in of {source}, has changed since this run began", "the same file", CHANGED
             )
     tell(f"loads the suite {source}" + "".join(f", executes {name}" for name in plugins))
     plan = load(source, values, records)
@@ -58,10 +58,10 @@ def reload(
 
 
 def _told(run: Manifest) -> SuiteSource:
-    """Return what run.json tells of the suite. Raises UsageError when it is not what pileup writes."""
+    """Return what run.json reports on the suite. Raises UsageError when it is not what pileup writes."""
     told = run.suite
     if not (told.folder and told.source) or any("\0" in name for name in (told.folder, told.source, told.digest)):
-        raise UsageError("run.json does not tell of its suite", "`suite` as pileup writes it", "`pileup verify` it")
+        raise UsageError("run.json does not contain its suite", "`suite` as pileup writes it", "`pileup verify` it")
     return told
 
 
@@ -87,5 +87,5 @@ def _check_replays(run: Manifest, plan: Plan) -> None:
     for case in plan.cases:
         before = told.get(case.id) or ReplayEntry()
         if case.replay and (before.recorded, before.last) != (case.replay.recorded, case.replay.last):
-            what = f"{case.replay.source}, which {case.name} replays, is not what this run began with"
-            raise UsageError(what, "the same record", "`pileup run` the suite anew")
+            what = f"{case.replay.source}, which {case.name} replays, has changed since this run began"
+            raise UsageError(what, "the same record", "`pileup run` the suite again")

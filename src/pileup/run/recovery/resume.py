@@ -40,7 +40,7 @@ class EarlierSessions:
     objects: dict[int, int] = field(default_factory=dict)
     """Case -> journal entry of what it has made and nobody removed."""
     told: list[str] = field(default_factory=list)
-    """What was put right of what a crash left, in words."""
+    """What was cleaned up after a crash, in words."""
 
 
 def take_up(
@@ -51,8 +51,8 @@ def take_up(
 ) -> EarlierSessions:
     """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
 
-    `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to put
-    right what a crash left, before it is. Raises UsageError when the run goes on, is not known, the suite has changed
+    `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to clean
+    up what a crash left, before it is. Raises UsageError when the run goes on, is not known, the suite has changed
     or nothing is left to do, RecordError or SuiteError when the folder or the suite cannot be read.
     """
     folder = RunFolder.open(path)
@@ -61,7 +61,7 @@ def take_up(
             f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed", "Ctrl-C ends it in order"
         )
     if folder.manifest().simulated:
-        raise UsageError(f"{path} is simulated: its time is virtual", "a run that was measured", "simulate it anew")
+        raise UsageError(f"{path} is simulated: its time is virtual", "a run that was measured", "simulate it again")
     if _over(folder.manifest()):
         raise UsageError(f"{path}: {OVER}", "a run with something left to do", "`pileup show` it")
     trust = Trust.of(folder, trusted)

@@ -1,4 +1,4 @@
-"""Putting right what a run has left: the journal walked backwards, every open intent acted upon and closed."""
+"""Cleaning up what a run has left: the journal walked backwards, every open intent acted upon and closed."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def _would(intents: list[Intent], context: Context) -> Iterator[str]:
     for intent in intents:
         kind = UNDO_KINDS[intent.what]
         if intent.problem:
-            yield f"{intent.problem}: it is passed over"
+            yield f"{intent.problem}: it is skipped"
         elif kind.needed(intent, context):
             yield kind.told(intent, context)
 
 
 def check(folder: RunFolder, trust: Trust, reach: UndoReach) -> list[Intent]:
-    """Return what is to be looked at; settings always, so that those that stay are told.
+    """Return what is to be looked at; settings always, so that those that stay are reported.
 
     Raises UsageError when there is something, and the folder is not one that may be acted upon.
     """
@@ -79,15 +79,15 @@ def check(folder: RunFolder, trust: Trust, reach: UndoReach) -> list[Intent]:
     found = [each for each in open_intents(folder) if each.what in UNDO_KINDS and reach_of(each.what) <= least]
     if found:
         kinds = ", ".join(sorted({intent.what for intent in found}))
-        trust.check(folder, f"what its journal leaves open ({kinds}) is not put right")
+        trust.check(folder, f"what its journal leaves open ({kinds}) is not cleaned up")
     return found
 
 
 def _mend(intent: Intent, context: Context, reach: UndoReach) -> UndoResult | None:
-    """Mend one; return what became of it, None when there was nothing to do."""
+    """Undo one; return what became of it, None when there was nothing to do."""
     kind = UNDO_KINDS[intent.what]
     if intent.problem:
-        return UndoResult("an entry of the journal is passed over", intent.problem)
+        return UndoResult("an entry of the journal is skipped", intent.problem)
     try:
         needed = kind.needed(intent, context)
         told = kind.told(intent, context)

@@ -1,4 +1,4 @@
-"""How each kind of open intent is put right."""
+"""How each kind of open intent is cleaned up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
 
 
 class UndoReach(IntEnum):
-    """How far putting right goes."""
+    """How far cleaning up goes."""
 
     OWN = 0
     """What pileup has made and knows how to undo by itself."""
@@ -133,7 +133,7 @@ class UndoServer:
         return f"the {entry.process or 'command'} of target {entry.target}{pid} is ended"
 
     def mend(self, intent: Intent, context: Context) -> None:
-        """End the leader's session, then whatever bears the mark."""
+        """End the leader's session, then whatever has the mark."""
         _refuse_elsewhere(intent)
         leader = _leader(intent, context)
         if leader is not None:
@@ -149,7 +149,7 @@ class UndoFault(UndoServer):
     """Ends the command of a fault that was under way."""
 
     def needed(self, intent: Intent, context: Context) -> bool:
-        """Look for it; faults of launched servers are mended with those."""
+        """Look for it; faults of launched servers are undone with those."""
         return intent.entry.do == "command" and super().needed(intent, context)
 
     def told(self, intent: Intent, context: Context) -> str:
@@ -225,7 +225,7 @@ class UndoDisk:
         path = Path(intent.entry.path)
         inside = ".." not in path.parts and path.is_relative_to(context.folder.path)
         if not inside and not scratch.is_of(path, context.folder.nonce):
-            raise TargetError(f"{path} is no disk of this run", "one in a folder that the run has made")
+            raise TargetError(f"{path} is not a disk of this run", "one in a folder that the run has made")
         disks.unmount(path)
 
     def state(self, intent: Intent, context: Context) -> str:
@@ -360,7 +360,7 @@ class TellBegun:
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name the test."""
-        return f"end_run() of test {intent.entry.test} was not called: what its begin_run() has made may be there still"
+        return f"end_run() of test {intent.entry.test} was not called: what its begin_run() has made may still be there"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Do nothing: it is for a person to look."""

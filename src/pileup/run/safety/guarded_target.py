@@ -28,7 +28,9 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
             cls.create(self, path, data)
         except ThereAlready as problem:
             raise Refused(
-                f"{shown(path)} exists already; not ours", "a name that nothing has", "pileup overwrites nothing else"
+                f"{shown(path)} exists already; this run did not make it",
+                "a name that nothing has",
+                "pileup overwrites nothing else",
             ) from problem
         except Ambiguous:
             written.add_name(path)  # it may be there: then it is this run's
@@ -84,5 +86,5 @@ def _is_new(target: FileTarget, path: str) -> bool:
 def _check(inside: Inside, path: str, what: str) -> None:
     if problem := inside.problem(path):
         raise Refused(
-            f"pileup does not {what} that: {problem}", f"a path inside {inside.inside}", "`limits.inside` of the suite"
+            f"pileup does not {what} this: {problem}", f"a path inside {inside.inside}", "`limits.inside` of the suite"
         )

@@ -94,13 +94,13 @@ def found_again(target: FileTarget, made: Made) -> str:
             )
         if not whole(target, made.keys, made.content):
             raise TargetError(
-                f"the set in {place} is not whole any more",
+                f"the set in {place} is no longer complete",
                 _words(wanted),
                 f"remove what is left of it, and {_manifest(made.keys)}",
             )
     except VerdictException as problem:
         raise TargetError(str(problem), "a folder that can be looked at") from problem
-    return f"the set in {place} is there, whole and the same: {_words(told)}; nothing was written"
+    return f"the set in {place} is already there, complete and identical: {_words(told)}; nothing was written"
 
 
 def _manifest(keys: Keys) -> str:

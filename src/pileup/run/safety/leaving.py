@@ -75,7 +75,7 @@ def _end_levels(target: FileTarget, levels: Sequence[str], marker: bytes) -> tup
             return STAYS, f"{told}; remove it by hand"
         for folder, found in _markers(target, level):
             if found != marker:
-                return LEFT, f"/{level} was made for it, and in /{folder} works {told_by(found)}"
+                return LEFT, f"/{level} was made for it, and /{folder} is in use by {told_by(found)}"
     return REMOVED, ""
 
 

@@ -51,7 +51,7 @@ class LimitCheck:
         if limits.operations is not None and self._operations >= limits.operations:
             return f"{format_count(self._operations)} operations, the limit is {format_count(limits.operations)}"
         if limits.duration is not None and moment - self._began >= limits.duration:
-            return f"{format_time(moment - self._began)} gone, the limit is {format_time(limits.duration)}"
+            return f"{format_time(moment - self._began)} elapsed, the limit is {format_time(limits.duration)}"
         return ""
 
 

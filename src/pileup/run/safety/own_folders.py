@@ -125,7 +125,7 @@ class OwnFolders:
         """Make ready where a case will work: see that nothing of others is there, and say who works here.
 
         Raises TargetError for names that exist and a folder that another run works in, VerdictException where the
-        storage says no.
+        storage refuses.
         """
         name = case.test.target or ""
         if not isinstance(target, FileTarget) or name not in self.plan.own:
@@ -179,7 +179,7 @@ class OwnFolders:
             self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
             if problem:
                 again = f"; `pileup clean {self.folder.path}` tries again" if state == LEFT else ""
-                told.append(f"of the folder /{place} on target {name} something stays: {problem}{again}")
+                told.append(f"something stays in the folder /{place} on target {name}: {problem}{again}")
             elif state == "kept":
                 told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")
         self._grounds.clear()
@@ -190,7 +190,7 @@ class OwnFolders:
         if (name, own) in self._grounds or not is_missing(target, own):
             return
         raise TargetError(
-            f"the folder of the test is relative: it lies in the run's own on target {name}, where no test has written",
+            f"the folder is relative: it is in the run's own folder on target {name}, where no test has written",
             "a test that writes there before",
             "an absolute folder like /data is below the url itself",
         )
@@ -212,9 +212,9 @@ class OwnFolders:
             if foreign:
                 more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
                 raise TargetError(
-                    f"{shown(foreign[0])} on target {name} exists already{more}; not ours",
+                    f"{shown(foreign[0])} on target {name} exists already{more}; this run did not make it",
                     "names that nothing has",
-                    "give another folder, or a relative one: that lies in a folder of the run's own",
+                    "give another folder, or a relative one, which is in a folder of the run's own",
                 )
 
     def _look_for_others(self, name: str, target: FileTarget, place: str) -> None:
@@ -230,7 +230,9 @@ class OwnFolders:
         path, levels = f"{place}/{MARKER}".lstrip("/"), _missing(target, place)
         joined = place not in levels and read_small(target, path) == self.marker
         if what == OWN and place not in levels and not joined:
-            raise TargetError(f"{place} on target {name} exists already; not ours", "a name that nothing has")
+            raise TargetError(
+                f"{place} on target {name} exists already; this run did not make it", "a name that nothing has"
+            )
         told = {"target": name, "folder": place, "marker": self.marker.decode(), "levels": levels}
         entry = self.folder.journal(what, "made", **told)
         try:
@@ -303,7 +305,7 @@ def _no_ground(name: str, place: str, problem: Failed | Refused) -> Failed | Ref
     return type(problem)(
         f"the folder /{place} cannot be made on target {name}: {problem.what}",
         problem.expected or "a folder in which you may write",
-        problem.hint or "see the target's `credentials`, or give the url of another folder",
+        problem.hint or "check the target's `credentials`, or give the url of another folder",
     )
 
 

@@ -1,4 +1,4 @@
-"""Processes of launched servers: known for ever by boot, pid namespace, pid and start tick, and by a mark they bear."""
+"""Processes of launched servers: known for ever by boot, pid namespace, pid and start tick, and by a mark they have."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import psutil
 MARK = "PILEUP_SERVER"
 """Variable in the environment of every launched process: what it starts is found even in a session of its own.
 
-It stands last there (`with_mark`): programs that write a title over their arguments and environment, as slurmstepd
-does, leave alone what stands behind the variables that they have set.
+It is last there (`with_mark`): programs that write a title over their arguments and environment, as slurmstepd
+does, leave alone what follows the variables that they have set.
 """
 NAP = 0.02
 KILLED_WITHIN = 5.0
@@ -136,7 +136,7 @@ def kill_marked(mark: str) -> None:
 
 
 def send(processes: list[psutil.Process], number: int) -> None:
-    """Send a signal to processes; those that are gone are passed over.
+    """Send a signal to processes; those that are gone are skipped.
 
     The descriptor is of whoever has the number when it is opened; that it is the one meant is looked at then, so that
     the signal reaches nobody else, whatever ends in between.
@@ -214,7 +214,7 @@ def _session_of(pid: int) -> int:
 
 
 def _has(pid: int, mark: str) -> bool:
-    """Whether a process bears a mark. The kernel is asked: psutil ends at the first gap, as a title leaves one."""
+    """Whether a process has a mark. The kernel is asked: psutil ends at the first gap, as a title leaves one."""
     with suppress(psutil.Error, OSError):
         if (raw := Path(f"/proc/{pid}/environ")).exists():
             return bool(mark) and f"{MARK}={mark}".encode() in raw.read_bytes().split(b"\0")

@@ -76,7 +76,7 @@ def _not_ready(name: str, daemon: Daemon, log: Log, code: int | None) -> TargetE
     return TargetError(
         f"target {name}: its {daemon.name} {state} and did not become ready; it said: {log.end()}",
         f"{_expected(daemon)} within {format_time(daemon.ready_within)}",
-        f"look at its launch settings and at {log.path}",
+        f"check its launch settings and {log.path}",
     )
 
 
@@ -93,7 +93,7 @@ def _expected(daemon: Daemon) -> str:
 
 
 def _look(daemon: Daemon, filling: PlaceholderValues, log: Log) -> Callable[[], str | None]:
-    """Return a function that tells whether the process is ready: its url or "", None when it is not."""
+    """Return a function that shows whether the process is ready: its url or "", None when it is not."""
     match daemon.ready:
         case Line(pattern):
             expression = re.compile(pattern)

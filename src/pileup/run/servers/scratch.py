@@ -1,4 +1,4 @@
-"""Folders for temporary files outside the record: their names bear the nonce of the run that makes and removes them."""
+"""Folders for temporary files outside the record: their names have the nonce of the run that makes and removes them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def remove(path: Path, nonce: str) -> None:
     """Remove a folder of the run with this nonce, with all that is in it. Raises TargetError, OSError."""
     own = path.name.startswith(f"{PREFIX}{nonce[:SHORT]}-") and is_of(path, nonce)
     if not own or path.is_symlink() or not path.is_dir():
-        told = f"{path} is no folder that this run has made"
+        told = f"{path} is not a folder that this run has made"
         raise TargetError(told, f"one like {tempfile.gettempdir()}/{PREFIX}{nonce[:SHORT]}-1", "remove it by hand")
     if below := _mounted_below(path):
         raise TargetError(f"{below} is mounted in {path}", "nothing", f"umount {below}")

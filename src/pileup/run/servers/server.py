@@ -199,7 +199,7 @@ class Server:
             raise TargetError(f"target {self.name}: its server did not tell its url", "a ready line with a group `url`")
 
     def _steps(self, again: bool, only: str) -> Iterator[Daemon | Task]:
-        """Yield what is to be done; of one process those tasks that stand right before it."""
+        """Yield what is to be done; of one process those tasks that come right before it."""
         running = {each.daemon.name for each in self._running}
         before: list[Task] = []
         for each in self._launcher.processes:

@@ -1,6 +1,6 @@
 """Servers that pileup starts for a target: in order, each awaited; restarted, paused, killed; ended in reverse.
 
-Every process leads a session of its own, is known by pid and time of start, and stands in the journal before it is
+Every process leads a session of its own, is known by pid and time of start, and is in the journal before it is
 started and after it has ended, so that the next start ends what a crash left (`leftovers`).
 """
 
@@ -25,7 +25,7 @@ class Journal(Protocol):
 
     @property
     def nonce(self) -> str:
-        """What names of folders for temporary files bear."""
+        """What names of folders for temporary files have."""
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; return the number of the entry."""

@@ -18,7 +18,7 @@ BEAT = 10**9
 
 
 class Details(TypedDict, total=False):
-    """What is told of an iteration or an operation when it has ended, beside its outcome."""
+    """What is reported about an iteration or an operation when it has ended, beside its outcome."""
 
     first_byte: int
     bytes: int

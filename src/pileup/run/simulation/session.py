@@ -30,7 +30,7 @@ class SimulatedRun:
     """Writes the run folder of a plan below `base`. Virtual time begins at `began` (ns since the epoch; now).
 
     There is a frame each `beat`, ns: in hours with few operations a longer one than a second takes less time and room.
-    Nothing of the suite is executed or reached, and nothing is to be put right after a crash. Raises RecordError when
+    Nothing of the suite is executed or reached, and nothing is to be cleaned up after a crash. Raises RecordError when
     the disk refuses.
     """
 

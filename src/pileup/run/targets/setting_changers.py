@@ -34,7 +34,7 @@ class Changer(Protocol):
         """Time in which a value must be in force, ns."""
 
     def before(self) -> str | None:
-        """Return the value to restore; None when it shall not be restored. Raises PileupError."""
+        """Return the value to restore; None when it must not be restored. Raises PileupError."""
 
     def set(self, value: str) -> None:
         """Set it and wait until it is in force. Raises PileupError."""
@@ -71,7 +71,7 @@ class ByCommand:
             return value
         if self.spec.default is not None:
             return self.spec.default
-        raise TargetError(f"what {self.whose} is now cannot be told: `get` {done.told()}", "the value, on its stdout")
+        raise TargetError(f"the value of {self.whose} cannot be read: `get` {done.told()}", "the value, on its stdout")
 
     def set(self, value: str) -> None:
         """Run `set`, then `ready` until the value is in force."""
@@ -140,7 +140,7 @@ def changer_of(plan: Plan, target: Target, name: str, setting: str) -> Changer:
         return ByCommand(spec, whose, _words(target.url, name), Path(plan.folder))
     if setting in instances.settings_of(plan.suite.targets[name], Path(plan.folder)):
         return ByKind(target, setting, whose)
-    raise TargetError(f"nothing says how {whose} is changed", "`settings` of the target in the suite, or `launch`")
+    raise TargetError(f"nothing says how to change {whose}", "`settings` of the target in the suite, or `launch`")
 
 
 def _words(url: str, name: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 A server that pileup launched is started again with other launch settings, at the same address. One that is there is
 changed by commands of the suite (SettingSpec) or by its kind (`Target.change`), which may change a launched one, too.
-Before the first change of a setting of a server that stays the journal holds what it was: a crash is put right by
+Before the first change of a setting of a server that stays the journal holds what it was: a crash is cleaned up by
 `undo`.
 """
 

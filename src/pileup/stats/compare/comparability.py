@@ -16,7 +16,7 @@ UNFINISHED = (ERROR, UNAVAILABLE, UNKNOWN, NOT_RUN)
 FEW = 6
 """Cases on both sides together below which little can be shown by how they vary."""
 HOST = ("system", "kernel", "machine", "cpu", "cpus", "memory", "open_files", "congestion_control")
-"""What is told of a host besides its name; its load of the moment is not."""
+"""What is reported about a host besides its name; its load of the moment is not."""
 Runs = Sequence[RunResults]
 
 
@@ -63,7 +63,7 @@ def _of_run(run: RunResults) -> Iterable[str]:
     if run.run.simulated:
         yield f"{name}: simulated in virtual time, no system was measured."
     if run.run.debug_build:
-        yield f"{name}: the engine is a debug build, its figures are not to be trusted."
+        yield f"{name}: the engine is a debug build, its figures are not reliable."
     if not run.run.has_ended:
         yield f"{name}: the run goes on, or has crashed."
     elif run.run.stopped:
@@ -135,7 +135,7 @@ def _over(runs: Runs, of: Callable[[Manifest], Texts]) -> Texts:
 
 
 def _between(what: str, first: Texts, second: Texts, both: bool = False) -> Iterable[RunDifference]:
-    """Yield what has another text, or stands on one side alone (unless `both` have to have it)."""
+    """Yield what has another text, or is on one side alone (unless `both` have to have it)."""
     for name in dict.fromkeys([*first, *second]):
         before, after = first.get(name, ""), second.get(name, "")
         if before != after and not (both and not (before and after)):
@@ -160,7 +160,7 @@ def _targets(run: Manifest) -> Texts:
 
 
 def _places(run: Manifest) -> str:
-    """Return how many places pressed, and where; a run that was taken up again has others in each session."""
+    """Return how many places pressed, and where; a run that was resumed has others in each session."""
     sessions: dict[int | str, list[str]] = {}
     for place in run.places:
         sessions.setdefault(place.session, []).append(place.host)

@@ -114,7 +114,7 @@ def compared(
     unit: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Comparison:
-    """Return rows, one per point, compared. `unit` is given for samples alone: theirs where it is no known one."""
+    """Return rows, one per point, compared. `unit` is given for samples alone: theirs where it is not a known one."""
     mean = paired.amount if unit is None else paired.mean  # a sample may be below nothing
     return Comparison(
         test=head.test,

@@ -46,7 +46,7 @@ def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
 def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, CaseEntry]) -> Outages:
     """Return what each fault has done, by its place and then by case.
 
-    What was begun after it was mended, and did not pass under the next one, is of that one alone.
+    What was begun after it was undone, and did not pass under the next one, is of that one alone.
 
     Recovery is the time for which the load saw the system away, never shorter than it was:
     - Of a whole server that pileup itself killed, restarted or paused: from the begin of the fault to the end of the
@@ -109,7 +109,7 @@ def _under_way(case: CaseEntry | None, fault: Event) -> bool:
 
 
 def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, int], int]:
-    """Return by fault and case when the first job began to run after the fault was mended, ns from the fault on."""
+    """Return by fault and case when the first job began to run after the fault was undone, ns from the fault on."""
     rows = connection.execute(
         f"""SELECT f.number, o.case_id, min(o.start) - any_value(f.begin) FROM operations o
             JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o.start >= f.mended AND o.start < f.until

@@ -1,6 +1,6 @@
 """Faults over their repeats: how long the system was away, what did not pass, jobs lost; as samples for checks too.
 
-Samples stand under the name `fault`, with labels that say which one and which test, and the recovery under the name of
+Samples are under the name `fault`, with labels that say which one and which test, and the recovery under the name of
 the test too, all faults together: `max(fault.recovery[fault=crash,test=submit]) < 60 s`, `max(submit.recovery) < 60 s`.
 What never came back is infinite.
 """
@@ -67,7 +67,7 @@ def effects(events: Sequence[Event], found: Outages, audits: Sequence[AuditResul
 def _forgotten(event: Event, audits: Sequence[AuditResult]) -> LostSubmissions | None:
     """Return what the audit after a fault found lost beyond the audit before that one.
 
-    An audit that is not complete tells nothing.
+    An audit that is not complete says nothing.
     """
     own = (place for place, each in enumerate(audits) if each.fault == event.number and each.time >= event.end)
     place = next(own, None)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST = 4096
 """Blocks of one operation."""
 FEWEST = 30
-"""Fewer values than this tell nothing of how they depend on each other."""
+"""Fewer values than this say nothing of how they depend on each other."""
 AT_ONCE = 64
 """Operations that one query answers for."""
 AMOUNTS = ("ended", "passed", "sums", "counted", "moved")

@@ -1,7 +1,7 @@
 """Operations that outlive the iterations that began them: jobs in a queue, recalls from tape.
 
-A ledger tells of them in frames of its own, which stand for no interval of pressing (`nanoseconds` is 0). Their rate is
-that of the whole lot: how many passed from the begin of the first to the end of the last, in that time. The measured
+A ledger reports on them in frames of its own, which stand for no interval of pressing (`nanoseconds` is 0). Their rate
+is that of the whole lot: how many passed from the begin of the first to the end of the last, in that time. The measured
 part of the load that began them would be the wrong time: they may all end after it.
 """
 
@@ -24,12 +24,12 @@ MOST = 3600
 
 
 def is_ledger(frame: Frame) -> bool:
-    """Return whether a frame tells of detached operations."""
+    """Return whether a frame reports on detached operations."""
     return frame.nanoseconds == 0 and frame.clients == 0
 
 
 def operations_of(frames: Iterable[Frame]) -> set[str]:
-    """Return the names of the operations that frames of ledgers tell of."""
+    """Return the names of the operations that frames of ledgers report on."""
     return {row.operation for frame in frames if is_ledger(frame) for row in frame.rows if not row.iteration}
 
 

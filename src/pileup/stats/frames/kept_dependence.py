@@ -12,7 +12,7 @@ from pileup.stats.intervals.shares import Bursts
 Known = Mapping[int, Mapping[tuple[str, bool], Dependence]]
 """Case -> (operation, whether iterations) -> what is known of it."""
 VERSION = 1
-"""Of how it is found: what an earlier one has kept is found anew."""
+"""Of how it is found: what an earlier one has kept is found again."""
 
 
 def plain(cases: Iterable[CaseData]) -> object:

@@ -1,4 +1,4 @@
-"""Figures by label: what the rows of an operation add up to for each value of a label, and which value stands apart.
+"""Figures by label: what the rows of an operation add up to for each value of a label, and which value stands out.
 
 Every operation has the labels `place` and `target`; others are given when it is recorded.
 """
@@ -24,11 +24,11 @@ PLACE, TARGET = "place", "target"
 NONE = "(none)"
 """Value of a label that an operation does not have, where others of its name have it."""
 MOST_VALUES = 50
-"""Values of a label that are told one by one, with those that stand apart beside them."""
+"""Values of a label that are told one by one, with those that stand out beside them."""
 FEWEST = 30
-"""Values below which nothing stands apart."""
+"""Values below which nothing stands out."""
 LEAST = 0.1
-"""What stands apart differs by more than this from the others."""
+"""What stands out differs by more than this from the others."""
 SHARES = (0.5, 0.9, 0.99)
 Labels = tuple[tuple[str, str], ...]
 Places = Mapping[int, tuple[str, ...]]
@@ -204,10 +204,10 @@ def _pooled(several: Sequence[Moments]) -> Moments:
 
 
 def apart(values: Mapping[str, Moments], inflation: float = 1.0) -> dict[str, Figure]:
-    """Return the values whose mean stands apart from that of the others: by how much, as a fraction of theirs.
+    """Return the values whose mean stands out from that of the others: by how much, as a fraction of theirs.
 
     The farthest first, and then among those that are left, so that one that is slow does not make all others look
-    fast. By 95 % over all values together (Bonferroni), and by more than 10 %; of two the slower one stands apart.
+    fast. By 95 % over all values together (Bonferroni), and by more than 10 %; of two the slower one stands out.
     """
     left = {value: found for value, found in values.items() if found.n >= FEWEST}
     wanted = NormalDist().inv_cdf(1 - 0.025 / max(1, len(left)))

@@ -15,7 +15,7 @@ from pileup.stats.frames.totals import MOST_SHORT
 SHARES = (0.5, 0.9, 0.99)
 """Quantiles of each second."""
 LATE = 0.99
-"""The one of its start errors."""
+"""The one of its scheduling delays."""
 TAIL = 0.99
 NOTHING = Counters()
 

@@ -56,7 +56,7 @@ class Measured:
             # How many were missed is known when nothing more begins: in the cool-down.
             self.missed += frame.missed
         if inside or frame.phase == Phase.COOLDOWN:
-            # The last starts stand in the frame at whose end the load had ended.
+            # The last starts are in the frame at whose end the load had ended.
             self.lateness.add(frame.late)
         if inside and frame.nanoseconds:
             # Frames of no length are a ledger's: what is open there holds no client.
@@ -89,7 +89,7 @@ class Measured:
 
     @property
     def late(self) -> Histogram:
-        """Start errors, without those of ramp and warm-up, when connections are made; made anew each time."""
+        """Scheduling delays, without those of ramp and warm-up, when connections are made; made again each time."""
         return self.lateness.whole()
 
     @property
@@ -129,7 +129,7 @@ class Measured:
 
     @property
     def response(self) -> Histogram:
-        """Response times of all iterations that passed (ns); made anew each time."""
+        """Response times of all iterations that passed (ns); made again each time."""
         return together([tally.response for tally in self.iterations()])
 
     def due(self, timeout: float | None = None) -> DueDurations:
@@ -150,7 +150,7 @@ def begun(tally: Tally, timeout: float | None = None, service: bool = False) -> 
 
 
 def measure(frames: Iterable[Frame], phase: int = Phase.MEASURE) -> Measured:
-    """Add up what frames tell of one phase."""
+    """Add up what frames report on one phase."""
     return _sum(Measured.of(phase), frames)
 
 

@@ -29,7 +29,7 @@ LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
 LATE_TOLD = 0.1
-"""Lateness (p99) from this share of the 99th percentile of the responses on is told."""
+"""Lateness (p99) from this share of the 99th percentile of the responses on is reported."""
 REACHED = 0.98
 LONG_ENOUGH = 1.0
 """Seconds below which the CPU time of pileup says nothing."""
@@ -103,7 +103,7 @@ def seen(measured: Measured, share: float) -> float:
 
 
 def starved(data: CaseData) -> bool:
-    """Return whether starts had to wait for a client: then they were late by the system, or for want of clients."""
+    """Return whether starts had to wait for a client: then they were late by the system, or for lack of clients."""
     if data.entry.load_kind != "open":
         return False
     full = any(frame.in_flight >= frame.clients > 1 for frame in data.frames if frame.phase == Phase.MEASURE)

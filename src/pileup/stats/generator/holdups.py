@@ -2,7 +2,7 @@
 
 A time is pileup's own when its process took its cores whole for two seconds (or wanted to: what its threads waited
 for a CPU counts with what they took), when starts came late though clients were free, when its event loop came late,
-or when its process did not run at all. What is late beside a slow system is no fault of pileup: of an open load whose
+or when its process did not run at all. What is late beside a slow system is not pileup's fault: of an open load whose
 clients were all busy only its own samples are evidence. How late is late enough depends on what is judged: `Bar`.
 """
 
@@ -42,7 +42,7 @@ WATCHED = 10**8
 """Interval of the wake-ups of the watch, ns: so long before one was missed a stop may have begun. Of short stops it is
 half of what was seen."""
 CATCHING_UP = 25 * 10**7
-"""What was due in a stop is caught up for half as long again, and for so long, ns, at most; frames tell of more."""
+"""What was due in a stop is caught up for half as long again, and for so long, ns, at most; frames report on more."""
 NEAR = 15 * 10**8
 """Times that are not farther apart than this, ns, together show that something lasted."""
 TOUCHING = 5 * 10**7
@@ -52,7 +52,7 @@ SHORTEST = 10**8
 
 
 def median(late: Histogram) -> float:
-    """Return the median of start errors, ns."""
+    """Return the median of scheduling delays, ns."""
     return float(min(late.quantile(0.5), late.max))
 
 
@@ -65,7 +65,7 @@ class Bar:
     loop: float
     """That of an event loop."""
     of: Callable[[Histogram], float] = median
-    """What makes one number of the start errors of a second: how late it was."""
+    """What makes one number of the scheduling delays of a second: how late it was."""
     effect: Callable[[Histogram], float] | None = None
     """What these do to what is judged, where that is another number: it is compared with `late`."""
     lasting: bool = True
@@ -197,7 +197,7 @@ def _lateness(frame: Frame, bar: Bar) -> int:
 
 
 def _caught_up_by(stop: Stretch) -> int:
-    """Return when what was due in a stop has begun, as far as frames do not tell of more."""
+    """Return when what was due in a stop has begun, as far as frames do not report on more."""
     return stop.end + min(stop.stopped // 2, CATCHING_UP)
 
 
@@ -251,7 +251,7 @@ def _of_loops(series: Sequence[MetricSeries], place: int, span: tuple[int, int],
 def _of_demand(series: Sequence[MetricSeries], place: int, span: tuple[int, int], busy: float) -> list[Stretch]:
     """Return the seconds in which the threads of a place took a core, or would have: they ran or waited for a CPU.
 
-    A sample tells of the time since the one before, which is more than a second when the watch had no CPU either.
+    A sample reports on the time since the one before, which is more than a second when the watch had no CPU either.
     """
     waits = dict(_of(series, self_metrics.RUN_QUEUE, place))
     found, last = [], 0

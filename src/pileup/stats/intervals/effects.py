@@ -43,7 +43,7 @@ def of_figure(figure: Figure) -> Estimate | None:
 def over_runs(sides: Sequence[Sequence[float]], step: float, proportional: bool) -> list[Estimate] | None:
     """Return the mean of each side over its runs; None where all sides together have no run more than sides.
 
-    How runs vary is a property of system and place, so all sides tell of it together (Student's two-sample interval):
+    How runs vary is a property of system and place, so all sides report on it together (Student's two-sample interval):
     as a share of the mean where `proportional`, which fits times and rates. A side of one run then has an interval too.
     Values come in a `step`, whose rounding is part of the variance (W. F. Sheppard, 1898; `intervals/paired.py`).
     """

@@ -56,7 +56,7 @@ class Paired:
 
 
 def mean(values: Values, dimension: str = "", step: float = 0.0) -> Figure:
-    """Return the mean over repeats; its interval tells how repeats vary, and is missing below two of them."""
+    """Return the mean over repeats; its interval shows how repeats vary, and is missing below two of them."""
     found = [value for value in values if value is not None]
     if not found:
         return Figure(None, dimension, None, 0, "no figure")

@@ -52,7 +52,7 @@ class Repeats:
     def take(self, folder: RunFolder, run: Manifest, frames: Mapping[int, Sequence[Frame]]) -> None:
         """Take the figures of the cases to which the frames belong; what has none is left out.
 
-        `run` is run.json as it stands. Raises RecordError when the record cannot be read.
+        `run` is run.json as it is. Raises RecordError when the record cannot be read.
         """
         told = [case for case in run.cases if case.test == self.selected.name and case.id in frames]
         windows = self._windows(folder, told, frames)

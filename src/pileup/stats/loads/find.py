@@ -100,7 +100,7 @@ def found_words(found: FoundLevel) -> str:
     limited = sum(each.limited for each in found.trials)
     if limited_by_generator(found.trials):
         those = "one" if limited == 1 else format_count(limited)
-        told += f"; in {those} that did not pass pileup was the bottleneck, so the system may bear more"
+        told += f"; in {those} that did not pass pileup was the bottleneck, so the system may sustain more"
     return f"{told}; {_measured_words(found)}"
 
 

@@ -15,7 +15,7 @@ from pileup.stats.verdicts.resolve import Part, of_test, of_values, to_base
 
 MOST_TOLD = 6
 STALE = 3
-"""Looks after which the newest sample of a monitor is no news any more."""
+"""Looks after which the newest sample of a monitor is not news any more."""
 
 
 @dataclass(slots=True)

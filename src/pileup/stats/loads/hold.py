@@ -64,7 +64,7 @@ def held_words(held: HeldLevel) -> str:
     blind = f", at {held.blind} more nothing could be measured" if held.blind else ""
     first = "never" if held.reached is None else f"first after {format_time(held.reached)}"
     return (
-        f"{held.metric} was between {low} and {high} at {held.share * 100:.1f} % of {held.looks} looks{blind}; "
+        f"{held.metric} was between {low} and {high} at {held.share * 100:.1f} % of {held.looks} samples{blind}; "
         f"mean {amount(held.mean, given)}, farthest {amount(held.farthest, given)}, in the band {first}"
     )
 

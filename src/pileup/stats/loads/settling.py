@@ -30,7 +30,7 @@ def settled(
 ) -> SteadyState | None:
     """Return when a case became steady.
 
-    None where that cannot be told: less than 50 s at one level, a level that changes by itself, or something that
+    None where that cannot be reported: less than 50 s at one level, a level that changes by itself, or something that
     upset it.
     """
     if window is None or case.spans or _changes(case) or len(frames) < LEAST:

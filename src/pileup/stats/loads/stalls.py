@@ -2,7 +2,7 @@
 
 A closed load of c clients has at most c slow responses of a stall, however long it was: its quantiles hide it
 ("coordinated omission", G. Tene, How NOT to Measure Latency, 2013). An open load at the same rate would have gone on
-sending: what it had sent is told with numbers. While pileup itself did not run nothing can be said of the server.
+sending: what it had sent is reported with numbers. While pileup itself did not run nothing can be said of the server.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def words(stalls: Sequence[Stall], response: Histogram, seconds: float) -> str:
     )
     sends = "little" if longest.failed else "nothing"
     return (
-        f"{told}{again}: a closed load sends {sends} meanwhile, so its quantiles hide this (coordinated omission); an "
-        f"open load at the same rate ({format_rate(rate)}) would have seen about "
+        f"{told}{again}: a closed load sends {sends} meanwhile, so its percentiles hide this (coordinated omission); "
+        f"an open load at the same rate ({format_rate(rate)}) would have seen about "
         f"{format_count(round(rate * whole / 1e9))} requests wait up to {length}: {here} here would be at least about "
         f"{there} there"
     )

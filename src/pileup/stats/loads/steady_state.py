@@ -37,7 +37,7 @@ Numbers = NDArray[np.float64]
 class Steady:
     """What a series says. `first` is the place of the first value of steady state; None where it never began.
 
-    0: it was steady from the begin, as far as can be told.
+    0: it was steady from the begin, as far as can be reported.
     """
 
     first: int | None

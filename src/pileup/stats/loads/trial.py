@@ -40,7 +40,7 @@ class Trial:
     """The figure of each condition, in its base unit; None where there is none, or where it is censored."""
     passed: bool | None
     why: str = ""
-    """What else is to be said: why it did not pass although the figures may, why it tells nothing."""
+    """What else is to be said: why it did not pass although the figures may, why it says nothing."""
     limited: bool = False
     """It did not pass, and pileup was the bottleneck: that says nothing of the system."""
     due: int = 0

@@ -90,7 +90,7 @@ def host_of(url: str) -> str:
 
 
 def is_here(host: str, names: Sequence[str]) -> bool:
-    """Return whether a host is this machine, which has these names; what is no url is here."""
+    """Return whether a host is this machine, which has these names; what is not a url is here."""
     if host in ("", "localhost", *(name.lower() for name in names)):
         return True
     try:

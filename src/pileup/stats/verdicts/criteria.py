@@ -293,7 +293,7 @@ def _coverage(said: str, lack: Uncovered | None) -> str:
 
 
 def _found_late(cases: Sequence[CaseData], selected: Selected) -> str:
-    """Return the reason where a figure tells what was found by trials of which pileup was the bottleneck."""
+    """Return the reason where a figure says what was found by trials of which pileup was the bottleneck."""
     if selected.metric not in (FOUND, FOUND_LOW, FOUND_HIGH):
         return ""
     slow = [data.entry.name for data in cases if data.entry.find and limited_by_generator(data.entry.find.trials)]

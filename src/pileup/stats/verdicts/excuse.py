@@ -102,7 +102,7 @@ def excuse(
         figure = evaluate(cases)
         if not is_missed(check, figure):
             number = sum(each.count for groups in own.values() for each in groups)
-            what = f"({format_count(number)} failed for want of what its own machine refused)"
+            what = f"({format_count(number)} failed for lack of what its own machine refused)"
             return Excuse(tuple(name for name, groups in own.items() if groups), 0.0, what)
     last = 0.0
     while (missing := _missing(check, selected, figure, cases)) is not None:
@@ -286,7 +286,7 @@ def _shifted(share: float) -> Callable[[CaseData], Bar]:
 
 
 def _lateness(check: Check) -> Callable[[Histogram], float]:
-    """Return what a function of response times makes of start errors."""
+    """Return what a function of response times makes of scheduling delays."""
     if check.function == "quantile":
         share = check.quantile or 0.5
         return lambda late: float(min(late.quantile(share), late.max))

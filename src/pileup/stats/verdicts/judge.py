@@ -49,7 +49,7 @@ def _censored(check: Check, figure: Figure) -> Verdict:
 
 
 def _is_fact(check: Check) -> bool:
-    """Return whether a figure is no estimate, or the threshold is the end of the range of a share."""
+    """Return whether a figure is not an estimate, or the threshold is the end of the range of a share."""
     if check.function not in ESTIMATES or check.comparison in ("==", "!="):
         return True
     if check.function == "fraction":

@@ -1,4 +1,4 @@
-"""A suite file in the other format: the document, with its variables as they stand, not the plan that comes of it."""
+"""A suite file in the other format: the document, with its variables as they are, not the plan that comes of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def convert(data: bytes, suffix: str, source: str, to: Format) -> Converted:
 
 
 def same(one: Node, other: Node) -> bool:
-    """Whether two trees say the same, wherever it stands in their files and in whatever order the words come."""
+    """Whether two trees say the same, wherever it is in their files and in whatever order the words come."""
     match one, other:
         case Scalar(), Scalar():
             return (one.empty and other.empty) or (not one.empty and not other.empty and one.text == other.text)
@@ -69,12 +69,12 @@ def _read_back(text: str, to: Format, tree: Mapping, source: str) -> None:
     problems = Problems(source)
     data = text.encode()
     if len(data) > LARGEST:
-        told = f"the suite comes to {len(data)} bytes as {to.upper()}"
+        told = f"the suite has {len(data)} bytes as {to.upper()}"
         raise SuiteError((Problem(source, told, f"at most {LARGEST // 1024 // 1024} MiB"),))
     back = read_tree(data, f".{to}", problems)
     if problems:
         first = problems.error().problems[0]
-        told = f"as {to.upper()} the suite has a fault: {first.what}"
+        told = f"as {to.upper()} the suite has a problem: {first.what}"
         raise SuiteError((Problem(source, told, first.expected, "keep it in its format"),))
     if back is None or not same(tree, back):
         raise PileupError("the suite changed on the way", "the same suite", "please report it with the file")

@@ -18,7 +18,10 @@ def read_file(path: Path, problems: Problems) -> bytes | None:
             data = file.read(LARGEST + 1)
     except OSError as problem:
         problems.add(
-            START, f"the suite cannot be read: {problem.strerror or problem}", "a file", "see its path and permissions"
+            START,
+            f"the suite cannot be read: {problem.strerror or problem}",
+            "a file",
+            "check its path and permissions",
         )
         return None
     if len(data) > LARGEST:

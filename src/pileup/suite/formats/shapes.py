@@ -1,6 +1,6 @@
 """What the schema says of a word's value: a mapping, a list, or whatever it looks like.
 
-XML has neither lists nor mappings of its own. Where the schema knows a word, its shape tells how an element is meant.
+XML has neither lists nor mappings of its own. Where the schema knows a word, its shape shows how an element is meant.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SINGULARS = {
 """Word -> element for one part of what it holds, in XML."""
 PLURALS = {element: word for word, element in SINGULARS.items()}
 ENTRY = "entry"
-"""Element for a word of any mapping that is no XML name."""
+"""Element for a word of any mapping that is not an XML name."""
 ITEM = "value"
 """Element for an item of any list."""
 
@@ -79,7 +79,7 @@ class Shape:
 
     @property
     def words(self) -> Shape:
-        """The shape of a mapping in its place: of a list that of its items, where these are no lists too."""
+        """The shape of a mapping in its place: of a list that of its items, where these are not lists too."""
         if self.kind != "list":
             return self
         return self.item if self.item.kind != "list" else ANY

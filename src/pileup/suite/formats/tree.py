@@ -18,7 +18,7 @@ class Scalar:
     quoted: bool
     at: Position
     span: tuple[int, int] = (0, 0)
-    """From where to where it stands in the file, in characters; (0, 0) when not from the file."""
+    """From where to where it is in the file, in characters; (0, 0) when not from the file."""
     variables: frozenset[str] = frozenset()
     """Names of the variables that the text was made from."""
 
@@ -93,7 +93,7 @@ def child(node: Node | None, key: str | int) -> Node | None:
 
 
 def where(node: Node, path: Path, key: bool = False) -> Position:
-    """Return the position of what stands at `path`, or of the nearest thing around it that there is.
+    """Return the position of what is at `path`, or of the nearest thing around it that there is.
 
     With `key` the position of the word, not of its value.
     """

@@ -1,4 +1,4 @@
-"""What expat says of a file that is no XML, in our three parts."""
+"""What expat says of a file that is not XML, in our three parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def explain(said: str, data: bytes, index: int, inside: str, name: str) -> tuple
 
 
 def _hint(data: bytes, index: int) -> str:
-    """Say what may be meant by a character that cannot stand where it does."""
+    """Say what may be meant by a character that cannot be where it does."""
     before = data[max(0, index - 200) : index]
     if data[index : index + 1] == b"<":
         return "write &lt; for <"
@@ -48,7 +48,7 @@ def _hint(data: bytes, index: int) -> str:
 
 
 def second_of_two(data: bytes, index: int) -> tuple[Attribute, Attribute] | None:
-    """Return two attributes of one name in the tag at a byte index: expat tells of the tag, or of the second one."""
+    """Return two attributes of one name in the tag at a byte index: expat reports on the tag, or of the second one."""
     first: dict[str, Attribute] = {}
     for each in attributes_at(data, data.rfind(b"<", 0, index + 1))[0]:
         if each.name in first:

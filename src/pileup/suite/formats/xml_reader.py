@@ -99,7 +99,7 @@ class _Reader:
         if twice:
             told = f"first in line {self._places.position(twice[0].at).line}"
             at = self._places.position(twice[1].at)
-            self._fail(at, f"{shown(twice[1].name)} stands twice", "each word once", told)
+            self._fail(at, f"{shown(twice[1].name)} is given twice", "each word once", told)
         top = self._stack[-1] if self._stack else None
         inside = f"<{top.name}> of line {top.at.line}" if top else ""
         self._fail(self._places.position(index), *explain(said, self._data, index, inside, top.name if top else ""))
@@ -251,7 +251,7 @@ class _Reader:
         self._stack[-1].items.items.append(node)
 
     def _nowhere(self, _: bool, node: Node) -> None:
-        """Take a value that belongs nowhere; that is told."""
+        """Take a value that belongs nowhere; that is reported."""
 
     def _enter(self, mapping: Mapping, word: str, node: Node, at: Position) -> None:
         if word in mapping.entries:
@@ -260,7 +260,7 @@ class _Reader:
             mapping.put(word, at, node)
 
     def _merge(self, mapping: Mapping, word: str, more: Mapping) -> None:
-        """Add names to those that stand there: `<option name="a">…</option> <options b="1"/>` is one mapping."""
+        """Add names to those that are there: `<option name="a">…</option> <options b="1"/>` is one mapping."""
         found = mapping.entries[word]
         for key, node in more.entries.items():
             if isinstance(found, Mapping):
@@ -276,7 +276,7 @@ class _Reader:
             self._told_twice(mapping, word, at)
 
     def _told_twice(self, mapping: Mapping, word: str, at: Position) -> None:
-        told = f"{shown(word)} stands twice"
+        told = f"{shown(word)} is given twice"
         self._problems.add(at, told, "each word once", f"first in line {mapping.keys[word].line}")
 
     def _attribute(self, element: _Element, each: Attribute, value: str) -> None:
@@ -339,7 +339,7 @@ class _Reader:
         return self._scalar(element, text, written.lstrip(SPACE)[:1])
 
     def _scalar(self, element: _Element, text: str, first: str) -> Scalar:
-        """Return text with its place: where its first character stands, as far as that is written literally."""
+        """Return text with its place: where its first character is, as far as that is written literally."""
         end = self._parser.CurrentByteIndex
         begin = self._places.character(element.content)
         found = self._data.find(first.encode(), element.content, end)

@@ -1,4 +1,4 @@
-"""Text in XML: where it stands in the file, how lines are folded, which characters and names may stand in it."""
+"""Text in XML: where it is in the file, how lines are folded, which characters and names may be in it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Places:
         self._plain = data.isascii()
         begins = range(0, 0 if self._plain else len(data), BLOCK)
         self._characters = [0, *accumulate(_characters(data[begin : begin + BLOCK]) for begin in begins)]
-        """How many characters stand before each block, where a character can be more than one byte."""
+        """How many characters come before each block, where a character can be more than one byte."""
 
     def position(self, index: int) -> Position:
         """Return line and column, in characters from 1."""
@@ -100,7 +100,7 @@ def fold(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return text as it stands between tags."""
+    """Return text as it is between tags."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace("]]>", "]]&gt;")
     return _references(text, "\r")
 

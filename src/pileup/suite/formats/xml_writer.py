@@ -14,12 +14,12 @@ from pileup.suite.problems import Position, Problems
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 WIDTH = 120
 LONGEST = 60
-"""Characters of a text that stands as an attribute."""
+"""Characters of a text that is written as an attribute."""
 STEP = "  "
 SENTENCES = ("says", "about")
 """Words that are sentences: text of an element however short."""
 STRAIGHT = ("targets", "settings")
-"""Words whose named parts stand beside the other words, without an element around them."""
+"""Words whose named parts are beside the other words, without an element around them."""
 EXACT = ' xml:space="preserve"'
 
 Entry = tuple[str, Position, Node]
@@ -51,9 +51,9 @@ class _Writer:
     def _split(
         self, node: Mapping, shape: Shape, taken: tuple[str, ...] = ()
     ) -> tuple[list[tuple[str, str]], list[Entry]]:
-        """Return what of a mapping stands as attributes, and what as elements.
+        """Return what of a mapping is written as attributes, and what as elements.
 
-        Variables keep their order, which matters, and attributes stand before all elements.
+        Variables keep their order, which matters, and attributes come before all elements.
         """
         attributes: list[tuple[str, str]] = []
         below: list[Entry] = []
@@ -67,7 +67,7 @@ class _Writer:
         return attributes, below
 
     def _attribute(self, shape: Shape, word: str, value: Node) -> str | None:
-        """Return the text of a word that may stand as an attribute."""
+        """Return the text of a word that may be an attribute."""
         if not NAME.match(word) or word == "is":
             return None
         if shape.part(word).kind == "list":

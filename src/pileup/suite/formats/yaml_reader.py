@@ -80,7 +80,7 @@ class _Reader:
                 at, 'a `"` within a text in double quotes', "single quotes around it", "or leave the inner ones out"
             )
         said = ": ".join(part for part in (problem.context, problem.problem) if part)
-        self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "look at this line and the one before")
+        self._fail(at, f"this is not YAML: {said}", "a suite in YAML", "check this line and the one before")
 
     def _fail(self, at: Position, what: str, expected: str = "", hint: str = "") -> None:
         self._problems.add(at, what, expected, hint)
@@ -186,7 +186,9 @@ class _Reader:
         elif node.text in top.node.entries:
             top.ignore = True
             first = top.node.keys[node.text].line
-            self._problems.add(node.at, f"{shown(node.text)} stands twice", "each word once", f"first in line {first}")
+            self._problems.add(
+                node.at, f"{shown(node.text)} is given twice", "each word once", f"first in line {first}"
+            )
 
 
 def _measure(node: Node) -> tuple[int, int]:

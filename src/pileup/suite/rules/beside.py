@@ -48,7 +48,7 @@ class BesideRules:
         at = where(test.node, ("with", number))
         main = self._tests.get(name)
         if name == test.spec.name:
-            self._problems.add(at, f"{shown(name)} lives beside itself", "another test")
+            self._problems.add(at, f"{shown(name)} runs alongside itself", "another test")
         elif main is None:
             if name not in self._names:
                 others = [each for each in self._names if each != test.spec.name]
@@ -56,7 +56,7 @@ class BesideRules:
         elif main.spec.with_:
             self._problems.add(at, f"{shown(name)} is itself a role", "a test that has a load of its own end")
         elif self._needs(name, test.spec.name):
-            told = f"{shown(name)} needs {shown(test.spec.name)}, which lives beside it and ends with it"
+            told = f"{shown(name)} needs {shown(test.spec.name)}, which runs alongside it and ends with it"
             self._problems.add(at, told, "a test that does not need it")
 
     def _needs(self, name: str, wanted: str) -> bool:
@@ -76,7 +76,7 @@ class BesideRules:
         scopes = {self._tests[name].spec.scope for name in test.spec.with_ if name in self._tests}
         if len(scopes) > 1:
             at = where(test.node, ("with",))
-            self._problems.add(at, f"it lives beside tests of the scopes {' and '.join(sorted(scopes))}", "one scope")
+            self._problems.add(at, f"it runs alongside tests of the scopes {' and '.join(sorted(scopes))}", "one scope")
 
     def _check_fault(self, fault: FaultSpec, node: Mapping) -> None:
         targets = self._draft.targets
@@ -118,7 +118,7 @@ class BesideRules:
         try:
             resolved = checks.resolve(checks.parse(suite.cooldown.until), (), self._monitors)
             if resolved.kind != "monitor":
-                raise ValueError("it does not speak of a monitor; expected e.g. last(node.load1) < 1")
+                raise ValueError("it names no monitor; expected e.g. last(node.load1) < 1")
         except ValueError as problem:
             what, expected = parts(str(problem))
             self._problems.add(where(node, ("until",)), f"`until`: {what}", expected)

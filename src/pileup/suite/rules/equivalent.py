@@ -1,4 +1,4 @@
-"""Rules about `equivalent`: each group names tests of the suite, and such as tell what they were answered."""
+"""Rules about `equivalent`: each group names tests of the suite, and such as say what they were answered."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pileup.suite.problems import Problems, near, shown
 
 
 def check_equivalent(draft: Draft, folder: Path, problems: Problems) -> None:
-    """Add a problem for each name that is of no test, stands twice in its group, or is of a test without answers."""
+    """Add a problem for each name that is of no test, is given twice in its group, or is of a test without answers."""
     node = draft.tree.entries.get("equivalent")
     for group in node.items if isinstance(node, Sequence) else []:
         names = [item for item in group.items if isinstance(item, Scalar)] if isinstance(group, Sequence) else []
         for place, item in enumerate(names):
             if item.text in [each.text for each in names[:place]]:
-                problems.add(item.at, f"{shown(item.text)} stands twice in a group", "tests that differ")
+                problems.add(item.at, f"{shown(item.text)} is given twice in a group", "tests that differ")
             else:
                 _check_name(item, draft, folder, problems)
 
@@ -34,5 +34,5 @@ def _check_name(item: Scalar, draft: Draft, folder: Path, problems: Problems) ->
     except PluginError:  # told where the test is checked
         return
     if silent and test is not None:
-        told = f"test {shown(item.text)} ({test.use}) runs in the engine and tells no answers"
+        told = f"test {shown(item.text)} ({test.use}) runs in the engine and reports no answers"
         problems.add(item.at, told, "tests that do, such as sql.query, or your own with self.answer(…)")

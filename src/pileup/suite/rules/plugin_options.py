@@ -43,7 +43,7 @@ class Plugins:
     def check_options(self, cls: type, options: Mapping, missing_at: Position, words: Iterable[str] = ()) -> bool:
         """Check options against the plug-in's declarations and return whether all are right.
 
-        `words` are others that may stand there, for the nearest name.
+        `words` are others that may be there, for the nearest name.
         """
         known = declared(cls)
         unknown = [name for name in options.entries if name not in known]

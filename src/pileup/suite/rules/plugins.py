@@ -106,10 +106,10 @@ class PluginRules:
         if instances.LAYERS in suite.options:
             others.append(f"options.{instances.LAYERS}")
         if others:
-            told = f"`layers` stands beside {shown(others[0])}"
+            told = f"`layers` is combined with {shown(others[0])}"
             self._plugins.problems.add(node.at, told, "one of the two")
         elif not any(self._in_layers(test) for test in self._draft.tests):
-            told = "no test that presses for a time has an option 'layers' that it does not give itself"
+            told = "no test with a sustained load has an option 'layers' that it does not set itself"
             self._plugins.problems.add(node.at, told, "a test of storage with `for`")
 
     def _check_common_options(self) -> None:

@@ -60,7 +60,7 @@ def _unique(what: str, names: Iterable[tuple[str, Position]], problems: Problems
     for name, at in names:
         if name in first:
             before = first[name]
-            told = f"the first stands in line {before.line}" if before.line != at.line else ""
+            told = f"the first is in line {before.line}" if before.line != at.line else ""
             problems.add(at, f"a second {what} {shown(name)}", "names that differ", hint or told)
         first.setdefault(name, at)
 

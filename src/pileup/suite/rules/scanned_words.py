@@ -17,7 +17,7 @@ from pileup.suite.scan import ENVIRONMENT, PLACES, Axis, reaches
 
 
 def check_words(axis: Axis, node: Sequence, at: Position, draft: Draft, plugins: Plugins) -> None:
-    """Add every problem of an axis over a word of tests; `at` is where its name stands."""
+    """Add every problem of an axis over a word of tests; `at` is where its name is."""
     for item in node.items:
         if isinstance(item, Scalar) and item.empty and axis.kind == ENVIRONMENT:
             continue  # none

@@ -81,7 +81,7 @@ class ScanRules:
         texts = [text_of(value) for value in axis.values]
         for place, item in enumerate(node.items if name not in self._coupled else ()):
             if texts[place] in texts[:place]:
-                self._problems.add(item.at, f"{shown(texts[place])} stands twice in a scan", "values that differ")
+                self._problems.add(item.at, f"{shown(texts[place])} is given twice in a scan", "values that differ")
         self._check_values(axis, node)
 
     def _tell_unknown(self, axis: Axis, at: Position, owners: list[str], alone: list[str]) -> None:
@@ -262,4 +262,4 @@ class ScanRules:
         texts = [text_of(each) for each in axis.values]
         wanted = text_of(plain(value))
         if wanted not in texts:
-            self._problems.add(value.at, f"{shown(wanted)} is no value of {name}", near(wanted, texts))
+            self._problems.add(value.at, f"{shown(wanted)} is not a value of {name}", near(wanted, texts))

@@ -107,7 +107,7 @@ class TargetRules:
         if target.spec.launch is None:
             self._problems.add(at, f"target {shown(name)} has a `disk` and is not launched", "`launch`, or no `disk`")
             return
-        with suppress(Exception):  # wrong settings are told where they stand
+        with suppress(Exception):  # wrong settings are reported where they are
             launcher = cls.launcher(target.spec.launch, self._plugins.folder)
             if launcher is not None and not launcher.disk:
                 told = f"kind {shown(target.spec.kind)} has no folder for a disk of its own"
@@ -200,7 +200,9 @@ class TargetRules:
         if name not in self._classes or needed in self._offers(name):
             return
         kind = self._draft.targets[name].spec.kind
-        what = f"test {shown(test.spec.use)} needs {shown(needed)}, {shown(name)} of kind {shown(kind)} has it not"
+        what = (
+            f"test {shown(test.spec.use)} needs {shown(needed)}, {shown(name)} of kind {shown(kind)} does not have it"
+        )
         fitting = [each for each in self._classes if needed in self._offers(each)]
         self._problems.add(at, what, " or ".join(map(repr, fitting)) or "a target of another kind")
 

@@ -22,9 +22,9 @@ def check_until(draft: Draft, problems: Problems) -> None:
         problems.add(where(node, ("figure",)), f"`figure`: {what}", expected)
     if suite.repeat <= suite.until.at_least:
         told = f"`repeat` is {suite.repeat}, and `until` asks for {suite.until.at_least} repeats at least"
-        problems.add(node.at, told, f"`repeat: {2 * suite.until.at_least}` or more", "repeat is the most that are made")
+        problems.add(node.at, told, f"`repeat: {2 * suite.until.at_least}` or more", "`repeat` is the maximum")
     if suite.loop > 1:
-        problems.add(node.at, f"`until` stands beside `loop: {suite.loop}`", "one of the two")
+        problems.add(node.at, f"`until` is combined with `loop: {suite.loop}`", "one of the two")
 
 
 def _check_figure(suite: Suite, until: Until) -> None:

@@ -1,4 +1,4 @@
-"""Proxies (RFC 3820): OpenSSL believes them, requests of A-REX are read, and what is no request is refused."""
+"""Proxies (RFC 3820): OpenSSL believes them, requests of A-REX are read, and what is not a request is refused."""
 
 import datetime
 import subprocess

@@ -56,7 +56,7 @@ def test_its_service_is_where_most_have_it(url: str, where: str) -> None:
 def test_without_tls_or_credentials_nobody_is_known(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="has no TLS"):
         _ = target("http://ce.site.org/arex").location
-    with pytest.raises(TargetError, match=r"nothing says who we are for ce.site.org; expected .*a proxy"):
+    with pytest.raises(TargetError, match=r"no credentials for ce.site.org; expected .*a proxy"):
         _ = target().users
     with pytest.raises(TargetError, match="cannot be read"):
         _ = target(folder=tmp_path).users
@@ -90,7 +90,7 @@ def test_users_are_files_of_a_folder(identities: Path) -> None:
         users.introduce("joe")
     with pytest.raises(Failed, match="there is no identity of user 'joe'"):
         users.rest("joe")
-    with pytest.raises(Failed, match="is no name of a user"):
+    with pytest.raises(Failed, match="is not a name of a user"):
         users.rest("../jane")
     assert (users.one, users.who("jane")) == (False, "jane")
     alone = target(folder=identities).users
@@ -157,9 +157,9 @@ def test_an_error_is_told_from_a_no() -> None:
         Canned(500, "Failed generating delegation request", b"").ask_to_sign()
     with pytest.raises(Failed, match="has no Location"):
         Canned(201, "Created", b"").ask_to_sign()
-    with pytest.raises(Failed, match="is no JSON"):
+    with pytest.raises(Failed, match="is not JSON"):
         Canned(200, "OK", b"<jobs/>").ids()
-    with pytest.raises(Failed, match="is no JSON object"):
+    with pytest.raises(Failed, match="is not a JSON object"):
         Canned(200, "OK", b"[]").ids()
     place = {"Location": "/arex/rest/1.0/delegations?action=new/abc"}  # as 6.17 writes it
     assert Canned(201, "Created", b"text", place).ask_to_sign() == ("abc", "text")

@@ -37,7 +37,7 @@ def test_users_have_names(options: dict[str, Any], names: list[str]) -> None:
 
 @pytest.mark.parametrize("users", [0, "0", "-1", [], [""], "many", 2.5, [["a"]], 10**9])
 def test_wrong_users_are_told(users: Any) -> None:
-    with pytest.raises(ValueError, match=r"are no users; expected how many \(for user1, user2, …\), or a list"):
+    with pytest.raises(ValueError, match=r"are not users; expected how many \(for user1, user2, …\), or a list"):
         ComputingSubmit(users=users)
 
 

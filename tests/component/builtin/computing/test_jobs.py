@@ -1,4 +1,4 @@
-"""Jobs submitted and watched, on the practice batch system: what the ledger is told, and when."""
+"""Jobs submitted and watched, on the practice batch system: what the ledger is reported, and when."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from tests.servers.practice_batch import practice_batch, truth
 
 
 class Feed:
-    """A batch target that tells what it was told to tell."""
+    """A batch target that says what it was told to tell."""
 
     def __init__(self, *pages: list[Job]) -> None:
         self.pages = list(pages)

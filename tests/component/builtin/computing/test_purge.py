@@ -1,4 +1,4 @@
-"""Jobs looked after, purged and cancelled on the practice batch system; its journal tells what became of each."""
+"""Jobs looked after, purged and cancelled on the practice batch system; its journal says what became of each."""
 
 import time
 from pathlib import Path

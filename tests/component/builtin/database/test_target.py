@@ -42,7 +42,7 @@ def test_a_folder_holds_a_file_of_sqlite(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "credentials", "told"),
     [
-        ("", {}, "`url` is no address of a database; expected one like sqlite:////path/jobs.db"),
+        ("", {}, "`url` is not an address of a database; expected one like sqlite:////path/jobs.db"),
         ("mariadb://me:secret@host/db", {}, "`url` holds a password"),
         ("sqlite:////tmp/a.db", {"password": "secret"}, "SQLite knows no passwords"),
         ("mariadb://127.0.0.1:1/db", {"user": "me"}, "no connection to the database: Can't connect to MySQL server"),

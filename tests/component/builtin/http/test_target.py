@@ -46,9 +46,9 @@ def test_urls_are_taken_as_written(url: str, normal: str, base: str) -> None:
     ("url", "message"),
     [
         ("", "the target has no url; expected one like https"),
-        ("host:8443/x", "is no url of an HTTP server"),
-        ("ftp://host/", "is no url of an HTTP server"),
-        ("http:///x", "is no url of an HTTP server"),
+        ("host:8443/x", "is not a url of an HTTP server"),
+        ("ftp://host/", "is not a url of an HTTP server"),
+        ("http:///x", "is not a url of an HTTP server"),
         ("http://host:99999/", "the url of host has the port '99999'; expected a number from 1 to 65535"),
         ("http://me:pass@host/", "holds a user name or a password; expected them under `credentials`"),
         ("http://host/?authz=abc", "has a query"),
@@ -174,5 +174,5 @@ def test_a5_what_is_not_verified_is_said_and_needs_tls() -> None:
     assert pinned.remarks() == []
     with pytest.raises(TargetError, match="the url is without TLS; expected a url that begins with https://"):
         HttpTarget("http://h/", insecure=True).client()
-    with pytest.raises(ValueError, match="is no fingerprint; expected 64 hexadecimal digits"):
+    with pytest.raises(ValueError, match="is not a fingerprint; expected 64 hexadecimal digits"):
         HttpTarget("https://h/", certificate_sha256="ab")

@@ -58,7 +58,7 @@ def test_listing_is_sorted_and_tells_folders(target: WebDavTarget) -> None:
     target.mkdir("c")
     assert target.list("") == [Entry("a", 2, False), Entry("b", 2, False), Entry("c", 0, True)]
     assert target.stat("c") == target.stat("/c/") == Entry("c", 0, True)
-    with pytest.raises(Failed, match="'a' is no folder"):
+    with pytest.raises(Failed, match="'a' is not a folder"):
         target.list("a")
 
 
@@ -140,7 +140,7 @@ def test_no_answer_at_all_is_ambiguous(target: WebDavTarget, dav: DavServer) -> 
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", Failed, "ended after 5 of 10 bytes"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nsho", Failed, "broke off"),
-        (b"SSH-2.0-OpenSSH_9.6\r\n", Failed, "what is no HTTP"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", Failed, "what is not HTTP"),
         (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", Refused, "GET 'a': 403 Forbidden"),
         (b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Refused, "503 Busy"),
         (b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", Failed, "500 Oops"),
@@ -165,7 +165,7 @@ def test_a_server_that_never_answers(dav: DavServer) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"<html>", "is no XML"),
+        (b"<html>", "is not XML"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><D:multistatus xmlns:D="DAV:"/>', "declares a document type"),
         (b'<D:multistatus xmlns:D="DAV:"/>', "does not speak of '/data'"),
     ],
@@ -231,7 +231,7 @@ def test_probe_says_what_it_is(target: WebDavTarget, dav: DavServer) -> None:
         with pytest.raises(TargetError, match=f"says {status} {reason}; expected"):
             target.probe()
     dav.answers["OPTIONS", "/data"] = b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n"  # nginx
-    assert target.probe() == "a server without a name"
+    assert target.probe() == "an unnamed server"
 
 
 def test_probe_of_nobody() -> None:
@@ -311,7 +311,7 @@ def test_a6_an_empty_file_may_have_no_stated_size(target: WebDavTarget, dav: Dav
     [
         (
             "",
-            "PROPFIND 'x': 302 Found, and no Location: it leads nowhere; expected an answer (look at the server's log",
+            "PROPFIND 'x': 302 Found, and no Location: it leads nowhere; expected an answer (check the server's log",
         ),
         ("Location: /y\r\n", "PROPFIND 'x': 302 Found, to /y; expected an answer (give the url that it leads to)"),
     ],

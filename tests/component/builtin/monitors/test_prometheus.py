@@ -172,7 +172,7 @@ def test_an_answer_in_open_metrics(raw: Page200) -> None:
     assert sample(raw.url, "n_total") == [Sample("n_total", 4)]
     assert raw.seen[0]["Accept"] == ACCEPT
     raw.answer = answer("n_total 4\n", "application/openmetrics-text; version=1.0.0")
-    with pytest.raises(PluginError, match=r"is no page of metrics: Missing # EOF"):
+    with pytest.raises(PluginError, match=r"is not a page of metrics: Missing # EOF"):
         sample(raw.url, "n_total")
 
 
@@ -192,8 +192,8 @@ def test_what_checks_cannot_name_and_what_is_no_number(raw: Page200) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (answer("<html>"), r"the answer is no page of metrics.*expected Prometheus text format or OpenMetrics"),
-        (answer('a{b="c} 1\n'), r"the answer is no page of metrics"),
+        (answer("<html>"), r"the answer is not a page of metrics.*expected Prometheus text format or OpenMetrics"),
+        (answer('a{b="c} 1\n'), r"the answer is not a page of metrics"),
         (answer("b 1\n"), r"gives no number that is asked for"),
         (b"HTTP/1.0 503 Busy\r\n\r\n", r"answers 503 Busy; expected 200 and metrics"),
         (b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", r"answers 302 Found"),

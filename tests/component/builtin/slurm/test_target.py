@@ -63,7 +63,7 @@ def test_a_token_tells_who_we_are_and_goes_to_nobody_in_plain() -> None:
 def test_what_is_missing_or_wrong_is_told() -> None:
     with pytest.raises(TargetError, match=r"has no url; expected that of slurmrestd, or the option `driver: sbatch`"):
         SlurmTarget("").probe()
-    with pytest.raises(TargetError, match="is no url of slurmrestd"):
+    with pytest.raises(TargetError, match="is not a url of slurmrestd"):
         SlurmTarget("root://x//y").probe()
     with pytest.raises(ValidationError, match="holds a password"):
         SlurmTarget("", database="mariadb://me:secret@db/slurm_acct")

@@ -1,4 +1,4 @@
-"""What a Python test may do, and what is told of it: async set-up, lines, tracebacks, hangs, prints, a debugger."""
+"""What a Python test may do, and what is reported about it: async set-up, lines, tracebacks, hangs, a debugger."""
 
 from __future__ import annotations
 

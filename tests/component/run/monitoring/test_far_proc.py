@@ -238,5 +238,5 @@ def test_a_connection_that_breaks_is_made_anew_in_its_time(tmp_path: Path, monke
 
 
 def test_what_is_no_host_starts_nothing() -> None:
-    with pytest.raises(TargetError, match="is no host"):
+    with pytest.raises(TargetError, match="is not a host"):
         FarProc("-oProxyCommand=touch /tmp/x", "ssh").open()

@@ -145,7 +145,7 @@ def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
 
 def test_another_suite_is_another_run(broken: Broken) -> None:
     broken.file.write_text(SUITE + "seed: 5\n")
-    with pytest.raises(UsageError, match="not what this run began with"):
+    with pytest.raises(UsageError, match="has changed since this run began"):
         broken.take_up()
 
 
@@ -169,6 +169,6 @@ def test_s12_a_run_that_is_taken_up_keeps_its_lock(broken: Broken) -> None:
     assert leftovers.alive(broken.folder)
     assert leftovers.put_right(broken.folder, Trust.of(broken.folder), UndoReach.ALL) == []
     earlier.held.lock.release(done=False)
-    with pytest.raises(UsageError, match="not what this run began with"):
+    with pytest.raises(UsageError, match="has changed since this run began"):
         (broken.file.write_text(SUITE + "seed: 5\n"), broken.take_up())
     assert not leftovers.alive(broken.folder), "what cannot be taken up is let go"

@@ -1,4 +1,4 @@
-"""What a crash left is put right by the journal alone, once, and what could not be stays open."""
+"""What a crash left is cleaned up by the journal alone, once, and what could not be stays open."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ TRUSTED = Trust(None, given=True)
 
 
 def undo(folder: RunFolder, objects: bool) -> list[str]:
-    """Return in words what was put right."""
+    """Return in words what was cleaned up."""
     return [str(each) for each in mend(folder, TRUSTED, UndoReach.ALL if objects else UndoReach.SETTINGS)]
 
 
@@ -224,7 +224,7 @@ def test_scratch_folders_go_and_nothing_that_is_none(begin: Begin, tmp_path: Pat
     told = undo(folder, objects=False)
     assert not scratch.exists()
     assert (other / "deep").exists()
-    assert sum("is no folder that this run has made" in each for each in told) == 2
+    assert sum("is not a folder that this run has made" in each for each in told) == 2
     assert states(folder, "scratch") == ["made", "made", "made", "removed"]
 
 
@@ -247,7 +247,7 @@ def test_a_suite_that_has_changed_is_told_and_the_setting_stays_open(begin: Begi
         file.write("# another\n")
     (told,) = undo(folder, objects=False)
     assert "could not be done: " in told
-    assert "is not what this run began with" in told
+    assert "has changed since this run began" in told
     assert len(open_intents(folder)) == 1
 
 
@@ -401,7 +401,7 @@ def test_s5_a_suite_that_has_changed_is_not_loaded(begin: Begin, tmp_path: Path)
     (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
     (tmp_path / "suite.yaml").write_text("pileup: 1\ntitle: t\ntests: [{name: a, use: './mine.py:A'}]\n")
     (told,) = leftovers.put_right(folder, Trust.of(folder), UndoReach.ALL)
-    assert "is not what this run began with" in told.problem
+    assert "has changed since this run began" in told.problem
     assert not (tmp_path / "executed").exists()
 
 
@@ -415,7 +415,7 @@ def test_s5_a_plug_in_that_has_changed_is_not_executed(tmp_path: Path) -> None:
     leftovers.register(folder, plan).lock.release(done=False)
     assert reload(folder.manifest(), {}, Trust.of(folder)).digest == plan.digest
     plugin.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
-    with pytest.raises(UsageError, match=r"mine\.py, a plug-in of .* is not what this run began with"):
+    with pytest.raises(UsageError, match=r"mine\.py, a plug-in of .* has changed since this run began"):
         reload(folder.manifest(), {}, Trust.of(folder))
     assert not (tmp_path / "executed").exists()
 

@@ -108,7 +108,7 @@ def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> N
     folder.save(run_of({"targets": [], "cases": []}))
     other = folder.journal("disk", "made", target="ce", path=str(disk))
     (told,) = mend(folder, Trust(None, given=True), UndoReach.OWN)
-    assert f"{disk} is no disk of this run" in told.problem
+    assert f"{disk} is not a disk of this run" in told.problem
     folder.journal("disk", "removed", of=other)
     disk = folder.path / "servers" / "ce" / "disk"
     disk.parent.mkdir(parents=True)

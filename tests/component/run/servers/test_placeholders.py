@@ -83,7 +83,7 @@ def test_the_short_folder_bears_the_nonce_and_is_removed(tmp_path: Path) -> None
     assert is_of(path / "disk", nonce)
     assert not is_of(path / ".." / "other", nonce)
     assert not is_of(path, "f" * 32)
-    with pytest.raises(TargetError, match="is no folder that this run has made"):
+    with pytest.raises(TargetError, match="is not a folder that this run has made"):
         remove(path, "f" * 32)
     filling.remove()
     assert not path.exists()

@@ -109,5 +109,5 @@ def test_of_a_site_counts_are_asked_for() -> None:
 def test_another_target_is_refused() -> None:
     monitor = ArcMonitor(target="se")
     monitor.attach(NoopTarget)
-    with pytest.raises(PluginError, match="a target of kind noop is no ARC CE; expected a target of kind arc"):
+    with pytest.raises(PluginError, match="a target of kind noop is not an ARC CE; expected a target of kind arc"):
         list(monitor.sample())

@@ -69,7 +69,7 @@ def test_labels_are_named(url: str) -> None:
         Sample("jobs", 1, "", "odd=0,pool=b"),
         Sample("last", 2, "", "odd=0,pool=b"),
     ]
-    with pytest.raises(PluginError, match=r"two rows bear the labels pool=a; expected .* labels that differ"):
+    with pytest.raises(PluginError, match=r"two rows have the labels pool=a; expected .* labels that differ"):
         ask(url, query)
 
 
@@ -158,8 +158,8 @@ def test_a_password_does_not_go_to_other_hosts_in_plain() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"url": "oracle://me@host/x"}, r"no address of a database; expected one like sqlite:////"),
-        ({"url": "mariadb://me@host:port/x"}, r"no address of a database"),
+        ({"url": "oracle://me@host/x"}, r"not an address of a database; expected one like sqlite:////"),
+        ({"url": "mariadb://me@host:port/x"}, r"not an address of a database"),
         ({"url": f"mariadb://me:{SECRET}@host/x"}, r"holds a password; expected a password_file"),
         ({"url": f"postgresql://me@host/x?Password={SECRET}"}, r"holds a password"),
         ({"url": "sqlite://jobs.db"}, r"names no file of SQLite; expected sqlite:////"),

@@ -206,7 +206,7 @@ tests:
 """
 FAULTS = """
 7:14: unknown word 'bufer_pool'; expected 'buffer_pool'
-10:16: `index`: nothing tells the value to restore; expected `get: QUERY`, `default: VALUE`, or `restore: never`
+10:16: `index`: nothing gives the value to restore; expected `get: QUERY`, `default: VALUE`, or `restore: never`
 11:16: `other`: `default` is 'of'; expected one of on, off
 13:23: db.third has no value 'of'; expected 'off'
 15:5: 'sql.query': nothing says what is done; expected one of statement, statements, script

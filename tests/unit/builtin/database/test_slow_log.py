@@ -153,6 +153,6 @@ def test_a_file_that_is_not_there_yet(opened: Callable[..., SlowLog], tmp_path: 
 def test_what_ended_before_is_left_out(opened: Callable[..., SlowLog], tmp_path: Path) -> None:
     path = tmp_path / "slow.log"
     path.write_text(STARTED + FIRST + SECOND)
-    assert len(list(opened(path, 1795282409 * 10**9).entries())) == 2  # the log tells seconds
+    assert len(list(opened(path, 1795282409 * 10**9).entries())) == 2  # the log reports seconds
     assert [each.user for each in opened(path, 1795282410 * 10**9).entries()] == ["slurm"]
     assert list(opened(path, 1795282450 * 10**9).entries()) == []

@@ -199,8 +199,8 @@ def test_a_relative_path_is_made_absolute(root: Path, monkeypatch: pytest.Monkey
         ("", "the target has no url; expected a path"),
         ("/nonsuch/folder", r"/nonsuch/folder: no such folder; expected .* \(make it, or correct the url\)"),
         ("/etc/passwd", "/etc/passwd is a file; expected the path of a folder"),
-        ("file://host/x", "is no path of this machine"),
-        ("http://host/x", "is no path of this machine"),
+        ("file://host/x", "is not a path of this machine"),
+        ("http://host/x", "is not a path of this machine"),
     ],
 )
 def test_probe_of_what_is_no_folder(url: str, message: str) -> None:

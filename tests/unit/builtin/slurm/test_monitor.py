@@ -18,7 +18,7 @@ FIRST = Statistics(
 
 
 class Told(SlurmTarget):
-    """A Slurm that tells what the test says."""
+    """A Slurm that says what the test says."""
 
     statistics_now = FIRST
 
@@ -95,7 +95,7 @@ def test_a_data_base_is_asked_at_every_sample(clock: list[float]) -> None:
 def test_another_target_is_refused() -> None:
     monitor = SlurmMonitor(target="se")
     monitor.attach(NoopTarget)
-    with pytest.raises(PluginError, match="the target is no Slurm; expected one of kind slurm"):
+    with pytest.raises(PluginError, match="the target is not a Slurm; expected one of kind slurm"):
         list(monitor.sample())
 
 

@@ -1,4 +1,4 @@
-"""What Slurm tells of itself: sdiag's words, and REST's."""
+"""What Slurm reports on itself: sdiag's words, and REST's."""
 
 import json
 

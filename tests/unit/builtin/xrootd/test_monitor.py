@@ -64,7 +64,7 @@ def test_a_server_that_was_started_again_goes_on_from_where_it_was(monkeypatch: 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (b"", "no XML"),
+        (b"", "not XML"),
         (b"<a/>", "neither links nor operations"),
         (b"<!DOCTYPE a><a/>", "declare a document type"),
         (b"<a>" + b" " * (1 << 20) + b"</a>", "too long"),

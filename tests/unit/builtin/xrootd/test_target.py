@@ -30,8 +30,8 @@ def test_urls_have_a_normal_form(url: str, normal: str) -> None:
     ("url", "told"),
     [
         ("", "the target has no url; expected one like root://"),
-        ("https://host/", "'https://host/' is no url of an XRootD server"),
-        ("root:///data", "is no url of an XRootD server"),
+        ("https://host/", "'https://host/' is not a url of an XRootD server"),
+        ("root:///data", "is not a url of an XRootD server"),
         ("root://host:port//", "the url of host has the port 'port'; expected a number from 1 to 65535"),
         ("root://me:hunter2@host//", "the url of host holds a secret; expected it under `credentials`"),
         ("root://host//?authz=Bearer%20hunter2", "the url of host holds a secret"),

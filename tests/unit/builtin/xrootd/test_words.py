@@ -20,7 +20,7 @@ SAID = "[ERROR] Server responded with an error: [{}] Unable to open /data/f7; {}
         (3007, "authz=secret", Failed, "xroot 3007 IOError"),
         (3007, "x" * 81, Failed, "xroot 3007 IOError"),
         (3024, "", Refused, "xroot 3024 Overloaded"),
-        (4711, "?", Failed, "xroot 4711 an error that there is not"),
+        (4711, "?", Failed, "xroot 4711 an unknown error"),
     ],
 )
 def test_errors_of_the_server(number: int, cause: str, kind: type[Exception], words: str) -> None:

@@ -140,7 +140,7 @@ def test_trials_are_told_apart_from_what_is_measured(run: Growing) -> None:
     assert "copy  measuring  " in run.text()
     assert run.look().cases[2].tally.so_far().counts().passed == 20
     assert "of 20 /s" in run.text()
-    # where that level was not confirmed a lower one is measured: what was before is no part of the figures
+    # where that level was not confirmed a lower one is measured: what was before is not part of the figures
     find["measuring"] = run.now
     run.folder.save(run_of(run.info))
     run.look()

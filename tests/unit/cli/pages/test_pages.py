@@ -1,4 +1,4 @@
-"""Pages of the reference: what stands in them, and how they become Markdown, HTML and text."""
+"""Pages of the reference: what is in them, and how they become Markdown, HTML and text."""
 
 import re
 from html.parser import HTMLParser

@@ -19,7 +19,7 @@ def page() -> Page:
 
 
 def rows(name: str) -> dict[str, tuple[str, ...]]:
-    """Return what stands in the tables below a heading, by its first cell."""
+    """Return what is in the tables below a heading, by its first cell."""
     blocks = page().blocks
     begin = blocks.index(Heading(name)) + 1
     end = next((at for at in range(begin, len(blocks)) if isinstance(blocks[at], Heading)), len(blocks))

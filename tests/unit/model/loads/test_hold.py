@@ -58,7 +58,7 @@ def test_the_engine_is_told_where_the_level_begins_and_how_high_it_may_be() -> N
         ({"between": [5, 5]}, "expected .lowest level, highest level"),
         ({"between": ["1 s", 5]}, "expected a rate"),
         ({"by": "clients", "between": [0, 2.5]}, "expected whole numbers"),
-        ({"at": "fast"}, "is no value"),
+        ({"at": "fast"}, "is not a value"),
         ({"band": "5 ms"}, "has not the unit of '5000'"),
         ({"band": "0 %"}, "is empty"),
         ({"start": 60}, "expected a level between 0 and 50"),

@@ -1,4 +1,4 @@
-"""Loads that replay a record: their words, and what may stand beside them."""
+"""Loads that replay a record: their words, and what may be beside them."""
 
 import pytest
 from pydantic import ValidationError
@@ -42,13 +42,13 @@ def test_its_words(words: dict[str, object], told: str) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"once": True}, "once stands beside replay"),
-        ({"rate": 5}, "replay stands beside rate: the record tells when iterations begin; expected at most clients"),
-        ({"every": "5 s"}, "replay stands beside every"),
-        ({"arrivals": "poisson"}, "replay stands beside arrivals"),
-        ({"ramp": "5 s"}, "replay stands beside ramp"),
-        ({"stages": [{"rate": 5, "for": "5 s"}]}, "replay stands beside stages"),
-        ({"hold": {"metric": "node.load1", "at": "5", "between": [1, 2]}}, "replay stands beside hold"),
+        ({"once": True}, "once is combined with replay"),
+        ({"rate": 5}, "replay is combined with rate: the record says when iterations begin; expected at most clients"),
+        ({"every": "5 s"}, "replay is combined with every"),
+        ({"arrivals": "poisson"}, "replay is combined with arrivals"),
+        ({"ramp": "5 s"}, "replay is combined with ramp"),
+        ({"stages": [{"rate": 5, "for": "5 s"}]}, "replay is combined with stages"),
+        ({"hold": {"metric": "node.load1", "at": "5", "between": [1, 2]}}, "replay is combined with hold"),
         ({"think": "5 s"}, "an open load has no think time"),
     ],
 )

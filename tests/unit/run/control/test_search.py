@@ -18,7 +18,7 @@ Passes = Callable[[float, np.random.Generator], bool]
 
 
 def _search(passes: Passes, seed: int, *, low: float = 10, high: float = 5000, whole: bool = False) -> Search:
-    """Return a search that has ended, with what a suite has that says no more."""
+    """Return a search that has ended, with what a suite has that refuses more."""
     random = np.random.default_rng(seed)
     search = Search(low, high, low, 0.05, 40, whole)
     while (level := search.next()) is not None:
@@ -131,7 +131,7 @@ def test_a_trial_that_was_disturbed_is_made_again_and_what_lasts_counts() -> Non
     assert search.take(50, False, limited=True) is False
     assert search.next() == 50
     assert search.take(50, True) is True
-    assert search.take(70, False, limited=True) is False, "counted anew"
+    assert search.take(70, False, limited=True) is False, "counted again"
 
 
 def _over(**changes: float) -> Search:

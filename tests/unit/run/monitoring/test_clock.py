@@ -20,7 +20,7 @@ AT = 1_700_000_000 * 10**9
 
 
 class Counting(Monitor):
-    """Counts its samples and tells when it has made enough."""
+    """Counts its samples and says when it has made enough."""
 
     def __init__(self, enough: int, broken: bool = False) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Slow(Monitor):
 
 
 def test_t24_the_first_sample_is_there_before_the_load_begins(folder: RunFolder) -> None:
-    """Counters of a server are told from the first sample on: an open before it was 209 of 210."""
+    """Counters of a server are reported from the first sample on: an open before it was 209 of 210."""
     monitor = Slow(0.3)
     clock = MonitorClock([Watch("server", monitor, 10 * MS), Watch("absent", Missing(), 10 * MS)], folder)
     clock.start()
@@ -221,7 +221,7 @@ def test_what_a_server_did_last_is_asked_for_while_it_runs(folder: RunFolder, mo
 
 
 class Odd(Counting):
-    """Gives what is no sample, then what is one; at the end it cannot let go."""
+    """Gives what is not a sample, then what is one; at the end it cannot let go."""
 
     def __init__(self, act: Callable[[], object]) -> None:
         super().__init__(3)
@@ -240,7 +240,7 @@ class Odd(Counting):
         (lambda: Sample("a", None), "TypeError: Sample('a', None): expected a number (test_clock.py:"),  # type: ignore[arg-type]
         (lambda: Sample(7, 1.0), "TypeError: Sample(7, …): metric is 7; expected a text (test_clock.py:"),  # type: ignore[arg-type]
         (lambda: {}["gone"], "KeyError: 'gone' (test_clock.py:"),
-        (lambda: ("a", 3), "sample() gave ('a', 3); expected only Samples (mend the file and run again)"),
+        (lambda: ("a", 3), "sample() gave ('a', 3); expected only Samples (fix the file and run again)"),
     ],
 )
 def test_p6_what_is_no_sample_is_a_problem_of_its_monitor_and_of_nothing_else(

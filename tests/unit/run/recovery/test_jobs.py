@@ -125,5 +125,5 @@ def test_a_journal_that_was_changed_does_no_harm(crashed: Crashed, change: dict[
     crashed.bank.queue = [job(f"pileup-{STAMP}-0", "1")]
     crashed.intent(**change)
     (mended,) = mend(crashed.folder, TRUSTED, UndoReach.ALL)
-    assert "the journal tells of no load with jobs" in mended.problem
+    assert "the journal has no load with jobs" in mended.problem
     assert crashed.bank.cancelled == []

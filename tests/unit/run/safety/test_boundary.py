@@ -215,7 +215,7 @@ def test_the_guarded_target_of_python_tests(make: Make, tmp_path: Path) -> None:
         target.delete("pileup/theirs")
     target.delete("pileup/mine")
     for act in (lambda: target.write("x", b""), lambda: target.mkdir("pileup/../x"), lambda: target.delete("../x")):
-        with pytest.raises(Refused, match=r"pileup does not (write|make|delete) that: .*"):
+        with pytest.raises(Refused, match=r"pileup does not (write|make|delete) this: .*"):
             act()
     assert sorted(path.name for path in (tmp_path / "data").rglob("*")) == ["pileup", "theirs"]
     assert target.url == own.url
@@ -237,5 +237,5 @@ def test_at_other_places_the_limit_alone_holds(make: Make, tmp_path: Path) -> No
     assert isinstance(target, FileTarget)
     (tmp_path / "data/pileup/theirs").touch()
     target.delete("pileup/theirs")
-    with pytest.raises(Refused, match="pileup does not write that"):
+    with pytest.raises(Refused, match="pileup does not write this"):
         target.write("x", b"")

@@ -33,7 +33,7 @@ def test_operations_inside_iterations_are_what_is_limited() -> None:
 def test_time_is_limited_from_the_start_of_the_run() -> None:
     guard = LimitCheck(Limits(duration=60 * 10**9), began=10**9)
     assert guard.passed(60 * 10**9) == ""
-    assert guard.passed(61 * 10**9) == "1 min gone, the limit is 1 min"
+    assert guard.passed(61 * 10**9) == "1 min elapsed, the limit is 1 min"
 
 
 def test_without_limits_nothing_is_passed() -> None:

@@ -99,7 +99,7 @@ def test_s1_it_is_made_with_a_marker_and_removed_with_all_that_is_in_it(tmp_path
 def test_s1_what_was_never_written_is_not_looked_for_in_it(tmp_path: Path, data: PosixTarget) -> None:
     plan, folder = planned(tmp_path)
     read = Program((Step("read", "read", Keys(f"{plan.own['se']}/pileup/f", 4)),))
-    with pytest.raises(TargetError, match="in the run's own on target se, where no test has written"):
+    with pytest.raises(TargetError, match="in the run's own folder on target se, where no test has written"):
         OwnFolders(plan, folder).enter(plan.cases[0], data, read)
 
 
@@ -109,7 +109,7 @@ def test_s2_another_run_is_kept_out_and_told_who_is_in(tmp_path: Path, data: Pos
     one.enter(plan.cases[0], data, Program((write(),)))
     with pytest.raises(TargetError, match=f"in use by .*@.* since 20.*: {first.path}; .*pileup clean {first.path}"):
         other.enter(plan.cases[0], data, Program((write(),)))
-    OwnFolders(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, taken up again
+    OwnFolders(plan, first).enter(plan.cases[0], data, Program((write(),)))  # the same run, resumed
     assert one.leave(lambda _: data) == []
     other.enter(plan.cases[0], data, Program((write(),)))
     assert other.leave(lambda _: data) == []
@@ -124,8 +124,8 @@ def test_s2_a_folder_that_was_made_stays_while_another_run_works_in_it_and_is_to
     one.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
     other.enter(plan.cases[0], data, Program((write(Keys("all/two/deep/f", 4)),)))
     (told,) = one.leave(lambda _: data)
-    assert "of the folder /all/one on target se something stays: /all was made for it" in told
-    assert f"in /all/two/deep works {json.loads(other.marker)['owner']} since 2" in told
+    assert "something stays in the folder /all/one on target se: /all was made for it" in told
+    assert f"/all/two/deep is in use by {json.loads(other.marker)['owner']} since 2" in told
     assert f": {second.path}; `pileup clean {first.path}` tries again" in told
     assert [entry.state for entry in first.journal_entries()] == ["made", "left"]
     assert [path.name for path in (tmp_path / "data/all").iterdir()] == ["two"]
@@ -156,7 +156,7 @@ def test_s1_a_name_that_exists_ends_the_set_up(tmp_path: Path, data: PosixTarget
         "f000000.new": Step("rename", "rename", SET, to=".new"),
         "d000001/f000001": write(Keys("here/f", 4, folders=2)),
     }
-    with pytest.raises(TargetError, match="exists already; not ours"):
+    with pytest.raises(TargetError, match="exists already; this run did not make it"):
         OwnFolders(plan, folder).enter(plan.cases[0], data, Program((steps[theirs],)))
     assert [path.name for path in (tmp_path / "data/here").iterdir()] == [theirs.partition("/")[0]]
 
@@ -244,12 +244,12 @@ def test_a_set_is_known_again_by_its_description_alone(data: PosixTarget, tmp_pa
         data.write(f"here/f{number:06d}", bytes(3000))
     assert found_again(data, made) == "", "nothing says that it is ours"
     assert describe(data, [made]) == ""
-    assert "is there, whole and the same: 4 files of" in found_again(data, made)
+    assert "is already there, complete and identical: 4 files of" in found_again(data, made)
     (other,) = made_by([write(content=Content(2, 3000))])
     with pytest.raises(TargetError, match=r"is another: 4 files of .*, seed 1"):
         found_again(data, other)
     data.delete("here/f000003")
-    with pytest.raises(TargetError, match="is not whole any more"):
+    with pytest.raises(TargetError, match="is no longer complete"):
         found_again(data, made)
 
 
@@ -269,7 +269,7 @@ def test_s1_python_tests_overwrite_and_remove_nothing_of_others(data: PosixTarge
     (tmp_path / "data/folder").mkdir()
     for made in (Names(), None):
         target = guarded(data, Inside(data.url, "", True), made)
-        with pytest.raises(Refused, match="exists already; not ours"):
+        with pytest.raises(Refused, match="exists already; this run did not make it"):
             target.write("theirs", b"mine")
         for content in (b"one", b"two"):
             target.write(f"mine-{made is None}", content)

@@ -98,7 +98,7 @@ def test_a_mistake_in_a_target_makes_that_one_unavailable_and_names_the_line(tmp
     targets = Targets(load(tmp_path / "s.yaml"), folder, Supervisor(folder))
     told = targets.open()
     assert [entry.name for entry in told if targets.get(entry.name) is not None] == ["good"]
-    mend = "(mend the file and run again)"
+    mend = "(fix the file and run again)"
     assert {entry.name: targets.problem(entry.name) for entry in told} == {
         "raising": f"the probe of target raising raised KeyError: 'x' (t.py:13); expected a text or TargetError {mend}",
         "number": f"the probe of target number returned 7; expected a text or TargetError {mend}",

@@ -1,4 +1,4 @@
-"""Figures by label, and values that stand apart."""
+"""Figures by label, and values that stand out."""
 
 from dataclasses import replace
 

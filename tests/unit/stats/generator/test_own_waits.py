@@ -1,4 +1,4 @@
-"""What pileup did by itself is told in words, and counted where programs look."""
+"""What pileup did by itself is reported in words, and counted where programs look."""
 
 from __future__ import annotations
 

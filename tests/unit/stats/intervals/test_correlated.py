@@ -102,7 +102,7 @@ def test_without_dependence_ranks_are_the_exact_ones(share, n):
 def test_too_few_have_no_ranks(share, n):
     assert correlated.ranks(share, n) is None
     assert correlated.ranks(share, n * 10, Inflation(10.0, 10.0)) is None
-    # what may be decides, so that a run with luck is told no more than others
+    # what may be decides, so that a run with luck is reported no more than others
     assert correlated.ranks(share, n * 20, Inflation(10.0, 30.0)) is None
 
 

@@ -1,4 +1,4 @@
-"""What a case tells of the level that it looked for."""
+"""What a case reports on the level that it looked for."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_trials_that_the_generator_limited_are_told() -> None:
     assert "generator" not in found_words(_found(info)), "made again"
     info["find"]["trials"][3] |= {"limited": True}
     assert found_words(_found(info)).endswith(
-        "; in 2 that did not pass pileup was the bottleneck, so the system may bear more; "
+        "; in 2 that did not pass pileup was the bottleneck, so the system may sustain more; "
         "measured at 85 /s, where it holds"
     )
 
@@ -127,7 +127,7 @@ def test_a_search_that_only_the_generator_ended_tells_what_was_borne() -> None:
     info["find"]["trials"].append(_trial(1000.0, None, values=[None], limited=True))
     assert found_words(_found(info)) == (
         f"{ASKED}: it holds at 1 k/s at least, by 6 trials; in one that did not pass pileup was the bottleneck, "
-        "so the system may bear more; the search was not ended"
+        "so the system may sustain more; the search was not ended"
     )
 
 

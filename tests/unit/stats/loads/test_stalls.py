@@ -60,8 +60,9 @@ def test_a_stall_is_told_with_what_an_open_load_had_seen(told):
     spans = served(4, 10 * SECOND, [(3 * SECOND, 5 * SECOND)])
     assert told(spans) == (
         "nothing was answered for 2 s from 11:06:42 while 4 clients waited: a closed load sends nothing meanwhile, so "
-        "its quantiles hide this (coordinated omission); an open load at the same rate (200 /s) would have seen about "
-        "401 requests wait up to 2 s: p99 20 ms, p99.9 2.02 s here would be at least about 1.92 s and 2.02 s there"
+        "its percentiles hide this (coordinated omission); an open load at the same rate (200 /s) would have seen "
+        "about 401 requests wait up to 2 s: p99 20 ms, "
+        "p99.9 2.02 s here would be at least about 1.92 s and 2.02 s there"
     )
 
 

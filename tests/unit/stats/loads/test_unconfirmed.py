@@ -1,4 +1,4 @@
-"""What was measured and not confirmed is no part of the figures."""
+"""What was measured and not confirmed is not part of the figures."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def test_a_load_that_passed_tells_what_did_not(row, frame):
 def test_t05_a_load_fails_when_more_than_one_in_a_hundred_did_not_pass(row, frame, outcome):
     few, many = [frame(1, row([5] * 990, **{outcome: 10}))], [frame(1, row([5] * 989, **{outcome: 11}))]
     assert judge_case(case_of(CLOSED), few)[0] == PASSED
-    told = f"1.1 % did not pass (11 {outcome}), more than 1 %: says no"
-    assert judge_case(case_of(CLOSED), many, 3, "says no") == (FAILED, told)
+    told = f"1.1 % did not pass (11 {outcome}), more than 1 %: refuses"
+    assert judge_case(case_of(CLOSED), many, 3, "refuses") == (FAILED, told)
     assert judge_case(case_of(CLOSED), [frame(1, row([5] * 98), missed=2)])[0] == FAILED, "what was missed was due"
 
 

@@ -112,7 +112,7 @@ LOOKS = {16: 4539.0, 200: 5031.0, 202: 5049.0, 204: 5062.0, 900: 0.0}
     ],
 )
 def test_t27_all_that_is_told_of_a_hold_counts_the_same_time(check: str, value: float, verdict: str) -> None:
-    """A ramp was measured from the first second on: that is no time in which the hold was."""
+    """A ramp was measured from the first second on: that is not a time in which the hold was."""
     ramp = {"id": 1, "name": "ramp", "test": "ramp", "load_kind": "closed", "load": "closed"}
     submit = {"id": 2, "name": "submit", "test": "submit", "load_kind": "open", "load": "open", "hold": {}}
     cases = [

@@ -58,7 +58,7 @@ def test_words_are_attributes_or_elements() -> None:
 def test_a_list_is_its_element_repeated(inside: str) -> None:
     wanted = [{"name": "a", "after": ["b"]}, {"name": "c", "after": ["d", "e"]}]
     if "is=" in inside:
-        assert "stands twice" in told(f"<suite>{inside}</suite>")[0]
+        assert "is given twice" in told(f"<suite>{inside}</suite>")[0]
     else:
         assert said(inside) == {"tests": wanted}
 
@@ -157,9 +157,9 @@ def test_every_text_has_its_place_and_span() -> None:
         ("<suite>", "f:1:8: the file ends inside <suite> of line 1; expected </suite>"),
         ("<suite><a></b></suite>", "f:1:13: </b> in <a> of line 1; expected </a> first"),
         ("<suite/><suite/>", "f:1:9: something after </suite>"),
-        ('<suite a="1"\n a="2"/>', "f:2:2: 'a' stands twice; expected each word once (first in line 1)"),
-        ("<suite><seed>1</seed><seed>2</seed></suite>", "f:1:22: 'seed' stands twice"),
-        ('<suite seed="1"><seed>2</seed></suite>', "f:1:17: 'seed' stands twice"),
+        ('<suite a="1"\n a="2"/>', "f:2:2: 'a' is given twice; expected each word once (first in line 1)"),
+        ("<suite><seed>1</seed><seed>2</seed></suite>", "f:1:22: 'seed' is given twice"),
+        ('<suite seed="1"><seed>2</seed></suite>', "f:1:17: 'seed' is given twice"),
         ("<suite>text<seed>1</seed></suite>", "f:1:8: <suite> holds text beside words: 'text'"),
         ("<suite><seed>1</seed>text</suite>", "f:1:22: <suite> holds text beside words: 'text'"),
         ("<suite><options><x><value/><y/></x></options></suite>", "f:1:28: <x> holds words and a list"),

@@ -84,7 +84,7 @@ def test_values_are_counted_through_aliases() -> None:
 def test_faults_do_not_hide_each_other() -> None:
     assert told("a: !t 1\na: 2\n<<: {b: 1}\n") == [
         "f:1:4: the tag '!t'; expected values without YAML tags (the suite's schema knows the types)",
-        "f:2:1: 'a' stands twice; expected each word once (first in line 1)",
+        "f:2:1: 'a' is given twice; expected each word once (first in line 1)",
         "f:3:1: the merge key `<<`; expected the words themselves (merge keys are not part of a suite)",
     ]
 

@@ -1,4 +1,4 @@
-"""Row A1: on a target that pileup did not start, what needs a launched server falls away, and is told."""
+"""Row A1: on a target that pileup did not start, what needs a launched server falls away, and is reported."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -45,7 +45,7 @@ def test_a_role_that_its_main_needs_by_way_of_others_is_a_fault(faults: Callable
     more += "  - {name: last, use: noop, after: [between], load: {clients: 1, for: 1 s}}\n"
     found = faults(HEAD + TESTS + more)
     assert len(found) == 1
-    assert "'last' needs 'role', which lives beside it and ends with it" in found[0]
+    assert "'last' needs 'role', which runs alongside it and ends with it" in found[0]
 
 
 @pytest.mark.parametrize(

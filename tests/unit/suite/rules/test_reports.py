@@ -57,7 +57,7 @@ def test_a_suite_may_want_none_which_is_not_the_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("report", "told", "expected"),
     [
-        (f"{{use: json, to: {'x' * 101}}}", "is no name for a report in the run folder", "at most 100"),
+        (f"{{use: json, to: {'x' * 101}}}", "is not a name for a report in the run folder", "at most 100"),
         ("{use: htm}", "there is no report 'htm'", "one of html"),
         ("{use: json, too: x}", "'json' has no option 'too'", "'to'"),
         ("{to: x}", "`use` is missing", ""),
@@ -65,7 +65,11 @@ def test_a_suite_may_want_none_which_is_not_the_default(tmp_path: Path) -> None:
         ("{use: './own.py:Named', width: 81}", "the width is 81", "an even one"),
         ("{use: './own.py:Lines'}", "'lines' does not say what its file is called", "`to: NAME`"),
         *(
-            (f"{{use: json, to: {name!r}}}", f"{name!r} is no name for a report in the run folder", "letters, digits")
+            (
+                f"{{use: json, to: {name!r}}}",
+                f"{name!r} is not a name for a report in the run folder",
+                "letters, digits",
+            )
             for name in ("../x", "/tmp/x", "a/b", ".hidden", "a b", "x.part", "..")
         ),
         *(

@@ -47,7 +47,7 @@ def test_what_may_be_scanned(plan: Callable[..., Plan], scan: str) -> None:
         (
             "{press.load.rate: [5], press.load.think: [1 s]}",
             "9:1: press[press.load.rate=5,press.load.think=1 s]: an open load has no think time; "
-            "expected think only beside clients or times",
+            "expected think only with clients or times",
         ),
         (
             "{fill.files: [1000000], fill.size: [1 TiB]}",

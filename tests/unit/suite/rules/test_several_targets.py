@@ -51,7 +51,7 @@ def _move(tmp_path: Path) -> None:
         ("{source: near}", "`target` has no 'to'; expected `target: {source: NAME, to: NAME}`"),
         ("{source: near, dest: far, to: far}", "test './move.py:Move' needs no target 'dest'"),
         ("{source: near, to: fra}", "there is no target 'fra'; expected 'far'"),
-        ("{source: near, to: web}", "needs 'files', 'web' of kind 'http' has it not; expected 'near' or 'far'"),
+        ("{source: near, to: web}", "needs 'files', 'web' of kind 'http' does not have it; expected 'near' or 'far'"),
         ("[near, far]", "`target`: a list; expected the name of a target, or {WORD: TARGET, ...}"),
         ("{source: [near], to: far}", "`target`: 'source' names no target; expected the name of a target"),
     ],

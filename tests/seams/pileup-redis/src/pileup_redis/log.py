@@ -32,14 +32,14 @@ class CommandLog(Monitor):
         """Connect, and begin with an empty log."""
         watched = self.watched()
         if not isinstance(watched, RedisTarget):
-            raise PluginError(f"{self.target} is no Redis", "a target of kind redis")
+            raise PluginError(f"{self.target} is not a Redis", "a target of kind redis")
         self._redis = watched.session(10)
         self._last = 0
         self._next: int | None = None
         list(self.sample())
 
     def lacks(self) -> str:
-        """Tell when the server keeps slow commands alone."""
+        """Say when the server keeps slow commands alone."""
         slower = int(self._redis.config_get("slowlog-log-slower-than")["slowlog-log-slower-than"])
         return f"only commands of {slower} us or more are in its slow log (slowlog-log-slower-than)" if slower else ""
 

@@ -33,7 +33,7 @@ class RedisTarget(Target):
     """A Redis server: `redis://host:port/database`, `rediss://` with TLS.
 
     With `launch: {}` pileup starts one, which has every command in its slow log (monitor `redis-log`).
-    Commands that it refuses for want of memory, as a read-only replica or while it loads are *refused*.
+    Commands that it refuses for lack of memory, as a read-only replica or while it loads are *refused*.
     """
 
     kind = "redis"
@@ -47,7 +47,7 @@ class RedisTarget(Target):
     def check_url(cls, url: str) -> None:
         """Take addresses of Redis alone."""
         if not url.startswith(("redis://", "rediss://")):
-            raise ValueError(f"{url} is no address of Redis; expected redis://host:port")
+            raise ValueError(f"{url} is not an address of Redis; expected redis://host:port")
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher:
@@ -63,7 +63,7 @@ class RedisTarget(Target):
         return Outcome.REFUSED if "max number of clients" in str(problem) else None
 
     def session(self, seconds: float, name: str = OURS) -> redis.Redis:
-        """Return a client of one connection, made with the first command and made anew after a fault."""
+        """Return a client of one connection, made with the first command and made again after a fault."""
         return redis.Redis.from_url(self.url, **self._words(seconds, name))
 
     def asynchronous(self, seconds: float, name: str) -> redis.asyncio.Redis:
