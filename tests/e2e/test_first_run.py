@@ -14,7 +14,7 @@ from tests.support import EXAMPLES, pileup, run_folder
 
 pytestmark = pytest.mark.long
 
-SHORT = ("--set", "length=2 s")
+SHORT = ("--set", "length=2 s", "--set", "step=1 s")
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,20 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_case_passes_and_every_criterion_is_judged(first: Path) -> None:
     info = json.loads((first / "run.json").read_text())
-    assert [case["outcome"] for case in info["cases"]] == ["passed"] * 7
+    assert [case["outcome"] for case in info["cases"]] == ["passed"] * 8
     results = json.loads((first / "results.json").read_text())
     assert {criterion["verdict"] for criterion in results["criteria"]} <= {"met", "met, not shown"}
     assert len(results["criteria"]) == 5
+
+
+def test_it_shows_a_system_at_its_limit_and_a_criterion_that_is_met_and_not_shown(first: Path) -> None:
+    results = json.loads((first / "results.json").read_text())
+    verdicts = {criterion["id"]: criterion["verdict"] for criterion in results["criteria"]}
+    assert verdicts["C2"] == "met, not shown", "so few reads cannot show it"
+    # on a machine that stops pileup itself for long, pileup rightly is the bottleneck
+    assert results["limited"] or "climb: the system was the limit" in results["limit"], results["limit"]
+    (climb,) = [case for case in results["cases"] if case["name"] == "climb"]
+    assert climb["operations"][0]["counts"]["missed"] > 0, "more is asked for than the storage bears"
 
 
 def test_the_record_is_parquet_and_complete(first: Path) -> None:
@@ -44,8 +54,8 @@ def test_the_record_is_parquet_and_complete(first: Path) -> None:
             "select \"case\", count(*) from operations where parent = 0 and phase = 'measure' group by 1"
         ).fetchall()
     )
-    assert counted["se-list"] == 1
-    assert counted["se-stat"] > 100
+    assert counted["list"] == 1
+    assert counted["stat"] > 100
     assert (first / "operations/operations.parquet").is_file()
     assert not list(first.glob("operations/*.table"))
 
@@ -55,7 +65,7 @@ def test_files_are_cleaned_up_on_the_target(first: Path) -> None:
         rows = list(csv.DictReader(log))
     put = {row["path"] for row in rows if row["method"] == "PUT"}
     deleted = {row["path"] for row in rows if row["method"] == "DELETE"}
-    assert len(put) == 100
+    assert len(put) == 50
     assert put <= deleted
 
 
