@@ -68,7 +68,7 @@ system:  ## install the real servers that the tests use, when run as root on Deb
 bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
 	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)
 
-dist: $(STAMP)  ## make dist/: an sdist and a wheel for any Linux, installed and used where no Rust is
+dist: $(STAMP)  ## make dist/: an sdist, and wheels for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py
 
 docs: build  ## write docs/reference/ anew from the schema, the plug-ins and the commands
