@@ -1,4 +1,4 @@
-"""Make the packages in dist/: an sdist, and from it wheels for any Linux; that of this machine is used where no Rust is.
+"""Make the packages in dist/: an sdist and, from it, wheels for any Linux; this machine's is used where no Rust is.
 
 The packages are made from a copy of the tree (what git knows, as it is now), so that nothing is left in it. The
 wheels are made from the unpacked sdist: what the sdist lacks, they would lack. Zig links against an old glibc, and for
@@ -23,6 +23,8 @@ COMPATIBILITY = "manylinux2014"  # glibc 2.17: the oldest that Rust links agains
 TOOLS = ("maturin==1.16.0", "ziglang==0.17.0", "auditwheel==6.8.2")
 NEVER = {".git", ".venv", "target", "dist", "runs", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 ORDINARY = "nobody"
+MINORS = range(11, 14)
+"""Versions of Python 3 that the wheel is tried with, where they are."""
 COMPILERS = ("cargo", "rustc")
 PROCESSORS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
 """Processors that wheels are made for, by the names that Rust has for them."""
@@ -62,7 +64,7 @@ def package_files(copy: Path) -> list[str]:
 
 
 def wheel_faults(names: Iterable[str], package: Iterable[str]) -> list[str]:
-    """Return what a wheel with these file names lacks: the engine, files of the package, the licence, the parts list."""
+    """Return what a wheel with these names lacks: the engine, files of the package, the licence, the list of parts."""
     inside = set(names)
     loose = {name.partition(".dist-info/")[2] for name in inside}
     wanted = ["pileup/_core/_native.abi3.so", "pileup/py.typed", *package]
@@ -162,6 +164,34 @@ def check_wheel(wheel: Path, scratch: Path) -> None:
     run(program, "run", "own.yaml", "--quiet", "--set", "length=1 s", cwd=scratch, **here)
 
 
+def pythons() -> list[str]:
+    """Return other Pythons on this machine that pileup is for: those on PATH, and those of pyenv."""
+    found = []
+    for minor in set(MINORS) - {sys.version_info[1]}:
+        named = [f"python3.{minor}", *map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))]
+        found += list(filter(works, named))[:1]
+    return sorted(found)
+
+
+def works(program: str) -> bool:
+    """Return whether this is a Python that starts: pyenv puts programs on PATH that only say where others are."""
+    return (
+        bool(shutil.which(program))
+        and subprocess.run([program, "-V"], capture_output=True, check=False).returncode == 0
+    )
+
+
+def check_python(program: str, wheel: Path, scratch: Path) -> None:
+    """Install the wheel with another Python, and run a check with it."""
+    folder = scratch / f"env{len(list(scratch.glob('env*')))}"
+    here = {"PATH": without_compilers(os.environ["PATH"]), "PYTHONPATH": ""}
+    run(program, "-m", "venv", folder, **here)
+    run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=scratch, **here)
+    told = run(folder / "bin/pileup", "check", scratch, "--out", scratch / "runs", cwd=scratch, **here)
+    verdict = next(line for line in told.splitlines() if line.startswith("Verdict"))
+    print(f"with {run(program, '--version').strip()}: {verdict}")
+
+
 def check_account(wheel: Path) -> None:
     """As root: install the wheel as a user who has nothing but a folder, and run the first suites there."""
     if os.geteuid() != 0:
@@ -207,6 +237,8 @@ def main() -> int:
         sdist, wheels = make_packages(tools, scratch, here)
         print("checking the wheel in a clean venv without Rust ...", flush=True)
         check_wheel(wheels[0], scratch)
+        for program in pythons():
+            check_python(program, wheels[0], scratch)
         check_account(wheels[0])
         check_sdist(sdist, scratch)
         DIST.mkdir(exist_ok=True)

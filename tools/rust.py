@@ -22,7 +22,7 @@ def wanted() -> str:
 
 
 def fault() -> str | None:
-    """Return what is wrong with rustc and cargo here, what was expected, and what to do next; None where all is well."""
+    """Return what is wrong with rustc and cargo here, what was expected and what to do next, or None."""
     rustc = shutil.which(os.environ.get("RUSTC", "rustc"))
     there = _version(rustc) if rustc else "no rustc"
     if not shutil.which(os.environ.get("CARGO", "cargo")):
