@@ -17,6 +17,8 @@ from tests.servers.xrootd import Xrootd, xrootd
 from tests.support import ROOT, pileup
 
 SHORT = ("--for", "300ms", "--warm-up", "0s")
+TABLES = ("Criterion", "Case", "Response")
+"""How the heads of the tables of a run begin."""
 SMALL = {"--size": "64KiB", "--files": "4", "--clients": "2", "--rate": "40/s"}
 PAGES = [
     "docs/coming-from.md",
@@ -91,6 +93,20 @@ def test_the_lines_of_a_page_do_what_it_says(page: str, servers: Servers, tmp_pa
         short = SHORT if words[0] == "bench" else ()
         done = pileup(*words, *short, "--quiet", cwd=tmp_path)
         assert done.returncode == 0, f"{page}: {' '.join(words)}\n{done.stdout}{done.stderr}"
+
+
+def test_the_readme_shows_what_is_printed(servers: Servers, tmp_path: Path) -> None:
+    """The heads of its tables and its verdict are those of a run of today."""
+    text = (ROOT / "README.md").read_text()
+    command, shown_lines = re.findall(r"^```console\n\$ pileup (.*?)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
+    words = [servers.free.root if "://" in word else word for word in shlex.split(command)]
+    done = pileup(*words, *SHORT, "--quiet", cwd=tmp_path, COLUMNS="100")
+    assert done.returncode == 0, done.stderr
+    printed = {" ".join(line.split()) for line in done.stdout.splitlines()}
+    tables = {" ".join(line.split()) for line in shown_lines.splitlines() if line.startswith(TABLES)}
+    assert len(tables) == len(TABLES)
+    assert tables <= printed, "write it again: python benchmarks/readme.py"
+    assert "Verdict: passed (exit code 0)" in printed
 
 
 def test_the_suites_of_the_page_for_those_who_know_others_run(servers: Servers, tmp_path: Path) -> None:
