@@ -11,7 +11,7 @@ BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-all nightly lint build bench dist docs clean rust-test unit-test fast-test long-test idle-test timed-test system
+.PHONY: help demo check test test-all nightly lint build bench dist docs site clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,8 +68,11 @@ system:  ## install the real servers that the tests use, when run as root on Deb
 bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_PAIRS=3 is a quick look)
 	@$(BIN)/python benchmarks/bench.py $(BENCH) --pairs $(or $(BENCH_PAIRS),10)
 
-dist: $(STAMP)  ## make dist/: an sdist and a wheel for any Linux, installed and used where no Rust is
+dist: $(STAMP)  ## make dist/: an sdist, and wheels for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py
+
+site: build  ## make the site of the docs, with search, to be read from the disk
+	@$(BIN)/python tools/docs_site.py
 
 docs: build  ## write docs/reference/ anew from the schema, the plug-ins and the commands
 	@$(BIN)/python tools/reference.py

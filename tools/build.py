@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rust import fault
 from source_hash import source_hash
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,6 +34,9 @@ def main() -> int:
     state = wanted()
     if STATE.exists() and STATE.read_text() == state:
         return 0
+    problem = fault()
+    if problem:
+        sys.exit(problem)
     print("building the engine and installing pileup (one to three minutes the first time) ...", flush=True)
     command = [f"{sys.prefix}/bin/maturin", "develop", "--quiet", "--extras", "dev", f"--profile={profile()}"]
     environment = {

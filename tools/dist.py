@@ -1,10 +1,12 @@
-"""Make the packages in dist/: an sdist, and from it a wheel for any Linux that is installed and used where no Rust is.
+"""Make the packages in dist/: an sdist and, from it, wheels for any Linux; this machine's is used where no Rust is.
 
 The packages are made from a copy of the tree (what git knows, as it is now), so that nothing is left in it. The
-wheel is made from the unpacked sdist: what the sdist lacks, the wheel would lack. Zig links against an old glibc.
+wheels are made from the unpacked sdist: what the sdist lacks, they would lack. Zig links against an old glibc, and for
+another processor where Rust has its standard library (`rustup target add`).
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -21,7 +23,11 @@ COMPATIBILITY = "manylinux2014"  # glibc 2.17: the oldest that Rust links agains
 TOOLS = ("maturin==1.16.0", "ziglang==0.17.0", "auditwheel==6.8.2")
 NEVER = {".git", ".venv", "target", "dist", "runs", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 ORDINARY = "nobody"
+MINORS = range(11, 14)
+"""Versions of Python 3 that the wheel is tried with, where they are."""
 COMPILERS = ("cargo", "rustc")
+PROCESSORS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
+"""Processors that wheels are made for, by the names that Rust has for them."""
 
 
 def tree_files(root: Path) -> list[Path]:
@@ -52,11 +58,31 @@ def without_compilers(path: str) -> str:
     return os.pathsep.join(dict.fromkeys([*folders, "/usr/bin", "/bin"]))
 
 
-def wheel_faults(names: Iterable[str], suites: Iterable[str]) -> list[str]:
-    """Return what a wheel with these file names lacks."""
+def package_files(copy: Path) -> list[str]:
+    """Return the files of the package in a staged tree, as a wheel names them: suites, skeletons, stubs and all."""
+    return sorted(str(path.relative_to(copy / "src")) for path in (copy / "src/pileup").rglob("*") if path.is_file())
+
+
+def wheel_faults(names: Iterable[str], package: Iterable[str]) -> list[str]:
+    """Return what a wheel with these names lacks: the engine, files of the package, the licence, the list of parts."""
     inside = set(names)
-    wanted = ["pileup/_core/_native.abi3.so", "pileup/py.typed", *(f"pileup/suites/{name}" for name in suites)]
-    return [f"{name} is not in the wheel" for name in wanted if name not in inside]
+    loose = {name.partition(".dist-info/")[2] for name in inside}
+    wanted = ["pileup/_core/_native.abi3.so", "pileup/py.typed", *package]
+    missing = [name for name in wanted if name not in inside]
+    missing += [name for name in ("licenses/LICENSE", "sboms/pileup-py.cyclonedx.json") if name not in loose]
+    return [f"{name} is not in the wheel" for name in missing]
+
+
+def targets() -> tuple[list[str], list[str]]:
+    """Return the processors that Rust can build for here, this one first, and those that it cannot."""
+    here = platform.machine()
+    others = [name for name in PROCESSORS if name != here]
+    can = [
+        name
+        for name in others
+        if Path(run("rustc", "--print", "target-libdir", "--target", PROCESSORS[name]).strip()).is_dir()
+    ]
+    return [here, *can], [name for name in others if name not in can]
 
 
 def run(*command: str | Path, cwd: Path = ROOT, user: str | None = None, **environment: str) -> str:
@@ -88,8 +114,8 @@ def make_tools() -> Path:
     return folder / "bin"
 
 
-def make_packages(tools: Path, scratch: Path) -> tuple[Path, Path]:
-    """Make sdist and wheel in `scratch` and return them."""
+def make_packages(tools: Path, scratch: Path, processors: Iterable[str]) -> tuple[Path, list[Path]]:
+    """Make the sdist, and a wheel for each processor, in `scratch`; return them."""
     copy, out = scratch / "tree", scratch / "out"
     stage(ROOT, copy)
     # PATH: maturin looks for `python -m ziglang` there
@@ -102,9 +128,16 @@ def make_packages(tools: Path, scratch: Path) -> tuple[Path, Path]:
     (source,) = (scratch / "unpacked").iterdir()
     freshen(source)
     flags = ("--release", "--locked", "--zig", "--compatibility", COMPATIBILITY)
-    run(tools / "maturin", "build", *flags, "--out", out, cwd=source, **settings)
-    (wheel,) = out.glob("*.whl")
-    return sdist, wheel
+    wheels = []
+    for name in processors:
+        run(tools / "maturin", "build", *flags, "--target", PROCESSORS[name], "--out", out, cwd=source, **settings)
+        wheels += out.glob(f"*_{name}.whl")
+        faults = wheel_faults(zipfile.ZipFile(wheels[-1]).namelist(), package_files(copy))
+        if faults:
+            sys.exit("make dist: " + "; ".join(faults))
+        tags = run(tools / "auditwheel", "show", wheels[-1])
+        print(" ".join(tags.split()).partition(" The wheel references")[0], flush=True)
+    return sdist, wheels
 
 
 def freshen(folder: Path) -> None:
@@ -113,13 +146,8 @@ def freshen(folder: Path) -> None:
         os.utime(path)
 
 
-def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:
+def check_wheel(wheel: Path, scratch: Path) -> None:
     """Install the wheel into a clean venv where no Rust is, and use it; ends with a message when something is wrong."""
-    suites = [path.name for path in (ROOT / "examples").iterdir() if path.is_file()]
-    faults = wheel_faults(zipfile.ZipFile(wheel).namelist(), suites)
-    if faults:
-        sys.exit("make dist: " + "; ".join(faults))
-    print(" ".join(run(tools / "auditwheel", "show", wheel).split()).partition(" The wheel references")[0])
     clean = scratch / "clean"
     venv.create(clean, with_pip=True)
     here = {"PATH": f"{clean}/bin", "PYTHONPATH": ""}
@@ -134,6 +162,34 @@ def check_wheel(tools: Path, wheel: Path, scratch: Path) -> None:
     print(next(line for line in told.splitlines() if line.startswith("Verdict")))
     run(program, "new", "test", "own", cwd=scratch, **here)
     run(program, "run", "own.yaml", "--quiet", "--set", "length=1 s", cwd=scratch, **here)
+
+
+def pythons() -> list[str]:
+    """Return other Pythons on this machine that pileup is for: those on PATH, and those of pyenv."""
+    found = []
+    for minor in set(MINORS) - {sys.version_info[1]}:
+        named = [f"python3.{minor}", *map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))]
+        found += list(filter(works, named))[:1]
+    return sorted(found)
+
+
+def works(program: str) -> bool:
+    """Return whether this is a Python that starts: pyenv puts programs on PATH that only say where others are."""
+    return (
+        bool(shutil.which(program))
+        and subprocess.run([program, "-V"], capture_output=True, check=False).returncode == 0
+    )
+
+
+def check_python(program: str, wheel: Path, scratch: Path) -> None:
+    """Install the wheel with another Python, and run a check with it."""
+    folder = scratch / f"env{len(list(scratch.glob('env*')))}"
+    here = {"PATH": without_compilers(os.environ["PATH"]), "PYTHONPATH": ""}
+    run(program, "-m", "venv", folder, **here)
+    run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=scratch, **here)
+    told = run(folder / "bin/pileup", "check", scratch, "--out", scratch / "runs", cwd=scratch, **here)
+    verdict = next(line for line in told.splitlines() if line.startswith("Verdict"))
+    print(f"with {run(program, '--version').strip()}: {verdict}")
 
 
 def check_account(wheel: Path) -> None:
@@ -158,18 +214,35 @@ def check_account(wheel: Path) -> None:
             print(f"as user {ORDINARY}, suite:{suite}: {verdict}")
 
 
+def check_sdist(sdist: Path, scratch: Path) -> None:
+    """Give the sdist to pip where no Rust is: it must say in its own words what it needs."""
+    path = without_compilers(os.environ["PATH"])
+    command = [scratch / "clean/bin/pip", "wheel", "--no-deps", "--wheel-dir", scratch / "none", sdist]
+    done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    if done.returncode == 0 or "expected rustc" not in said:
+        sys.exit(f"{said}\nmake dist: without Rust the sdist does not say that it needs one")
+    print("without Rust the sdist says:" + next(line for line in said.splitlines() if "expected rustc" in line))
+
+
 def main() -> int:
-    """Make both packages, check the wheel, put them into dist/."""
+    """Make the packages, check them, put them into dist/."""
     tools = make_tools()
+    here, missing = targets()
+    for name in missing:
+        print(f"no wheel for {name}: Rust cannot build for it here (rustup target add {PROCESSORS[name]})")
     with tempfile.TemporaryDirectory(prefix="pileup-dist-") as folder:
         scratch = Path(folder)
-        print("making sdist and wheel (a few minutes the first time) ...", flush=True)
-        sdist, wheel = make_packages(tools, scratch)
+        print(f"making sdist and wheels for {', '.join(here)} (a few minutes each the first time) ...", flush=True)
+        sdist, wheels = make_packages(tools, scratch, here)
         print("checking the wheel in a clean venv without Rust ...", flush=True)
-        check_wheel(tools, wheel, scratch)
-        check_account(wheel)
+        check_wheel(wheels[0], scratch)
+        for program in pythons():
+            check_python(program, wheels[0], scratch)
+        check_account(wheels[0])
+        check_sdist(sdist, scratch)
         DIST.mkdir(exist_ok=True)
-        for package in (sdist, wheel):
+        for package in (sdist, *wheels):
             shutil.copy2(package, DIST)
             print(f"{DIST.name}/{package.name}  {package.stat().st_size / 1e6:.1f} MB")
     return 0

@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+import platform
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -72,13 +74,28 @@ def test_the_path_of_the_check_has_no_compiler(
     assert dist.without_compilers(path) == f"{tmp_path / 'tools'}:/usr/bin:/bin"
 
 
-def test_a_wheel_without_its_suites_or_engine_is_found(dist: ModuleType) -> None:
-    names = ["pileup/_core/_native.abi3.so", "pileup/py.typed", "pileup/suites/first-run.yaml"]
-    assert dist.wheel_faults(names, ["first-run.yaml"]) == []
-    assert dist.wheel_faults(names[1:], ["own.yaml"]) == [
-        "pileup/_core/_native.abi3.so is not in the wheel",
-        "pileup/suites/own.yaml is not in the wheel",
+def test_a_wheel_that_lacks_something_is_found(dist: ModuleType, tree: Path, tmp_path: Path) -> None:
+    dist.stage(tree, tmp_path / "copy")
+    package = dist.package_files(tmp_path / "copy")
+    assert package == ["pileup/a.py", "pileup/suites/first-run.yaml", "pileup/suites/own.py"]
+    papers = ["p-1.dist-info/licenses/LICENSE", "p-1.dist-info/sboms/pileup-py.cyclonedx.json"]
+    names = ["pileup/_core/_native.abi3.so", "pileup/py.typed", *package, *papers]
+    assert dist.wheel_faults(names, package) == []
+    assert dist.wheel_faults([], package) == [
+        f"{name.removeprefix('p-1.dist-info/')} is not in the wheel" for name in names
     ]
+
+
+def test_what_the_program_reads_at_run_time_is_packed(dist: ModuleType) -> None:
+    packed = {str(path) for path in dist.tree_files(ROOT)}
+    kept = {"src/pileup/cli/skeletons/suite/thing_name.yaml.txt", "src/pileup/py.typed", "examples/first-run.yaml"}
+    assert kept | {"tools/build_backend.py", "tools/rust.py", "LICENSE"} <= packed
+
+
+def test_wheels_are_made_for_this_processor_first_and_no_other_is_forgotten(dist: ModuleType) -> None:
+    here, missing = dist.targets()
+    assert here[0] == platform.machine()
+    assert sorted([*here, *missing]) == ["aarch64", "x86_64"]
 
 
 def test_a_command_that_fails_ends_it_with_what_it_said(dist: ModuleType) -> None:
@@ -92,3 +109,64 @@ def test_unpacked_sources_are_newer_than_what_was_built_before(dist: ModuleType,
     begin = time.time()
     dist.freshen(tree)
     assert old.stat().st_mtime > begin - 2
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PATH with what an installation calls, but Rust."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("sh", "env"):
+        (folder / name).symlink_to(f"/usr/bin/{name}")
+    return folder
+
+
+def shim(folder: Path, name: str, says: str) -> None:
+    """Put a program of that name into a folder, which prints one line."""
+    (folder / name).write_text(f"#!/bin/sh\necho '{says}'\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ({}, "no cargo is here"),
+        ({"cargo": "cargo 1.95.0"}, "no rustc is here"),
+        ({"cargo": "cargo 0.66.0", "rustc": "rustc 1.63.0 (4b91a6ea7 2022-08-08)"}, "rustc 1.63.0 is here"),
+        ({"cargo": "cargo 1.95.0", "rustc": ""}, "a rustc without a version is here"),
+    ],
+)
+def test_pip_says_which_rust_the_sources_need_and_how_to_get_it(
+    there: dict[str, str], told: str, programs: Path, tmp_path: Path
+) -> None:
+    for name, says in there.items():
+        shim(tmp_path, name, says)
+    words = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")
+    done = subprocess.run(
+        [sys.executable, *words, "--wheel-dir", str(tmp_path), str(ROOT)],
+        env={"PATH": f"{tmp_path}:{programs}", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    assert done.returncode != 0
+    assert f"error: {told}; expected rustc {oldest} or newer, and cargo, to build the engine of pileup" in said
+    assert "apt-get install rustc-web cargo-web" in said
+    assert "https://rustup.rs" in said
+    assert "Traceback" not in said
+
+
+def test_a_rust_that_is_new_enough_is_taken(tmp_path: Path, programs: Path) -> None:
+    for name in ("rustc", "cargo"):
+        shim(tmp_path, name, f"{name} 1.188.0")
+    code = "import rust; print(rust.fault())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT / "tools",
+        env={"PATH": f"{tmp_path}:{programs}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "None\n"

@@ -33,7 +33,7 @@ def test_the_architecture_names_every_top_folder() -> None:
 def test_the_index_of_the_pages_names_every_page() -> None:
     pages = {path.name for path in DOCS.glob("*.md")} - {"README.md"}
     assert pages <= links(DOCS / "README.md")
-    assert {"reference/README.md", "decisions"} <= links(DOCS / "README.md")
+    assert {"reference/README.md", "decisions/README.md"} <= links(DOCS / "README.md")
 
 
 def test_the_index_of_the_suites_names_every_suite() -> None:
@@ -59,3 +59,7 @@ def test_the_suite_of_the_readme_is_valid(tmp_path: Path) -> None:
     scanned = text + "scan: {copy.buffer: [128 KiB, 1 MiB]}\nrepeat: 4\n"
     (tmp_path / "scan.yaml").write_text(scanned)
     assert len(load(tmp_path / "scan.yaml").cases) == 16
+
+
+def test_the_index_of_the_decisions_names_every_decision() -> None:
+    assert {path.name for path in (DOCS / "decisions").glob("0*.md")} == links(DOCS / "decisions/README.md")

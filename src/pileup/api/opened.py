@@ -155,7 +155,7 @@ class Run:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of all tables; docs/reports.md says what is in them."""
+        """Names of all tables; docs/exports.md says what is in them."""
         return (OPERATIONS, *(each.name for each in self._tables()))
 
     def sql(self, query: str) -> Rows:

@@ -115,7 +115,7 @@ class Connection:
             self.lose(f"it has pileup {version}")
             told = f"place {self.start.name} has pileup {version} (protocol {protocol})"
             wanted = f"{VERSION} (protocol {PROTOCOL}) as here"
-            raise NoPileup(told, wanted, f"install it there: pip install pileup=={VERSION}")
+            raise NoPileup(told, wanted, "install the wheel of this version there (docs/install.md)")
         self.host, self._greeted = hello.text("host")[:200], True
 
     def send(self, kind: str, plain: Mapping[str, object] | None = None, blobs: Sequence[bytes] = ()) -> bool:

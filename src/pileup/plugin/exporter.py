@@ -12,7 +12,7 @@ class ExportTable(ABC):
     """A table to write. Times are ns since the epoch, durations ns, rates per second, sizes bytes."""
 
     name: str
-    """As in docs/reports.md: operations, frames, cases, …"""
+    """As in docs/exports.md: operations, frames, cases, …"""
     columns: Mapping[str, str]
     """Name -> type, in the words of DuckDB: VARCHAR, BIGINT, DOUBLE, BOOLEAN, …"""
 
