@@ -154,7 +154,7 @@ def test_clean_says_what_it_would_do_then_does_it_once(here: Path, crashed: Path
     assert f"the folder /{own.name} on target tuned is kept: the suite keeps what is in it\n" in would.stdout
     assert sorted(path.name for path in (here / "data").iterdir()) == [own.name, "theirs"]
     again = run(here, "clean", str(crashed))
-    assert (again.returncode, again.stdout) == (0, "nothing is left to be cleaned up\n")
+    assert (again.returncode, again.stdout) == (0, "nothing to clean up\n")
 
 
 def test_a_setting_that_cannot_be_set_back_stays_until_it_can(here: Path, crashed: Path) -> None:
@@ -182,12 +182,12 @@ def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
         (folder,) = (here / "runs").iterdir()
         done = run(here, "clean", str(folder))
         assert done.returncode == 2
-        assert f"goes on: its pileup is at work (pid {process.pid})" in done.stderr
+        assert f"is still running: its pileup is at work (pid {process.pid})" in done.stderr
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
     assert json.loads((folder / "run.json").read_text())["state"] == "ended"
-    assert run(here, "clean", str(folder)).stdout == "nothing is left to be cleaned up\n"
+    assert run(here, "clean", str(folder)).stdout == "nothing to clean up\n"
 
 
 def test_s5_another_user_of_the_folder_ends_nothing(here: Path, crashed: Path) -> None:

@@ -227,7 +227,7 @@ def test_s2_a_folder_in_which_another_run_works_stays_where_its_marker_is_not_li
         storage.target.create(f"{folder}/{MARKER}", marker)
     levels = ["here", "here/ours"]  # both were made for ours, then theirs came
     state, why = end_ground(storage.target, "here/ours", b"ours", levels, own=False, kept=False)
-    assert (state, why) == ("left", "/here was made for it, and in /here works somebody since somebody: somebody")
+    assert (state, why) == ("left", "/here was made for it, and /here is in use by somebody since somebody: somebody")
     assert b"".join(storage.target.read(f"here/{MARKER}")) == b"theirs"
     with pytest.raises(NotThere):
         storage.target.stat("here/ours")
@@ -254,7 +254,7 @@ def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_b
             "left for you to remove: the folder /new/deep on target se: /new "
         )
         again = pileup("clean", str(run_folder(done)), cwd=tmp_path)
-        assert (again.returncode, again.stdout) == (0, "nothing is left to be cleaned up\n")
+        assert (again.returncode, again.stdout) == (0, "nothing to clean up\n")
 
 
 def test_what_could_not_be_removed_is_told_last_and_changes_no_verdict(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_a5_insecure_is_said_loudly(secure: tuple[str, Path], tmp_path: Path) ->
     found = check(secure[0], tmp_path, "--set=targets.se.options.insecure=true", drawn=True)
     assert found.code == 0, found.said
     assert INSECURE in found.said
-    assert "anybody in between can read and change all" in (found.folder / "report.html").read_text()
+    assert "anyone in between can read and change everything" in (found.folder / "report.html").read_text()
 
 
 def test_a9_plain_webdav_passes_without_checksums(tmp_path: Path) -> None:

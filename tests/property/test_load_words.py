@@ -75,7 +75,7 @@ def of_shapes(given: set[str], clients: set[str]) -> Iterator[str]:
     for word, others in beside.items():
         if word in given and (wrong := given & others):
             told = {"every": "another kind of load", "stages": "another level"}.get(word, ", ".join(sorted(wrong)))
-            yield f"{word} stand{'' if word == 'stages' else 's'} beside {told}"
+            yield f"{word} {'are' if word == 'stages' else 'is'} combined with {told}"
     if "find" in given and "for" not in given:
         yield "find has no `for`;"
 

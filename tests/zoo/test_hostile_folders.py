@@ -37,7 +37,7 @@ SLOWEST = 5.0
 LARGEST = 1 << 31
 """Bytes by which they may let this process grow, all together."""
 CODES = {0, 1, 2, 3, 4, 5, 6, 7, 8}
-WORDS_OF_OURS = re.compile(r"internal error of pileup|Traceback|Error\(|TypeError|KeyError")
+WORDS_OF_OURS = re.compile(r"fault of pileup|internal error of pileup|Traceback|Error\(|TypeError|KeyError")
 """What nobody who reads a message can use."""
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
@@ -124,7 +124,7 @@ def problems(command: str, run: Path, out: Path, capfd: pytest.CaptureFixture[st
         yield f"it says too much: {len(said.err)} bytes, {said.err[:300]}"
     if found := RAW.search(said.out + said.err):
         yield f"it prints {found[0]!r}"
-    if command in ("resume", "clean", "dry-run") and code == 0 and said.out != "nothing is left to be cleaned up\n":
+    if command in ("resume", "clean", "dry-run") and code == 0 and said.out != "nothing to clean up\n":
         yield f"it does something: {said.out}"
 
 

@@ -89,7 +89,7 @@ def command(
 ) -> None:
     """Press the system at URL with an operation, and measure it; several are measured one after another.
 
-    Without --rate each client begins anew when it has its answer; with --rate iterations begin at their times, and a
+    Without --rate each client begins again when it has its answer; with --rate iterations begin at their times, and a
     slow answer delays none. The suite that is run is printed, and kept with --save: more is said there.
 
     \b

@@ -1,4 +1,4 @@
-"""pileup clean: put right what a run has left."""
+"""pileup clean: clean up after a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pileup.model.exits import ExitCode
 if TYPE_CHECKING:
     from pileup.record import RunFolder
 
-NOTHING = "nothing is left to be put right"
+NOTHING = "nothing to clean up"
 
 
 @click.command("clean")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option("--force", is_flag=True, help="Although its pileup ran on another host, where it cannot be seen.")
+@click.option("--force", is_flag=True, help="Also when it ran on another host, and may be running there.")
 @click.option(
     "--set",
     "settings",
@@ -34,16 +34,17 @@ NOTHING = "nothing is left to be put right"
 def command(
     context: click.Context, run: Path, dry_run: bool, force: bool, settings: tuple[str, ...], trust: bool
 ) -> None:
-    """Put right what RUN, the folder of a run that crashed or could not clean up, has left.
+    """Clean up after RUN, a run that crashed or could not.
 
-    Its servers are ended, paused ones go on, settings are set back, folders for temporary files and the files that its
-    tests have written are removed, jobs that it has left on a batch system are cancelled: by the journal of the run, so
-    nothing but what the run itself has made or changed, and nothing that the suite keeps (`cleanup: never`). What of
-    the suite is executed for that is told before. The record stays. Done twice, it does nothing.
+    Its servers are ended, paused ones continued, settings set back, temporary folders and the files of its tests
+    removed, its jobs on a batch system cancelled. The journal of the run says what that is: only what the run itself
+    has made or changed, and nothing that the suite keeps (`cleanup: never`). What is executed of the suite is reported
+    first. The record stays. A second time it does nothing.
 
     RUN must be one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup), and its suite as it was.
 
-    Exit codes: 0 all is put right, 2 the run goes on or is not yours, 5 something could not be put right.
+    Exit codes: 0 everything is cleaned up, 2 the run is still running or is not yours, 5 something could
+    not be cleaned up.
     """
     from pileup.cli.common import parse_settings
     from pileup.cli.messages import print_note, print_problem
@@ -84,7 +85,7 @@ def _refuse_alive(folder: RunFolder, force: bool) -> None:
     if owner is None or not alive(folder):
         return
     if seen_from_here(owner):
-        told = f"{folder.path} goes on: its pileup is at work (pid {owner.pid})"
+        told = f"{folder.path} is still running: its pileup is at work (pid {owner.pid})"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
     if not force:
         told = f"{folder.path} may go on: its pileup ran on host {owner.host}"

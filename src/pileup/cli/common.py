@@ -41,7 +41,7 @@ def parse_mapping(text: str, option: str) -> dict[str, object]:
         raise UsageError(f"{option}: {problem.what}", problem.expected, problem.hint)
     if not isinstance(tree, Mapping):
         raise UsageError(
-            f"{option} {text[:60]!r} is no mapping", "names with values", "e.g. '{threads: 8, service: 20 ms}'"
+            f"{option} {text[:60]!r} is not a mapping", "names with values", "e.g. '{threads: 8, service: 20 ms}'"
         )
     data: dict[str, object] = plain(tree)
     return data

@@ -28,9 +28,9 @@ def command(suite: str, out: str, to: Literal["yaml", "xml"] | None, force: bool
     """Write the suite IN in the other format: YAML to XML, or XML to YAML.
 
     IN is a file, suite:NAME, or - for stdin; OUT is a file, or - for stdout (the default). The document is converted
-    as it stands: variables stay variables, and what it says is not judged (`pileup validate` does). There and back
-    gives an equal suite; comments are lost, which is told. Files that the suite names by a relative path are looked for
-    beside it: keep OUT in the same folder.
+    as it is: variables stay variables, and what it says is not judged (`pileup validate` does). There and back
+    gives an equal suite; comments are lost, which is reported. The suite looks for files with a relative path beside
+    itself: keep OUT in the same folder.
     """
     from pileup.cli.messages import print_note
     from pileup.suite.formats.convert import convert, other_format

@@ -1,4 +1,4 @@
-r"""The only way to stdout and stderr, and how problems are told: three parts, colour only on a terminal.
+r"""The only way to stdout and stderr, and how problems are reported: three parts, colour only on a terminal.
 
 Titles, messages and names come from suites, servers and run folders of anybody. Control characters among them could
 rewrite what is on the screen, or hide what a command would do: they are shown as `\x1b`, and never obeyed.
@@ -59,7 +59,7 @@ def print_suite_error(problem: SuiteError) -> None:
     for each in problem.problems:
         echo(f": {each.text}", err=True, prefix=coloured(each.where, bold=True))
     print_problem(
-        f"the suite is not valid: {counted(len(problem.problems), 'fault')}",
+        f"the suite is not valid: {counted(len(problem.problems), 'problem')}",
         "",
-        "mend the file; `pileup schema` and `pileup describe` tell what may stand where",
+        "fix the file; `pileup describe suite` lists the allowed keys",
     )

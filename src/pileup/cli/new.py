@@ -1,4 +1,4 @@
-"""pileup new: a plug-in, a package of them, or a suite to begin with, that runs as it is."""
+"""pileup new: a working plug-in, package of plug-ins, or suite to begin with."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ LONGEST = 50
 )
 @click.option("--log", is_flag=True, help="With monitor: one that reads a log.")
 def command(kind: str, name: str, out: Path, log: bool) -> None:
-    """Write a KIND of plug-in called NAME that runs as it is, with its own test and a suite that uses it; or a suite.
+    """Create a working plug-in or suite called NAME.
 
-    A package is a folder that pip installs, with a target, a test and a monitor that `pileup list` has then.
-    Nothing that is there is overwritten. docs/plugins.md tells what else a plug-in may do.
+    A plug-in comes with a test of its own and a suite that uses it.
+
+    A package is a folder that pip installs, with a target, a test and a monitor, which `pileup list` then shows.
+    Existing files are never overwritten. docs/plugins.md has more.
     """
     if log and kind != "monitor":
         raise UsageError(f"--log with a {kind}", "a monitor, which reads a log", f"pileup new monitor {name} --log")
@@ -57,11 +59,11 @@ def command(kind: str, name: str, out: Path, log: bool) -> None:
 
 
 def spelled(name: str) -> dict[str, str]:
-    """Return the words of a skeleton -> the name in their spelling. Raises UsageError for what is no name."""
+    """Return the words of a skeleton -> the name in their spelling. Raises UsageError for what is not a name."""
     module = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
     if not NAME.fullmatch(name) or keyword.iskeyword(module) or len(name) > LONGEST:
         raise UsageError(
-            f"{name[:60]!r} is no name for it",
+            f"{name[:60]!r} is not a name for it",
             f"letters and digits, joined by - or _, at most {LONGEST}, no word of Python",
             "e.g. list-folder",
         )

@@ -53,7 +53,7 @@ def said() -> str:
 
 
 def credentials(token: str | None, proxy: str | None, ca: str | None) -> dict[str, str]:
-    """Return the credentials of a target, as names of files. Raises UsageError for what is none, and never shows it."""
+    """Return the credentials of a target, as file names. Raises UsageError for anything else, without showing it."""
     from pileup.model.errors import UsageError
 
     found = {}

@@ -18,7 +18,7 @@ def command(shift: int, again: bool) -> None:
 
     source, sink = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what tests print past Python shall not get between the messages
+    os.dup2(2, 1)  # what tests print past Python must not get between the messages
     faulthandler.enable()
     if os.getpgrp() != os.getpid():
         os.setsid()
@@ -26,4 +26,4 @@ def command(shift: int, again: bool) -> None:
         serve(source, sink, shift, again)
     finally:
         sys.stderr.flush()
-    os._exit(0)  # threads of tests that hang shall not keep it
+    os._exit(0)  # threads of tests that hang must not keep it

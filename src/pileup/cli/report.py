@@ -1,4 +1,4 @@
-"""pileup report: write a report of a run, made anew from its record."""
+"""pileup report: write a report of a run, made again from its record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pileup.cli.messages import echo
 if TYPE_CHECKING:
     from pileup.plugin import Report
 
-AGAIN = "mend the file and run the command again"
+AGAIN = "fix the file and run the command again"
 
 
 @click.command("report")

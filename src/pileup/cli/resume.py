@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Go on with RUN, the folder of a run that was stopped, has crashed, or found a target unavailable.
 
-    First what a crash left is put right: servers ended, settings restored. Then the cases run that have no outcome
+    First what a crash left is cleaned up: servers ended, settings restored. Then the cases run that have no outcome
     yet, with what they need; their broken attempts stay in the record and count nowhere. The suite must be as it was,
     and RUN one of your own runs, by your registry of runs ($XDG_STATE_HOME/pileup): a suite is code.
 

@@ -56,12 +56,12 @@ def command(
     """Run SUITE (a file, or suite:NAME for a shipped one) and judge it.
 
     The last line of stdout is the run folder. Ctrl-C once ends the run in order, twice at once;
-    what was measured is kept. What could not be put right or removed is told last, on stderr, with the
+    what was measured is kept. What could not be cleaned up or removed is reported last, on stderr, with the
     `pileup clean` that tries again; it changes no exit code.
 
     Exit codes: 0 passed, 1 a case failed, 2 wrong command line, 3 suite invalid, 4 a criterion not met,
     5 a target could not be reached or started, 6 stopped by the user, 7 stopped by a limit, 8 verdict unknown,
-    70 a fault of pileup itself.
+    70 an internal error of pileup itself.
     """
     from pileup.cli.common import parse_settings
 
@@ -118,7 +118,7 @@ def _tell_left(run: Path, left: list[str], stays: list[str]) -> None:
     for told in stays:
         echo(f"left for you to remove: {told}", err=True)
     for told in left[:MOST_TOLD]:
-        echo(f"not put right or removed: {told}", err=True)
+        echo(f"not cleaned up or removed: {told}", err=True)
     if left:
         more = f" and {len(left) - MOST_TOLD} more" if len(left) > MOST_TOLD else ""
         echo(f"{'these' if len(left) > 1 else 'this'}{more} can be tried again: pileup clean {run}", err=True)

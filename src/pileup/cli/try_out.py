@@ -175,7 +175,7 @@ def _leave(folder: RunFolder, base: Path) -> None:
 
     left = (*staying(folder), *left_over(folder))
     for told in left:
-        echo(f"not put right or removed: {told}", err=True)
+        echo(f"not cleaned up or removed: {told}", err=True)
     if left:
         echo(f"it can be tried again: pileup clean {folder.path}", err=True)
     else:

@@ -66,7 +66,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
     try:
         made = results(folder, anew=True)
         if results(folder).cases != made.cases:
-            yield "dependence.json", "it is not what its tables give: remove it, it is found anew when it is needed"
+            yield "dependence.json", "it is not what its tables give: remove it, it is found again when it is needed"
         yield from disagreements(folder, made)
     except (duckdb.Error, DamagedRecord) as problem:  # without sums, and its columns are not those of any version
         yield "operations", f"they cannot be read: {str(problem).splitlines()[0]}"
@@ -75,7 +75,7 @@ def findings(folder: RunFolder) -> Iterator[tuple[str, str]]:
 
 
 OLDER = ("passed", "failed", "not checked")
-"""Verdicts of criteria of pileup 0.1, which decided by the figure alone: they say nothing that can be made anew."""
+"""Verdicts of criteria of pileup 0.1, which decided by the figure alone: they say nothing that can be made again."""
 
 
 def _kept(entry: JournalEntry) -> bool:
@@ -84,7 +84,7 @@ def _kept(entry: JournalEntry) -> bool:
 
 
 def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
-    """Yield the criteria and groups of equal answers whose verdict in results.json is not the one made anew."""
+    """Yield the criteria and groups of equal answers whose verdict in results.json is not the one made again."""
     from pileup.record import files
 
     path = folder.path / "results.json"
@@ -95,7 +95,7 @@ def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
     except FileNotFoundError:
         return
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as problem:
-        yield path.name, f"it cannot be read ({type(problem).__name__}): `pileup report --to json` makes it anew"
+        yield path.name, f"it cannot be read ({type(problem).__name__}): `pileup report --to json` makes it again"
         return
     criteria = {each.id for each in made.criteria}
     anew = [(each.id, str(each.verdict)) for each in made.criteria]
@@ -104,4 +104,4 @@ def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
         if told.get(name) in OLDER and name in criteria:
             continue
         if told.get(name, verdict) != verdict:
-            yield path.name, f"{name} was {told[name]}, made anew from the record it is {verdict}"
+            yield path.name, f"{name} was {told[name]}, made again from the record it is {verdict}"

@@ -294,7 +294,7 @@ def test_a_run_that_is_to_end_waits_for_it_no_longer_than_its_timeout(suite: Pat
     stop = Stop()
     when(suite, "begin", lambda: stop.ask(StoppedBy.USER, "Ctrl-C"))
     runner = run(suite, stop, tests__own__use="./own.py:Hanging", tests__own__timeout="500 ms")
-    assert "begin_run() of own was left: it took longer than 500 ms" in outcome(runner)[1]
+    assert "begin_run() of own was abandoned: it took longer than 500 ms" in outcome(runner)[1]
 
 
 def test_a_crash_is_told_by_the_next_start(suite: Path) -> None:

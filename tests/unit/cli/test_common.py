@@ -25,8 +25,8 @@ def test_a_mapping_keeps_texts() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[1]", "is no mapping"),
-        ("", "is no mapping"),
+        ("[1]", "is not a mapping"),
+        ("", "is not a mapping"),
         ("{a: ", "not YAML"),
         ("{a: !x 1}", "tag"),
         ("{a: 1, a: 2}", "twice"),

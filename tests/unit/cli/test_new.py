@@ -53,7 +53,7 @@ def test_a_name_may_be_spelled_as_one_likes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "class", "7up", "a b", "../x", "a--b", "a.b", "x" * 51, "ü"])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name"):
+    with pytest.raises(UsageError, match="is not a name"):
         spelled(name)
 
 

@@ -84,4 +84,4 @@ def test_a_mistake_in_a_report_is_not_one_of_the_record(
     (tmp_path / "b.py").write_text(OWN)
     assert run_app(["report", str(GOLDEN / "ended"), "--to", f"{tmp_path}/b.py:{name}", "--out", "-"]) == 3
     told = " ".join(capfd.readouterr().err.split())
-    assert told == f"error: report {name} failed: {said} expected bytes mend the file and run the command again"
+    assert told == f"error: report {name} failed: {said} expected bytes fix the file and run the command again"

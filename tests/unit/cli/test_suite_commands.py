@@ -40,8 +40,8 @@ def test_every_fault_is_a_line(suite: str, capsys: pytest.CaptureFixture[str]) -
     assert told == [
         f"{suite}:8:60: `clients` is '0'; expected at least 1",
         "--set tests.copy.timeout: `timeout`: '5' has no unit; expected a time like '30 s'",
-        "error: the suite is not valid: 2 faults",
-        "  mend the file; `pileup schema` and `pileup describe` tell what may stand where",
+        "error: the suite is not valid: 2 problems",
+        "  fix the file; `pileup describe suite` lists the allowed keys",
     ]
 
 

@@ -217,12 +217,12 @@ def test_criteria_are_judged_anew(tmp_path):
     criterion = {"id": "C1", "says": "fast", "check": "p50(copy) < 1 s", "coverage": "full"}
     folder = made(tmp_path, criteria=[criterion])
     folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "not met"}]}).encode())
-    assert "results.json: C1 was not met, made anew from the record it is met" in told(folder)
+    assert "results.json: C1 was not met, made again from the record it is met" in told(folder)
     info = plain(folder)
     folder.save(run_of({**info, "equivalent": [["a", "b"]]}))
     alike = {"tests": ["a", "b"], "verdict": "passed"}
     folder.write_report("results.json", json.dumps({"criteria": [], "equivalences": [alike]}).encode())
-    assert "results.json: a, b was passed, made anew from the record it is unknown" in told(folder)
+    assert "results.json: a, b was passed, made again from the record it is unknown" in told(folder)
     folder.save(run_of(info))
     folder.write_report("results.json", b"[]")
     assert "results.json: it cannot be read" in told(folder)

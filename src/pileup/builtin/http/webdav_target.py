@@ -74,7 +74,7 @@ class WebDavTarget(HttpTarget, FileTarget):
             )
         if answer.status >= 500 and answer.status != 501:
             raise TargetError(
-                f"{self.url}: access denied: {answer.status} {answer.reason}", "an answer below 500", "check its log"
+                f"{self.url} says {answer.status} {answer.reason}", "an answer below 500", "check its log"
             )
         self._look_for_folder()
         dav = answer.getheader("DAV")

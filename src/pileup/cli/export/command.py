@@ -104,7 +104,7 @@ def write_all(folder: RunFolder, results: RunResults, exporter: Exporter, out: P
 
 
 def _whole(path: Path, write: Callable[[Path], object]) -> Path:
-    """Write a file beside its place and move it there: what stands in the folder is complete."""
+    """Write a file beside its place and move it there: what is in the folder is complete."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     write(part)

@@ -60,7 +60,7 @@ def topic(name: str) -> Page | None:
 
 
 def _sections(page: Page) -> list[tuple[str, list[Block]]]:
-    """Return the headings of a page with what stands below each."""
+    """Return the headings of a page with what is below each."""
     found: list[tuple[str, list[Block]]] = []
     for block in page.blocks:
         if isinstance(block, Heading):

@@ -24,7 +24,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.7rem 0.35rem 
 
 
 def html(page: Page, linked: bool = False) -> str:
-    """Return a page as an HTML document; `linked`: with a link to the index, which stands beside it."""
+    """Return a page as an HTML document; `linked`: with a link to the index, which is beside it."""
     index = linked and page.path != INDEX
     back = f'<p><a href="{target(INDEX, page.folder, "html")}">Reference</a></p>\n' if index else ""
     body = "\n".join(text for block in page.blocks for text in _block(block, page.folder))

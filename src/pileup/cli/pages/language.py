@@ -29,8 +29,9 @@ FUNCTION_WORDS = {
     "width": "the largest less the smallest",
 }
 FIELD_WORDS = {
-    "response": "the default: time from when an iteration was due (an operation: from its start) to its end; quantiles "
-    "are over all that was due, what did not pass is slower than any; mean, min, max and sum are of what passed",
+    "response": "the default: time from when an iteration was due (an operation: from its start) to its end; "
+    "percentiles are over all that was due, what did not pass is slower than any; "
+    "mean, min, max and sum are of what passed",
     "service": "the same from when it really started, over all that was begun",
     "passed_response": "response times of what passed alone",
     "passed_service": "service times of what passed alone",
@@ -40,7 +41,7 @@ FIELD_WORDS = {
 }
 FAULT_NUMBERS = {
     "recovery": "for how long the system was away after the fault; also `TEST.recovery`, all faults together",
-    "jobs_again": "time from the fault to the first job that began to run once it was mended",
+    "jobs_again": "time from the fault to the first job that began to run once it was undone",
     ", ".join(NOT_PASSED): "iterations that ended so, until the next fault",
     "forgotten": "acknowledged jobs that were lost between the audits before and after the fault",
     "forgotten_share": "their share of what was acknowledged between those audits, %",
@@ -48,7 +49,7 @@ FAULT_NUMBERS = {
 OUTCOME_WORDS = {
     "passed": "it did what it should",
     "failed": "the system did the wrong thing, or the test raised",
-    "refused": "the system said no: full, busy, not allowed",
+    "refused": "the system refused: full, busy, not allowed",
     "ambiguous": "no answer in time: it may have happened",
     "unfinished": "still going on at the end of the load or of the run",
     "lost": "the place that pressed it vanished",
@@ -69,7 +70,7 @@ CRITERION_WORDS = {
     Verdict.MET_NOT_SHOWN: "the figure meets it, its interval does not",
     Verdict.NOT_MET: "neither the figure nor any part of its interval meets it",
     Verdict.NOT_MET_NOT_SHOWN: "the figure does not meet it, a part of its interval does",
-    Verdict.UNKNOWN: "too few values, a quantile that is only known to be larger than something, or pileup was the "
+    Verdict.UNKNOWN: "too few values, a percentile that is only known to be larger than something, or pileup was the "
     "bottleneck",
     Verdict.NOT_COVERED: "what it needs was not there, or it has no check (`coverage: none`)",
 }
@@ -83,7 +84,7 @@ EXIT_WORDS = {
     ExitCode.STOPPED_BY_USER: "stopped by the user",
     ExitCode.STOPPED_BY_LIMIT: "stopped by a limit",
     ExitCode.UNKNOWN: "the verdict is unknown: too little was measured, or pileup was the bottleneck",
-    ExitCode.INTERNAL: "a fault of pileup itself",
+    ExitCode.INTERNAL: "an internal error of pileup itself",
 }
 UNIT_WORDS = {
     "time": "A decimal point is fine: `0.5 ms`.",
@@ -99,7 +100,7 @@ def suite_page() -> Page:
     """Return the page of the file's words."""
     first = Words(
         "A suite is one YAML file, or an XML file with the same words (`pileup convert` makes one of the other). The "
-        "words of the file itself stand in the first table; a type that is a link has a table of its own below. "
+        "words of the file itself are in the first table; a type that is a link has a table of its own below. "
         'Quantities carry [units](units). What is marked "reserved" is refused with "not yet".'
     )
     blocks = (first, *sections(Suite, "suite"))
@@ -112,7 +113,7 @@ def checks_page() -> Page:
     """Return the page of the grammar of checks, for `criteria`, `fail_when` and `cooldown`."""
     blocks: tuple[Block, ...] = (
         Words(
-            "Checks stand in `criteria`, `fail_when` and `until` of a cooldown. They are read, never evaluated as code."
+            "Checks are in `criteria`, `fail_when` and `until` of a cooldown. They are read, never evaluated as code."
         ),
         Code("FUNCTION(SELECTOR) COMPARISON VALUE [UNIT]"),
         Words(
@@ -146,7 +147,7 @@ def _functions() -> Iterator[tuple[str, str]]:
         yield f"`{function}`", FUNCTION_WORDS[function]
     yield (
         "`p50` … `p99.9999`",
-        'the quantile, e.g. `p99.9`: a time, "> 1 s" where that share had timed out, "no answer", or "too few" values',
+        'the percentile, e.g. `p99.9`: a time, "> 1 s" where that share timed out, "no answer", or "too few" values',
     )
 
 
@@ -179,7 +180,7 @@ def verdicts_page() -> Page:
     blocks = (
         Heading("Of an iteration or an operation"),
         Table(("outcome", "meaning"), tuple(outcomes)),
-        Words(f"And a count that is no outcome: missed, that is {FIELD_WORDS['missed']}."),
+        Words(f"And a count that is not an outcome: missed, that is {FIELD_WORDS['missed']}."),
         Heading("Of a case"),
         Table(("outcome", "meaning"), tuple(CASE_WORDS.items())),
         Heading("Of a criterion"),

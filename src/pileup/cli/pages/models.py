@@ -33,7 +33,7 @@ def sections(model: type[BaseModel], title: str, said: bool = False) -> Iterator
 
 
 def _titles(model: type[BaseModel]) -> dict[type[BaseModel], str]:
-    """Return the models inside a model, with the places where they stand: `tests[].load`."""
+    """Return the models inside a model, with the places where they are: `tests[].load`."""
     places: dict[type[BaseModel], list[str]] = {}
     pending = [(model, "")]
     for current, path in pending:
@@ -79,7 +79,7 @@ def _row(
 
 
 def linked(kind: str) -> str:
-    """Return the words of a type, with a link where the page of units tells more."""
+    """Return the words of a type, with a link where the page of units says more."""
     return kind.replace(LAW_WORDS, f"[{LAW_WORDS}](units#times-that-are-drawn)")
 
 

@@ -61,13 +61,13 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Where it stands among the others, without an ending; a safe name of a file."""
+        """Where it is among the others, without an ending; a safe name of a file."""
         name = re.sub(r"[^A-Za-z0-9._-]", "-", self.name)
         return f"{self.folder}/{name}" if self.folder else name
 
 
 def file_name(path: str, form: str) -> str:
-    """Return the name of a page's file: an index bears the name under which it is shown when its folder is opened."""
+    """Return the name of a page's file: an index has the name under which it is shown when its folder is opened."""
     return f"index.{form}" if form == "html" and path == INDEX else f"{path}.{form}"
 
 
@@ -83,6 +83,6 @@ def first_sentence(text: str) -> str:
 
 
 def without_empty_columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    """Return a table that leaves out the columns in which nothing stands."""
+    """Return a table that leaves out the columns that are empty."""
     kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
     return Table(tuple(head[each] for each in kept), tuple(tuple(row[each] for each in kept) for row in rows))

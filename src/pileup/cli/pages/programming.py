@@ -147,7 +147,7 @@ def _type(node: ast.expr) -> str:
 
 
 def _default(node: ast.expr | None) -> str:
-    """Return a default as written; of one that is made anew for each object what makes it."""
+    """Return a default as written; of one that is made again for each object what makes it."""
     if node is None:
         return ""
     return f"`{_made(node) or ast.unparse(node)}`"

@@ -52,7 +52,7 @@ def take(folder: RunFolder) -> HeldRun:
     if held is None:
         owner = newest_owner(folder)
         who = f" (pid {owner.pid})" if owner and seen_from_here(owner) else ""
-        told = f"{folder.path} goes on: its pileup is at work{who}"
+        told = f"{folder.path} is still running: its pileup is at work{who}"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
     return HeldRun(folder, held)
 

@@ -58,7 +58,9 @@ def take_up(
     folder = RunFolder.open(path)
     if leftovers.alive(folder):
         raise UsageError(
-            f"{path} goes on: its pileup is at work", "a run that was stopped or has crashed", "Ctrl-C ends it in order"
+            f"{path} is still running: its pileup is at work",
+            "a run that was stopped or has crashed",
+            "Ctrl-C ends it in order",
         )
     if folder.manifest().simulated:
         raise UsageError(f"{path} is simulated: its time is virtual", "a run that was measured", "simulate it again")

@@ -115,7 +115,7 @@ def test_credentials_that_cannot_be_used(
 
 def test_certificates_without_tls_are_refused(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").touch()
-    with pytest.raises(TargetError, match="spoken to without TLS; expected a url with TLS"):
+    with pytest.raises(TargetError, match="accessed without TLS; expected a url with TLS"):
         HttpTarget("http://127.0.0.1/", Credentials(ca=str(tmp_path / "ca.pem"))).client()
 
 

@@ -369,7 +369,7 @@ def test_without_a_suite_there_are_no_daemons(proc: Proc) -> None:
     ("options", "message"),
     [
         ({}, "no process is chosen; expected match, program, pid or target"),
-        ({"match": "("}, "no regular expression"),
+        ({"match": "("}, "not a regular expression"),
         ({"pid": 0}, "pid"),
     ],
 )

@@ -250,8 +250,8 @@ def test_tls_needs_the_right_authority(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"url": "server:9100"}, r"no address of metrics; expected one like http://"),
-        ({"url": "http://[::1/metrics"}, r"no address of metrics"),
+        ({"url": "server:9100"}, r"not an address of metrics; expected one like http://"),
+        ({"url": "http://[::1/metrics"}, r"not an address of metrics"),
         ({"url": f"http://me:{TOKEN}@server/metrics"}, r"holds a user or a password"),
         ({"metrics": []}, r"nothing is asked for; expected names in `metrics` or `rates`"),
         ({"ca": "ca.pem"}, r"without TLS; expected https://"),

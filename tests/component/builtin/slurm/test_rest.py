@@ -181,7 +181,7 @@ def test_urls() -> None:
     assert endpoint_of("http://ce.example.org") == Endpoint(host="ce.example.org", port=6820)
     assert endpoint_of("https://ce.example.org:7000/") == Endpoint(host="ce.example.org", port=7000, tls=True)
     for url in ("ftp://x", "unix:relative", "http://", "http://x/path", "nonsense"):
-        with pytest.raises(TargetError, match="no url"):
+        with pytest.raises(TargetError, match="not a url"):
             endpoint_of(url)
     with pytest.raises(TargetError, match="has the port '70000'; expected a number from 1 to 65535"):
         endpoint_of("http://x:70000")

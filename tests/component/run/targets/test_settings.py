@@ -210,7 +210,7 @@ def test_a_kind_may_change_settings_of_a_server_that_was_launched(
 
 
 def test_a_setting_that_nothing_changes_is_refused(make: Make) -> None:
-    with pytest.raises(TargetError, match="nothing says how depth of target se is changed"):
+    with pytest.raises(TargetError, match="nothing says how to change depth of target se"):
         make(by_command()).change("se", {"depth": 1})
 
 
