@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pileup.model.bottleneck import BottleneckRow
 from pileup.model.breakdown import Breakdown
 from pileup.model.event import Event
 from pileup.model.exits import ExitCode
@@ -521,7 +522,7 @@ class RunResults:
     exit_code: ExitCode
     verdict: RunVerdict
     limit: str
-    """One line that says what the limit was: the system, the load asked for, or the generator."""
+    """`bottlenecks` in one line, for formats without tables."""
     notes: tuple[str, ...] = field(default=())
     overhead: str = ""
     """What pileup itself costs per iteration on this machine, in words; empty where it was not calibrated."""
@@ -542,3 +543,5 @@ class RunResults:
     """How jobs ended, for each test that submitted some."""
     limited: tuple[str, ...] = ()
     """Cases of which pileup was the bottleneck."""
+    bottlenecks: tuple[BottleneckRow, ...] = ()
+    """What limited each load that was measured, those limited by pileup first; single checks have none."""

@@ -3,6 +3,7 @@
 Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes.
 """
 
+from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.breakdown import Breakdown, LabelFigure
 from pileup.model.contrast import ALIKE, BETTER, NO_ANSWER, TOO_FEW, WORSE, ComparedSide, Contrast, RunComparison
 from pileup.model.contrast_words import change_words, plain_words, verdict_words
@@ -10,6 +11,7 @@ from pileup.model.event import Event
 from pileup.model.exits import ExitCode
 from pileup.model.figure_words import amount, apart_words, unanswered, words
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
+from pileup.model.headline import Headline, headline
 from pileup.model.manifest import Host, Manifest, MonitorEntry, TargetEntry
 from pileup.model.record import ERROR, FAILED, NOT_PASSED, OF_DUE, OUTCOMES, PASSED, CaseOutcome, Phase
 from pileup.model.results import (
@@ -54,6 +56,7 @@ __all__ = [
     "WORSE",
     "AuditResult",
     "BadSubmission",
+    "BottleneckRow",
     "Breakdown",
     "CaseOutcome",
     "CaseResult",
@@ -73,12 +76,14 @@ __all__ = [
     "FaultResult",
     "Figure",
     "FoundLevel",
+    "Headline",
     "HeldLevel",
     "Host",
     "Interval",
     "JobReason",
     "JobsResult",
     "LabelFigure",
+    "LimitedBy",
     "Manifest",
     "MonitorEntry",
     "Note",
@@ -101,6 +106,7 @@ __all__ = [
     "amount",
     "apart_words",
     "change_words",
+    "headline",
     "plain_words",
     "states_of",
     "to_json",

@@ -123,6 +123,7 @@ def worked_out(folder: RunFolder, known: Known | None = None) -> tuple[RunResult
         exit_code=code,
         verdict=VERDICTS.get(code, RunVerdict.UNKNOWN),
         limit=bottleneck.one_line(found_limits),
+        bottlenecks=tuple(each.row for each in bottleneck.in_order(found_limits)),
         limited=tuple(sorted(limited)),
         overhead=overhead(run, data, series),
         notes=tuple(_notes(run, cases)),

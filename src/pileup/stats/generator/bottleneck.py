@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pileup.model import self_metrics
+from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.cause import Cause
 from pileup.model.event import Event
 from pileup.model.manifest import HoldEntry
@@ -15,7 +16,7 @@ from pileup.model.results import ErrorGroup
 from pileup.model.units import format_count, format_fraction, format_rate, format_time
 from pileup.stats.cases import CaseData
 from pileup.stats.frames.totals import Measured
-from pileup.stats.generator import holdups
+from pileup.stats.generator import advice, holdups
 from pileup.stats.generator.holdups import BUSY_CPU, Bar, Stretch
 from pileup.stats.monitors import MetricSeries
 
@@ -50,16 +51,36 @@ OUT_OF = {
 class Bottleneck:
     """What held one case back. `stretches` are the times at which pileup did, and `share` is their part."""
 
-    case: str
-    generator: bool
-    """Whether pileup was the bottleneck."""
+    row: BottleneckRow
     words: str
+    """The same in one sentence, without the case."""
     stretches: tuple[Stretch, ...] = ()
     share: float = 0.0
     what: str = ""
     """`words` without what follows from it."""
     failures: tuple[ErrorGroup, ...] = ()
     """Failures that are pileup's own."""
+
+    @property
+    def case(self) -> str:
+        """Name of the case."""
+        return self.row.case
+
+    @property
+    def generator(self) -> bool:
+        """Whether pileup was the bottleneck."""
+        return self.row.by is LimitedBy.PILEUP
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What limited a load where pileup did not: `words` says so with `evidence`."""
+
+    by: LimitedBy
+    words: str
+    evidence: str
+    wrong: bool = False
+    """Whether too much did not pass."""
 
 
 def limits(
@@ -79,7 +100,7 @@ def one_line(found: Sequence[Bottleneck]) -> str:
     """Return the limits of a run in one line, those of pileup first."""
     if not found:
         return "No load was pressed for a time: single checks have no limit."
-    ordered = sorted(found, key=lambda limit: (not limit.generator, -limit.share))
+    ordered = in_order(found)
     slow = sum(limit.generator for limit in found)
     if slow > MOST_TOLD:
         worst = ordered[0]
@@ -87,6 +108,11 @@ def one_line(found: Sequence[Bottleneck]) -> str:
     told = [f"{limit.case}: {limit.words}" for limit in ordered[:MOST_TOLD]]
     more = [f"{len(ordered) - MOST_TOLD} more cases"] if len(ordered) > MOST_TOLD else []
     return "; ".join(told + more)
+
+
+def in_order(found: Sequence[Bottleneck]) -> list[Bottleneck]:
+    """Return the limits of a run, those of pileup first."""
+    return sorted(found, key=lambda limit: (not limit.generator, -limit.share))
 
 
 def seen(measured: Measured, share: float) -> float:
@@ -135,23 +161,44 @@ def _of_case(data: CaseData, watched: Sequence[MetricSeries], errors: Sequence[E
     name = data.entry.name
     refused = tuple(each for each in errors if each.case == name and each.cause in OUT_OF)
     if refused:
-        out = " and ".join(dict.fromkeys(OUT_OF[each.cause] for each in refused))
-        what = f"{WAS} ({format_count(sum(each.count for each in refused))} failed: pileup had no more {out})"
-        told = f"{what}; these failures are not the system's"
-        return Bottleneck(name, True, told, share=1.0, what=what, failures=refused)
+        return _of_refusals(name, refused)
     kind = starved(data), is_interpreted(data)
     found = tuple(holdups.stretches(data.frames, watched, _bar(data), *kind, workers=workers(data)))
     part = holdups.share(found, data.frames)
     busy = _busy(data)
     if answers(data) and (busy or part >= LIMITED_SHARE):
         what = f"{WAS} {_times(found) if found else f'({busy})'}"
-        return Bottleneck(name, True, f"{what}; {_blame(part, bool(found))}", found, part or 1.0, what)
+        blame = _blame(part, bool(found))
+        evidence = f"{_upper(_times(found) if found else busy)}: {blame}"
+        row = BottleneckRow(name, LimitedBy.PILEUP, evidence, advice.against_pileup(found, kind[1]))
+        return Bottleneck(row, f"{what}; {blame}", found, part or 1.0, what)
     told = _open(data) if data.entry.load_kind == "open" else _closed(data)
+    more = _held_back(data, found)
+    evidence = ". ".join(filter(None, (_upper(told.evidence), more)))
+    row = BottleneckRow(name, told.by, evidence, advice.to_learn_more(told.by, data.entry, told.wrong))
+    return Bottleneck(row, "; ".join(filter(None, (told.words, more))), found, part)
+
+
+def _of_refusals(name: str, refused: tuple[ErrorGroup, ...]) -> Bottleneck:
+    """Return what is said of a load for which the machine of pileup had not enough of something."""
+    out = " and ".join(dict.fromkeys(OUT_OF[each.cause] for each in refused))
+    why = f"{format_count(sum(each.count for each in refused))} failed: pileup had no more {out}"
+    blame = "these failures are not the system's"
+    row = BottleneckRow(name, LimitedBy.PILEUP, f"{why}; {blame}", advice.against_refusals(refused))
+    what = f"{WAS} ({why})"
+    return Bottleneck(row, f"{what}; {blame}", share=1.0, what=what, failures=refused)
+
+
+def _held_back(data: CaseData, found: Sequence[Stretch]) -> str:
+    """Return what pileup did to a load of which it was not the bottleneck; empty for nothing to speak of."""
     if found:
-        told += f"; pileup held it back {_times(found)}: the slowest responses contain that"
-        return Bottleneck(name, False, told, found, part)
+        return f"pileup held it back {_times(found)}: the slowest responses contain that"
     late = _told_late(data)
-    return Bottleneck(name, False, told + (f"; starts came {late}: the slowest responses contain that" if late else ""))
+    return f"pileup's starts came {late}: the slowest responses contain that" if late else ""
+
+
+def _upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _bar(data: CaseData) -> Bar:
@@ -210,29 +257,34 @@ DEFAULT_CLIENTS = 64
 """Clients of an open load that names none, at least: those of Python tests; native ones have more."""
 
 
-def _open(data: CaseData) -> str:
+def _open(data: CaseData) -> _Told:
     asked = data.entry.rate or 0.0
     achieved, missed = _rate(data), data.measured.missed
     told = f"{format_rate(achieved)} passed" + (f" of {format_rate(asked)} asked for" if asked else "")
     counts = data.measured.counts()
     due = counts.ended + missed
+    wrong = counts.passed < (1 - MANY_WRONG) * counts.ended
     if missed == 0 and due and counts.passed >= REACHED * due:
         if data.entry.hold:
             return _steered(data.entry.hold, told)
         if achieved >= 0.9 * asked:
-            return f"the load asked for was reached ({told})"
+            return _Told(LimitedBy.LOAD, f"the load asked for was reached ({told})", told)
         if starved(data):
-            return f"the system was the limit ({told}, up to {_flight(data)} in flight)"
-        return f"it cannot be said ({told})"
+            return _of_system(f"{told}, up to {_flight(data)} in flight")
+        return _Told(LimitedBy.UNKNOWN, f"it cannot be said ({told})", told)
     if missed:
-        return f"the system was the limit ({told}, {format_count(missed)} missed, up to {_flight(data)} in flight)"
-    return f"the system was the limit ({told}, {format_count(due - counts.passed)} did not pass)"
+        return _of_system(f"{told}, {format_count(missed)} missed, up to {_flight(data)} in flight", wrong)
+    return _of_system(f"{told}, {format_count(due - counts.passed)} did not pass", wrong=True)
 
 
-def _closed(data: CaseData) -> str:
+def _of_system(evidence: str, wrong: bool = False) -> _Told:
+    return _Told(LimitedBy.SYSTEM, f"the system was the limit ({evidence})", evidence, wrong)
+
+
+def _closed(data: CaseData) -> _Told:
     response = max((tally.response for tally in data.measured.iterations()), key=lambda found: found.count)
     if response.count == 0:
-        return "it cannot be said: nothing passed"
+        return _Told(LimitedBy.UNKNOWN, "it cannot be said: nothing passed", "nothing passed", wrong=True)
     clients = max((frame.clients for frame in data.frames if frame.phase == Phase.MEASURE), default=0)
     clients = data.entry.clients or clients
     each = "1 client" if clients == 1 else f"{format_count(clients)} clients"
@@ -240,17 +292,20 @@ def _closed(data: CaseData) -> str:
     counts = data.measured.counts()
     if counts.passed < (1 - MANY_WRONG) * counts.ended:
         wrong = f"{format_count(counts.ended - counts.passed)} of {format_count(counts.ended)} did not pass"
-        return f"the system was the limit: {each}, {told}, and {wrong}"
+        evidence = f"{each}, {told}, and {wrong}"
+        return _Told(LimitedBy.SYSTEM, f"the system was the limit: {evidence}", evidence, wrong=True)
     if data.entry.hold:
         return _steered(data.entry.hold, told)
     # a search has tried more clients already
     more = "" if data.entry.find else "; more clients may give more"
-    return f"{each} kept busy: {told}{more}"
+    busy = f"{each} kept busy: {told}"
+    return _Told(LimitedBy.CLIENTS, f"{busy}{more}", busy)
 
 
-def _steered(hold: HoldEntry, told: str) -> str:
+def _steered(hold: HoldEntry, told: str) -> _Told:
     """Return what is said of a load that asked for no level of its own."""
-    return f"the {hold.by} followed what {hold.metric} asked for ({told})"
+    words = f"the {hold.by} followed what {hold.metric} asked for ({told})"
+    return _Told(LimitedBy.HELD, words, words)
 
 
 def _flight(data: CaseData) -> str:

@@ -2,10 +2,13 @@
 
 import pytest
 
+from pileup.model.bottleneck import LimitedBy
 from pileup.model.cause import Cause
 from pileup.model.results import ErrorGroup
 from pileup.stats.cases import CaseData
+from pileup.stats.generator.advice import against_pileup
 from pileup.stats.generator.bottleneck import limits, one_line
+from pileup.stats.generator.holdups import Stretch
 from tests.manifests import case_of
 
 MS = 10**6
@@ -156,3 +159,62 @@ def test_t26_lateness_is_nothing_to_a_queue_of_minutes(row, frame):
     (found,) = limits([CaseData(case_of(OPEN | hold), frames, None)])
     assert not found.generator
     assert found.stretches == ()
+
+
+def row_of(info, *frames, errors=()):
+    (found,) = limits([CaseData(case_of(info), list(frames), None)], errors=errors)
+    return found.row
+
+
+def test_each_bottleneck_is_a_row_with_evidence_and_a_next_step(row, frame):
+    reached = row_of(OPEN, *[frame(n, row([20 * MS] * 10), late=[MS // 2] * 10, clients=2) for n in range(1, 4)])
+    assert (reached.case, reached.by) == ("copy", LimitedBy.LOAD)
+    assert reached.evidence == "10 /s passed of 10 /s asked for"
+    assert reached.advice.startswith("Raise the rate")
+    behind = row_of(OPEN, frame(1, row([800 * MS] * 5), in_flight=4, clients=4), frame(2, phase=4, missed=5))
+    assert (behind.by, behind.evidence) == (
+        LimitedBy.SYSTEM,
+        "5 /s passed of 10 /s asked for, 5 missed, up to 4 in flight",
+    )
+    assert behind.advice.startswith("Find the highest rate that it sustains")
+    busy = row_of(CLOSED, frame(1, row([25 * MS] * 160), clients=4))
+    assert (busy.by, busy.evidence) == (LimitedBy.CLIENTS, "4 clients kept busy: 160 /s at a median of 25 ms")
+    assert busy.advice.startswith("Raise `clients`")
+    wrong = row_of(CLOSED, frame(1, row([25 * MS] * 90, refused=10), clients=4))
+    assert (wrong.by, wrong.advice) == (LimitedBy.SYSTEM, "Look at *Errors* and the output of the case")
+    assert row_of(CLOSED, frame(1, row(failed=1))).by is LimitedBy.UNKNOWN
+    searched = row_of(
+        CLOSED | {"find": {"raise": "clients", "measuring": 1}}, frame(1, row([25 * MS] * 160), clients=4)
+    )
+    assert (searched.by, searched.advice) == (LimitedBy.CLIENTS, "")
+    hold = {"hold": {"metric": "poll.queued", "by": "rate"}, "rate": None, "clients": None}
+    held = row_of(OPEN | hold, frame(1, row([20 * MS] * 10), clients=2))
+    assert (held.by, held.advice) == (LimitedBy.HELD, "")
+
+
+def test_what_to_do_about_pileup_depends_on_what_it_lacked(row, frame):
+    burnt = row_of(CLOSED, frame(1, row([MS] * 10), cpu=950 * MS))
+    assert (burnt.by, burnt.evidence) == (
+        LimitedBy.PILEUP,
+        "It took 95 % of a core: these numbers do not describe the system",
+    )
+    assert "--fleet processes:4" in burnt.advice
+    python = row_of(CLOSED | {"engine": "python"}, frame(1, row([MS] * 10), cpu=950 * MS))
+    assert "native engine" in python.advice
+    errors = [ErrorGroup("copy", "copy", "failed", "x", 10, 0, "local", Cause.OPEN_FILES.word)]
+    refused = row_of(CLOSED, frame(1, row([25 * MS] * 90, failed=10), clients=4), errors=errors)
+    assert (
+        refused.evidence == "10 failed: pileup had no more open files (ulimit -n); these failures are not the system's"
+    )
+    assert "ulimit -Hn" in refused.advice
+    for part, advice in (
+        ({"stopped": 1}, "not paused"),
+        ({"loop": 1}, "event loop"),
+        ({"waited": 0.5}, "other programs"),
+    ):
+        assert advice in against_pileup([Stretch(0, 1, **part)], interpreted=False)
+
+
+def test_a_tail_of_late_starts_is_part_of_the_evidence(row, frame):
+    found = row_of(OPEN, frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2))
+    assert found.evidence.endswith(". Starts came 3 ms late at the 99th percentile: the slowest responses contain that")
