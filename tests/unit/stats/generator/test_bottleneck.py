@@ -217,4 +217,6 @@ def test_what_to_do_about_pileup_depends_on_what_it_lacked(row, frame):
 
 def test_a_tail_of_late_starts_is_part_of_the_evidence(row, frame):
     found = row_of(OPEN, frame(1, row([20 * MS] * 10), late=[3 * MS] * 10, clients=2))
-    assert found.evidence.endswith(". Starts came 3 ms late at the 99th percentile: the slowest responses contain that")
+    assert found.evidence.endswith(
+        ". pileup's starts came 3 ms late at the 99th percentile: the slowest responses contain that"
+    )
