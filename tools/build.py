@@ -46,6 +46,9 @@ def main() -> int:
         "VIRTUAL_ENV": sys.prefix,
     }
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    # holds axe-core, for the tests in a browser; the browsers' driver that it asks for is not used
+    axe = [f"{sys.prefix}/bin/pip", "install", "--no-deps", "--disable-pip-version-check", "axe-playwright-python"]
+    code = code or subprocess.run(axe, cwd=ROOT, env=environment, check=False).returncode
     if code == 0:
         STATE.write_text(state)
     return code

@@ -27,10 +27,12 @@ addEventListener("error", (e) => { told.problem = e.message; });
 addEventListener("securitypolicyviolation", (e) => { told.violation = e.violatedDirective + " " + e.blockedURI; });
 console.error = (...all) => { told.problem = all.join(" "); complain(...all); };
 console.warn = (...all) => { told.warning = all.join(" "); hint(...all); };
-addEventListener("load", () => pileupDrawAll().then(() => {
+addEventListener("load", () => {
+  document.querySelectorAll("details").forEach((each) => { each.open = true; });
+  return pileupDrawAll().then(() => {
   told.drawn = "yes";
   told.wide = document.documentElement.scrollWidth + " " + innerWidth;
-}));
+}); });
 </script>"""
 
 

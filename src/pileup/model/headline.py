@@ -56,9 +56,9 @@ def _tested(results: RunResults) -> str:
     return told + (f" for {format_time(run.ended - run.started)}" if run.ended and run.started else "")
 
 
-def _listed(names: Sequence[str], what: str) -> str:
+def _listed(names: Sequence[str], one: str, several: str = "") -> str:
     if len(names) > NAMED:
-        return counted(len(names), what)
+        return counted(len(names), one, several)
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -123,7 +123,11 @@ def _passed(results: RunResults) -> str:
     if judged:
         met = sum(each.verdict.met for each in judged)
         unsure = [each.id for each in judged if each.verdict is Verdict.MET_NOT_SHOWN]
-        note = f", {', '.join(unsure[:NAMED])} by a figure whose interval crosses the threshold" if unsure else ""
+        note = (
+            f" ({_listed(unsure, 'of them', 'of them')} {'is' if len(unsure) == 1 else 'are'} met, not shown)"
+            if unsure
+            else ""
+        )
         return f"{met} of {counted(len(judged), 'criterion', 'criteria')} met{note}"
     passed = sum(case.outcome is PASSED for case in results.cases)
     return f"{passed} of {counted(len(results.cases), 'case')} passed; there are no criteria"

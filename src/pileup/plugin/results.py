@@ -39,6 +39,7 @@ from pileup.model.results import (
     TimeRatio,
 )
 from pileup.model.results_json import to_json
+from pileup.model.self_metrics import MONITOR as OWN_MONITOR
 from pileup.model.submissions import AuditResult, BadSubmission, JobReason, JobsResult, states_of
 from pileup.model.verdict import RunVerdict, Verdict
 
@@ -51,6 +52,7 @@ __all__ = [
     "NO_ANSWER",
     "OF_DUE",
     "OUTCOMES",
+    "OWN_MONITOR",
     "PASSED",
     "TOO_FEW",
     "WORSE",

@@ -31,7 +31,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One entry of a legend. `kind` is line, dash, area, tick or dot; `color` a CSS colour of the page."""
+    """One entry of a legend. `kind` is line, dash, dotted, area, tick or dot; `color` a CSS colour of the page."""
 
     text: str
     color: str
@@ -75,6 +75,8 @@ class Group:
     paired: bool = False
     """Whether two drawings may be beside each other."""
     small: bool = False
+    section: str = ""
+    """Another part of the page than that of its chart."""
 
 
 class Chart:
@@ -84,7 +86,8 @@ class Chart:
     name: ClassVar[str] = ""
     """Name under which it is registered."""
     section: ClassVar[str] = "load"
-    """Part of the page: points, load, times, monitors; any other text is the heading of a section behind these."""
+    """Part of the page: points, load, times, monitors, self (pileup itself, folded); any other text is the heading of a
+    section behind these."""
     place: ClassVar[int] = 100
     """Where it is in its section: after those with a smaller number."""
 

@@ -12,6 +12,10 @@ from pileup.plugin.charts.columns import linear_ticks, log_ticks
 INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 GOOD, BAD, WARN = "var(--good)", "var(--bad)", "var(--warn)"
 QUANTILES = {"p50": "var(--q50)", "p90": "var(--q90)", "p99": "var(--q99)"}
+DASHES = {"p50": [1, 0], "p90": [6, 3], "p99": [2, 2]}
+"""Quantiles are told apart without their colours, too."""
+NUMBER = ",.12~r"
+"""Format of plain numbers on axes: 3,160 and 0.8."""
 HEIGHT = 150
 Y_WIDTH = 46
 """Room for the labels of every y axis, so that charts below each other share their time axis."""
@@ -178,12 +182,11 @@ def amount_scale(tops: list[float], values: list[float]) -> tuple[alt.Scale, alt
     """
     seen = [top for top in tops if top > 0]
     if not far_apart(seen):
-        return alt.Scale(zero=True, nice=True), alt.Axis(title=None, format="~s", tickCount=4), False
+        return alt.Scale(zero=True, nice=True), alt.Axis(title=None, format=NUMBER, tickCount=4), False
     low, high = min(values), max(values)
     ticks = log_ticks(low / 2, high * 2, 6)
-    text = "datum.value >= 1000 ? format(datum.value, '~s') : format(datum.value, '~r')"
     scale = alt.Scale(type="log", nice=False, padding=5)
-    return scale, alt.Axis(title=None, labelExpr=text, values=ticks), True
+    return scale, alt.Axis(title=None, format=NUMBER, values=ticks), True
 
 
 def dots(table: str, y: alt.Y, fill: str | alt.Fill) -> Any:

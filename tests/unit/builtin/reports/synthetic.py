@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from pileup.model.bottleneck import BottleneckRow, LimitedBy
 from pileup.model.exits import ExitCode
 from pileup.model.figures import Counts, Distribution, Figure, Interval, Note
 from pileup.model.manifest import Manifest, SuiteSource
@@ -427,6 +428,7 @@ def rich() -> RunResults:
         "failed",
         "The system: 8 clients waited for answers 97 % of the time; pileup used 12 % of a core.",
         ("The generator's clock stepped by 3 ms at 31 s.",),
+        bottlenecks=(BottleneckRow("copy", LimitedBy.SYSTEM, "8 clients waited for answers", "Look at `find`"),),
         served=(
             Served(
                 "db",
@@ -505,9 +507,9 @@ def hostile() -> RunResults:
         labels={HOSTILE: HOSTILE},
         suite=SuiteSource(text=HOSTILE, source=HOSTILE),
     )
-    return replace(
-        full, run=info, cases=cases, errors=errors, criteria=said, series=drawn, limit=HOSTILE, notes=(HOSTILE,)
-    )
+    rows = (BottleneckRow(HOSTILE, LimitedBy.PILEUP, HOSTILE, f"{HOSTILE} `{HOSTILE}`"),)
+    changed = replace(full, run=info, cases=cases, errors=errors, criteria=said, series=drawn)
+    return replace(changed, bottlenecks=rows, limit=HOSTILE, notes=(HOSTILE,))
 
 
 def huge(cases: int = 300, seconds: int = 7200) -> RunResults:

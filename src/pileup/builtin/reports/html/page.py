@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pileup.builtin.reports.html import cases, points, submissions, text
 from pileup.builtin.reports.html.bundle import bundle
@@ -27,6 +27,7 @@ from pileup.plugin.results import (
     MonitorEntry,
     RunResults,
     TargetEntry,
+    headline,
     states_of,
 )
 from pileup.plugin.units import format_count, format_size, format_time
@@ -61,6 +62,8 @@ TONES = {
     "lost": "warn",
 }
 SIGNS = {"good": "✓", "bad": "✗", "warn": "?", "none": text.ABSENT}
+UNSURE = {"met, not shown": "~", "not met, not shown": "~"}
+"""Verdicts by a figure whose interval crosses the threshold."""
 
 
 def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> str:
@@ -75,6 +78,7 @@ def render(results: RunResults, outputs: Mapping[str, str], drawn: Charts) -> st
         "run": results.run,
         "results": results,
         "title": results.run.title or "A run without a title",
+        "sentence": str(headline(results)),
         "facts": _facts(results, drawn),
         "notes": (*results.notes, *drawn.problems),
         "criteria": shown,
@@ -121,8 +125,9 @@ def _template() -> jinja2.Template:
         "count": format_count,
         "duration": format_time,
         "offset": text.offset,
+        "code": _code,
         "tone": lambda word: TONES.get(str(word), "none"),
-        "sign": lambda word: SIGNS[TONES.get(str(word), "none")],
+        "sign": lambda word: UNSURE.get(str(word)) or SIGNS[TONES.get(str(word), "none")],
     }
     return environment.from_string(_resource("report.html.jinja"))
 
@@ -138,6 +143,12 @@ def _script(value: object) -> Markup:
     for character in "<>&\u2028\u2029":
         plain = plain.replace(character, f"\\u{ord(character):04x}")
     return Markup(plain)  # noqa: S704  # escaped in the line above
+
+
+def _code(plain: str) -> Markup:
+    """Return text whose parts between backticks are code."""
+    parts = (escape(part) for part in plain.split("`"))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def _payload(drawn: Charts, lists: Mapping[str, object]) -> dict[str, object]:

@@ -118,7 +118,17 @@
     }), { rootMargin: "600px" }) : null;
     places.forEach((place) => seen ? seen.observe(place) : draw(place));
   }
-  window.pileupDrawAll = () => Promise.all(places.map(draw));
+  const visible = (place) => place.getClientRects().length > 0; // what is folded has no width to be drawn in
+  window.pileupDrawAll = () => Promise.all(places.filter(visible).map(draw));
+
+  // What scrolls can be reached by keyboard.
+  const reachable = () => document.querySelectorAll(".scroll, .numbers, pre").forEach((each) => {
+    const scrolls = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
+    if (scrolls) each.tabIndex = 0; else each.removeAttribute("tabindex");
+  });
+  addEventListener("toggle", reachable, true);
+  addEventListener("resize", reachable);
+  reachable();
 
   const chooser = document.getElementById("window");
   const choose = (value) => { if (chooser) chooser.value = value; };

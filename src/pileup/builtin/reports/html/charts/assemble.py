@@ -17,7 +17,7 @@ from pileup.plugin.charts import Chart, Clock, Columns, Drawing, Group, Mark
 from pileup.plugin.charts.drawing import with_marks
 from pileup.plugin.results import RunResults
 
-SECTIONS = ("points", "load", "times", "monitors")
+SECTIONS = ("points", "load", "times", "monitors", "self")
 BEHIND = 200
 """Cases behind the lines of a chart, at most."""
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -95,8 +95,8 @@ def _drawn(results: RunResults, chosen: list[tuple[str, type[Chart] | PluginErro
             told = str(problem) if isinstance(problem, PluginError) else f"{type(problem).__name__}: {problem}"
             made.problems.append(f"Chart {name} is not drawn: {told}")
             continue
-        made.sections.setdefault(cls.section, []).extend(groups)
         for group in groups:
+            made.sections.setdefault(group.section or cls.section, []).append(group)
             made.data |= group.tables
             seen.update(drawing.id for drawing in group.drawings)
     made.short = tuple(

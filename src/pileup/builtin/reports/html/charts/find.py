@@ -10,7 +10,7 @@ import altair as alt
 from pileup.builtin.reports.html.charts import tables
 from pileup.builtin.reports.html.charts.hold import SHOWN
 from pileup.plugin.charts import Columns, Drawing, Mark
-from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, color, finish, layer_of, named
+from pileup.plugin.charts.drawing import BAD, GOOD, MUTED, NUMBER, color, finish, layer_of, named
 from pileup.plugin.results import CaseResult, FoundLevel, RunResults, SoughtCondition
 
 MOST = 6
@@ -91,8 +91,8 @@ def _about(drawn: _Drawn, without: int) -> str:
 
 def _layers(trials: str, answer: str, drawn: _Drawn, values: list[float], by: str) -> list[Any]:
     x = alt.Scale(type="log", nice=False, padding=12)
-    level = alt.Axis(title=None, format="~s", tickCount=6, grid=False)
-    y = alt.Y("value:Q", scale=_scale(values), axis=alt.Axis(title=None, format="~s", tickCount=5))
+    level = alt.Axis(title=None, format=NUMBER, tickCount=6, grid=False)
+    y = alt.Y("value:Q", scale=_scale(values), axis=alt.Axis(title=None, format=NUMBER, tickCount=5))
     points = alt.Scale(domain=list(COLORS), range=list(COLORS.values()))
     tips = [
         alt.Tooltip("n:Q", title="trial"),

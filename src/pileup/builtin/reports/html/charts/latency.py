@@ -9,7 +9,7 @@ import altair as alt
 from pileup.builtin.reports.html.charts import tables
 from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive
-from pileup.plugin.charts.drawing import INK, MUTED, QUANTILES, color, finish, layer_of, log_time, named
+from pileup.plugin.charts.drawing import INK, MUTED, NUMBER, QUANTILES, color, finish, layer_of, log_time, named
 from pileup.plugin.results import CaseResult
 from pileup.plugin.units import format_count
 
@@ -90,7 +90,7 @@ def bars(table: str, fill: str, durations: list[float], what: str = "iterations"
     ]
     tips += [alt.Tooltip("count:Q", title=what, format=","), alt.Tooltip("share:Q", title="%")]
     amount = alt.Scale(zero=True, nice=True) if top is None else alt.Scale(domain=[0, top], nice=True)
-    axis_y = alt.Axis(title=None, format="~s", tickCount=3)
+    axis_y = alt.Axis(title=None, format=NUMBER, tickCount=3)
     y = alt.Y("count:Q" if top is None else "share:Q", axis=axis_y, scale=amount)
     x = alt.X("low:Q", scale=scale, axis=axis, title=None)
     drawn = named(table).mark_rect(fill=fill, opacity=0.75, clip=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from pileup.plugin.charts import Columns, Drawing, Mark
 from pileup.plugin.charts.columns import positive, scaled
 from pileup.plugin.charts.drawing import (
     BAD,
+    DASHES,
     GOOD,
     MUTED,
     QUANTILES,
@@ -32,6 +34,8 @@ LINES = ["case:N", "run:N"]
 """What a line goes through: the rows of a case between which nothing is missing."""
 SPARSE = 150
 """Rows of the timeline up to which each value gets a point."""
+DOTTED = (3, 2)
+STROKES = {"p50": "line", "p90": "dash", "p99": "dotted"}
 POINT = {"size": 9, "strokeWidth": 0}
 
 
@@ -84,7 +88,7 @@ def rates(table: Columns, length: float) -> Drawing:
     words = {name: name.replace("_", " ") for name in shown}
     area = _area("passed", GOOD, how)
     zeros, none = _zeros(table, "passed", GOOD, how)
-    lines = [_line(name, color, how, dash=name == "started") for name, color in shown.items()]
+    lines = [_line(name, color, how, DOTTED if name == "started" else ()) for name, color in shown.items()]
     tips = _tips({name: f"{word} /s" for name, word in words.items()})
     legend = tuple(Mark(words[name], color, "dash" if name == "started" else "line") for name, color in shown.items())
     spec = timed([*area, *lines, *zeros, hits("timeline", tips)], length)
@@ -112,12 +116,12 @@ def in_flight(table: Columns, length: float) -> Drawing:
     """Return iterations under way and the clients there are."""
     words = {"in_flight": "in flight", "clients": "clients"}
     how = _how(table, "clients")
-    lines = [_line("clients", MUTED, how, dash=True), _line("in_flight", "var(--c4)", how)]
+    lines = [_line("clients", MUTED, how, DOTTED), _line("in_flight", "var(--c4)", how)]
     zeros, none = _zeros(table, "in_flight", "var(--c4)", how)
     spec = timed([*_area("in_flight", "var(--c4)", how), *lines, *zeros, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"), *none)
     columns = _read(words)
-    about = "In flight near the clients: every client is waiting for an answer."
+    about = "When *in flight* reaches *clients*, all clients are waiting for an answer."
     return Drawing(
         "in_flight", "In flight", f"iterations, clients{how.said}", spec, "timeline", legend, about, columns=columns
     )
@@ -130,9 +134,9 @@ def quantiles(table: Columns, length: float) -> Drawing | None:
         return None
     how = Scaled(*free_log_time(values), logarithmic=True, points=_sparse(table))
     known = {name: color for name, color in QUANTILES.items() if positive(table, name)}
-    lines = [_line(name, color, how) for name, color in known.items()]
+    lines = [_line(name, color, how, DASHES[name]) for name, color in known.items()]
     tips = [alt.Tooltip(f"{name}:Q", title=f"{name}, ms", format=",.3~r") for name in known]
-    legend = tuple(Mark(name, color) for name, color in known.items())
+    legend = tuple(Mark(name, color, STROKES[name]) for name, color in known.items())
     spec = timed([*lines, hits("timeline", [alt.Tooltip("case:N"), *tips])], length, 170)
     columns = _read({name: f"{name}, ms" for name in known})
     about = "From the intended start of each iteration to its answer; what did not pass is slower than any. "
@@ -140,7 +144,7 @@ def quantiles(table: Columns, length: float) -> Drawing | None:
     return Drawing("quantiles", "Response time", "log scale", spec, "timeline", legend, about, columns=columns)
 
 
-def start_errors(table: Columns, length: float) -> Drawing | None:
+def scheduling_delays(table: Columns, length: float) -> Drawing | None:
     """Return how late pileup itself began iterations (the latest of each second), None where that is not known."""
     values = positive(table, "latest")
     if not values:
@@ -150,7 +154,7 @@ def start_errors(table: Columns, length: float) -> Drawing | None:
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
     columns = _read({"latest": "latest, ms"})
-    return Drawing("late", "Start error of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns)
+    return Drawing("late", "Scheduling delay", "largest, log scale", spec, "timeline", (), about, columns=columns)
 
 
 def _how(table: Columns, *columns: str) -> Scaled:
@@ -181,9 +185,9 @@ def _area(column: str, fill: str, how: Scaled) -> list[Any]:
     return [] if how.logarithmic else [mark.encode(x=time_axis(), y=_y(column, how), detail=LINES)]
 
 
-def _line(column: str, color: str, how: Scaled, *, dash: bool = False) -> Any:
+def _line(column: str, color: str, how: Scaled, dash: Sequence[int] = ()) -> Any:
     """Return a line with gaps where nothing was measured, and on a logarithm where there was nothing."""
-    style: dict[str, Any] = {"strokeDash": [3, 2], "strokeWidth": 1.3} if dash else {}
+    style: dict[str, Any] = {"strokeDash": list(dash)} if dash else {}
     mark = within("timeline").mark_line(stroke=color, point=how.points and POINT | {"fill": color}, **style)
     drawn = mark.encode(x=time_axis(), y=_y(column, how), detail=LINES)
     above = f"datum.{column} > 0 ? datum.{column} : null"

@@ -15,8 +15,8 @@ from pileup.builtin.reports.html.charts.stacks import Queue
 from pileup.plugin.charts import Clock, Columns, Drawing, Mark
 from pileup.plugin.charts import Group as Drawings
 from pileup.plugin.charts.columns import Number, largest, mean, scaled
-from pileup.plugin.charts.drawing import color, dots, hits, time_axis, timed, within
-from pileup.plugin.results import RunResults, Series
+from pileup.plugin.charts.drawing import NUMBER, color, dots, hits, time_axis, timed, within
+from pileup.plugin.results import OWN_MONITOR, RunResults, Series
 
 POINTS = 360
 """Points of one series, at most; beyond, means are drawn."""
@@ -73,6 +73,8 @@ class Panel:
     """Metrics that were zero all the time."""
     left_out: int
     """Charts that found no room."""
+    own: bool = False
+    """Whether it is what pileup samples of itself."""
     once: tuple[str, ...] = ()
     """What has one moment alone, in words: a point is no chart."""
 
@@ -84,12 +86,15 @@ def groups(series: tuple[Series, ...]) -> list[Group]:
     """
     found: dict[tuple[str, str, str, str], list[Series]] = {}
     for each in series:
-        scope = f"{each.monitor} on {each.host}" if each.host else each.monitor
-        key = scope, re.sub(r"^load\d+$", "load", each.metric), each.unit, stacks.kind_of(each)
+        key = _scope(each), re.sub(r"^load\d+$", "load", each.metric), each.unit, stacks.kind_of(each)
         found.setdefault(key, []).append(each)
     made = [Group(*key[:3], tuple(members), key[3]) for key, members in found.items()]
     both = {(each.scope, each.metric) for each in made if each.kind == "modes"}
     return [each for each in made if each.kind or (each.scope, each.metric) not in both or _several(each)]
+
+
+def _scope(series: Series) -> str:
+    return f"{series.monitor} on {series.host}" if series.host else series.monitor
 
 
 def _several(group: Group) -> bool:
@@ -119,8 +124,16 @@ def panels(series: tuple[Series, ...], axis: Clock) -> tuple[list[Panel], dict[s
             made[group.scope].append(chart)
     if queue is not None and any(group.kind == "modes" for group in groups(series)):
         data[stacks.TABLE] = queue.table
+    own = {_scope(each) for each in series if each.monitor == OWN_MONITOR}
     found = [
-        Panel(scope, tuple(each), tuple(quiet.get(scope, ())), left.get(scope, 0), tuple(once.get(scope, ())))
+        Panel(
+            scope,
+            tuple(each),
+            tuple(quiet.get(scope, ())),
+            left.get(scope, 0),
+            scope in own,
+            tuple(once.get(scope, ())),
+        )
         for scope, each in made.items()
     ]
     return found, data
@@ -132,7 +145,8 @@ def drawings(results: RunResults, axis: Clock) -> Iterator[Drawings]:
     for panel in found:
         names = {chart.table for chart in panel.charts}
         mine = {name: table for name, table in data.items() if name in names or name == stacks.TABLE}
-        yield Drawings(panel.charts, mine, panel.scope, tuple(_below(panel)), paired=True, small=True)
+        section = "self" if panel.own else ""
+        yield Drawings(panel.charts, mine, panel.scope, tuple(_below(panel)), paired=True, small=True, section=section)
 
 
 def _below(panel: Panel) -> Iterator[str]:
@@ -242,7 +256,7 @@ def _aligned(series: Series, moments: list[int], divisor: float) -> list[Number]
 
 
 def _lines(name: str, keys: list[str], colors: list[str], *, dotted: bool) -> list[Any]:
-    y = alt.Axis(title=None, format="~s", tickCount=3)
+    y = alt.Axis(title=None, format=NUMBER, tickCount=3)
     scale = alt.Scale(zero=True, nice=True)
     amounts = [alt.Y(f"{key}:Q", axis=y, scale=scale, title=None) for key in keys]
     lines = [within(name).mark_line(stroke=shade) for shade in colors]
@@ -251,7 +265,7 @@ def _lines(name: str, keys: list[str], colors: list[str], *, dotted: bool) -> li
 
 
 def _stack(name: str, keys: list[str], colors: list[str], whole: bool) -> list[Any]:
-    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format="~s", tickCount=3)
+    axis = alt.Axis(title=None, values=[0, 50, 100]) if whole else alt.Axis(title=None, format=NUMBER, tickCount=3)
     scale = alt.Scale(domain=[0, 100]) if whole else alt.Scale(zero=True, nice=True)
     y = alt.Y("low:Q", stack=None, scale=scale, axis=axis)
     fill = alt.Fill("key:N", scale=alt.Scale(domain=keys, range=colors), legend=None)

@@ -45,7 +45,7 @@ class Cases(Chart):
 
 
 class Timeline(Chart):
-    """Iterations, throughput, iterations in flight, response times and the start error of pileup, second by second."""
+    """Iterations, throughput, iterations in flight, response times and the scheduling delay, second by second."""
 
     name = "timeline"
     section = "load"
@@ -57,9 +57,11 @@ class Timeline(Chart):
 
         if tables.drawn(results):
             table = tables.timeline(results, axis)
-            makers = (load.rates, load.bandwidth, load.in_flight, load.quantiles, load.start_errors)
+            makers = (load.rates, load.quantiles, load.in_flight, load.bandwidth)
             made = [make(table, axis.window) for make in makers]
             yield Group([each for each in made if each], {"timeline": table})
+            if delays := load.scheduling_delays(table, axis.window):
+                yield Group([delays], {"timeline": table}, section="self")
 
 
 class OpenOperations(Chart):

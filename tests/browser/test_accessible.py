@@ -1,0 +1,41 @@
+"""The pages of reports hold to the accessibility rules that axe-core checks, in each theme, wide and narrow."""
+
+import html
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.browser.test_report import attribute, dump, write
+
+AXE = "pip install --no-deps axe-playwright-python (make build does it)"
+CHECK = """<script>
+const told = document.documentElement.dataset;
+addEventListener("load", () => {
+  document.querySelectorAll("details").forEach((each) => { each.open = true; });
+  pileupDrawAll().then(() => axe.run(document, { resultTypes: ["violations"] })).then((found) => {
+    const nodes = (each) => each.nodes.slice(0, 3).map((one) => one.html.slice(0, 160) + " " + one.failureSummary);
+    told.axe = JSON.stringify(found.violations.map((each) => [each.id, each.nodes.length, ...nodes(each)]));
+    told.passes = found.passes.length;
+  });
+});
+</script>"""
+
+
+def axe() -> str:
+    """Return the script of axe-core."""
+    found = find_spec("axe_playwright_python")
+    if found is None or found.submodule_search_locations is None:
+        pytest.skip(f"axe-core is not there: {AXE}")
+    return Path(found.submodule_search_locations[0], "axe.min.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["rich", "scanned"])
+def test_axe_finds_nothing(name: str, theme: str, width: int, tmp_path: Path) -> None:
+    page = write(tmp_path, name, probe=f"<script>{axe()}</script>{CHECK}")
+    document = dump(page, width, tmp_path, f"#{theme}")
+    assert int(attribute(document, "passes") or 0) > 15
+    assert json.loads(html.unescape(attribute(document, "axe"))) == []
