@@ -86,7 +86,7 @@ class RunFolder:
             files.sync(base)
         except OSError as problem:
             raise RecordError(
-                f"no run folder can be made in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
+                f"cannot make a run folder in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
             ) from problem
         made = cls(path.resolve(), clock)
         made._nonce = secrets.token_hex(16)
