@@ -56,7 +56,7 @@ def lint() -> ModuleType:
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("a.py", PYTHON, [(3, "shall"), (6, "anew"), (11, "passed over")]),
+        ("a.py", PYTHON, [(3, "shall"), (6, "anew"), (12, "passed over")]),
         ("a.rs", RUST, [(1, "shall"), (4, "anew"), (4, "bears"), (5, "put right")]),
         ("a.md", PAGE, [(1, "shall"), (4, "passed over"), (5, "quantile")]),
     ],
