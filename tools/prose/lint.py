@@ -27,6 +27,8 @@ FILES = (
 )  # fmt: skip
 HISTORY = ("CHANGELOG.md", "docs/decisions/", "docs/measured/")
 """What was written once and is not rewritten."""
+GENERATED = "docs/reference/"
+"""Pages that are docstrings, with the words of code."""
 
 
 class Style(NamedTuple):
@@ -76,8 +78,10 @@ def files() -> list[Path]:
 
 def findings(paths: list[Path]) -> list[Finding]:
     """Return what is to be rewritten in these files."""
-    pages = [path for path in paths if path.suffix == ".md"]
-    return sorted({*_found(pages, page=True), *_found([path for path in paths if path.suffix != ".md"], page=False)})
+    pages = {path for path in paths if path.suffix == ".md" and not _name(path).startswith(GENERATED)}
+    return sorted(
+        {*_found(sorted(pages), page=True), *_found([path for path in paths if path not in pages], page=False)}
+    )
 
 
 def _found(paths: list[Path], page: bool) -> Iterator[Finding]:

@@ -125,7 +125,7 @@ def test_hostile_text_stays_text() -> None:
     assert (
         "<b>"
         not in rendered("hostile")
-        .replace("<b>What the limit was</b>", "")
+        .replace("<b>Bottleneck</b>", "")
         .partition("<main")[2]
         .partition('<dl class="facts">')[0]
     )
@@ -156,7 +156,7 @@ def test_the_first_lines_answer_how_it_went() -> None:
     assert "2026-11-21 10:15:03 UTC" in text
     assert "The system: 8 clients waited" in text
     assert "The generator's clock stepped" in text
-    assert text.index("What the limit was") < text.index("Acceptance 2 of 5 met")
+    assert text.index("Bottleneck") < text.index("Acceptance 2 of 5 met")
 
 
 def test_a_criterion_shows_figure_interval_threshold_and_reason() -> None:

@@ -117,7 +117,7 @@ def in_flight(table: Columns, length: float) -> Drawing:
     spec = timed([*_area("in_flight", "var(--c4)", how), *lines, *zeros, hits("timeline", _tips(words))], length)
     legend = (Mark("in flight", "var(--c4)"), Mark("clients", MUTED, "dash"), *none)
     columns = _read(words)
-    about = "In flight near the clients: every client is waiting for an answer."
+    about = "When in flight reaches the number of clients, all clients are waiting."
     return Drawing(
         "in_flight", "In flight", f"iterations, clients{how.said}", spec, "timeline", legend, about, columns=columns
     )
@@ -150,7 +150,9 @@ def start_errors(table: Columns, length: float) -> Drawing | None:
     spec = timed([_line("latest", "var(--c5)", how), hits("timeline", tips)], length, 110)
     about = "How late pileup itself began the latest iteration of each second: what it adds to response times at most."
     columns = _read({"latest": "latest, ms"})
-    return Drawing("late", "Start error of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns)
+    return Drawing(
+        "late", "Scheduling delay of pileup", "largest, log scale", spec, "timeline", (), about, columns=columns
+    )
 
 
 def _how(table: Columns, *columns: str) -> Scaled:

@@ -45,7 +45,7 @@ class Cases(Chart):
 
 
 class Timeline(Chart):
-    """Iterations, throughput, iterations in flight, response times and the start error of pileup, second by second."""
+    """Iterations, throughput, iterations in flight, response times and the scheduling delay, second by second."""
 
     name = "timeline"
     section = "load"
@@ -63,7 +63,7 @@ class Timeline(Chart):
 
 
 class OpenOperations(Chart):
-    """Operations that outlive their iterations: how many are open, and how many end."""
+    """Asynchronous operations: how many are open, and how many end."""
 
     name = "open-operations"
     section = "load"

@@ -53,7 +53,7 @@ def test_starts_in_time_leave_room_on_the_axis_for_those_that_were_late() -> Non
     late = [(each, each.timeline) for each in run.cases if each.timeline and any(each.timeline.late)]
     exact = {each.id: replace(line, late=(0.0, *line.late[1:])) for each, line in late}
     cases = tuple(replace(each, timeline=exact.get(each.id, each.timeline)) for each in run.cases)
-    svg = dict(HtmlReport().charts(replace(run, cases=cases), "svg"))["late-start-error-of-pileup.svg"]
+    svg = dict(HtmlReport().charts(replace(run, cases=cases), "svg"))["late-scheduling-delay-of-pileup.svg"]
     assert exact
     assert len(re.findall(r"[\d.]+ (?:µs|ms)", texts(svg))) >= 3, texts(svg)
 
