@@ -111,7 +111,7 @@ class RunFolder:
         try:
             info = json.loads(files.read(path))
         except FileNotFoundError:
-            raise NotARun(f"{self.path} is not a run folder: it has no run.json", "a run folder") from None
+            raise NotARun(f"{self.path} is not a run folder (no run.json)", "a run folder") from None
         except RecursionError:
             raise DamagedRecord(
                 f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"
