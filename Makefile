@@ -36,11 +36,12 @@ test-all: test long-test idle-test timed-test  ## everything: test, the long tes
 nightly: build  ## fuzzing, large property tests, oldest dependencies, the stubs of the engine
 	@sh tools/nightly.sh
 
-lint: build  ## style, types, layers
+lint: build  ## style, types, layers, words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/prose/lint.py
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 

@@ -85,7 +85,7 @@ def link(found: re.Match[str], source: Path, places: dict[Path, Path]) -> str:
     path, anchor = target.partition("#")[::2]
     there = Path(os.path.normpath(source.parent / path))
     if not (ROOT / there).exists():
-        raise DeadLink(f"{source}: {target}: no such file; expected a path from that page; mend the link")
+        raise DeadLink(f"{source}: {target}: no such file; expected a path from that page; fix the link")
     there = there / "README.md" if (ROOT / there).is_dir() else there
     place = places.get(there)
     if place is None:
@@ -161,11 +161,11 @@ def make(folder: Path) -> str:
     if done.returncode == 0 and (folder / "html/index.html").exists():
         return ""
     found = done.stdout.partition("Traceback")[0]
-    return f"{found}\nthe site was not made; expected every link to lead to a page or heading; mend those above"
+    return f"{found}\nthe site was not made; expected every link to lead to a page or heading; fix those above"
 
 
 def main(arguments: list[str]) -> int:
-    """Stage the pages anew and make the site."""
+    """Stage the pages again and make the site."""
     folder = Path(arguments[0]) if arguments else ROOT / "target/site"
     shutil.rmtree(folder, ignore_errors=True)
     try:

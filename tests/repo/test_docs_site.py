@@ -64,7 +64,7 @@ def test_a_page_that_is_named_by_its_file_has_its_title_in_the_site(tool: dict[s
 
 
 def test_a_link_to_what_is_not_there_ends_it(tool: dict[str, Any]) -> None:
-    with pytest.raises(Exception, match=r"docs/tutorial.md: gone.md: no such file; expected .*; mend the link"):
+    with pytest.raises(Exception, match=r"docs/tutorial.md: gone.md: no such file; expected .*; fix the link"):
         changed(tool, "[gone](gone.md)")
 
 
@@ -85,4 +85,4 @@ def test_a_link_to_no_heading_ends_it(tool: dict[str, Any], tmp_path: Path) -> N
     said = tool["make"](tmp_path)
     assert "find.md:" in said
     assert "1 issue found" in said
-    assert said.endswith("expected every link to lead to a page or heading; mend those above")
+    assert said.endswith("expected every link to lead to a page or heading; fix those above")

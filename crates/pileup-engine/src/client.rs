@@ -59,7 +59,7 @@ impl Failure {
         Self { unreachable: true, ..Self::failed(message) }
     }
 
-    /// The same, of an error of the system with this number: some say that the machine of the generator has run out of something.
+    /// The same, of an error of the system with this number: some say that the machine of pileup has run out of something.
     #[must_use]
     pub fn of_system(mut self, number: Option<i32>) -> Self {
         self.cause = match number {

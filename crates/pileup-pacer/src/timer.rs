@@ -48,7 +48,7 @@ impl TimerFd {
         size == 8 && fired > 0
     }
 
-    /// Block until it has fired or the time is over; returns whether it has. A negative time waits for ever.
+    /// Block until it has fired or the time is over; returns whether it has. A negative time waits forever.
     pub fn wait(&self, timeout_ms: i32) -> bool {
         let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid pollfd.

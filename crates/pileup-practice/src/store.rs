@@ -404,11 +404,7 @@ mod tests {
         assert_eq!(store.used(), 90);
         assert_eq!(put(&mut store, "/f/c", 11).unwrap_err(), Trouble::Full);
         put(&mut store, "/f/c", 10).unwrap();
-        assert_eq!(
-            put(&mut store, "/f/c", 1).unwrap_err(),
-            Trouble::Full,
-            "old and new are side by side for a moment"
-        );
+        assert_eq!(put(&mut store, "/f/c", 1).unwrap_err(), Trouble::Full, "old and new are side by side for a moment");
         store.remove(&path("/f/g")).unwrap();
         assert_eq!(store.used(), 50);
         put(&mut store, "/f/a", 5).unwrap();

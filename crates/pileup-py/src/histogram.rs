@@ -71,7 +71,9 @@ impl Histogram {
         if (0.0..=1.0).contains(&share) {
             return Ok(self.0.quantile(share));
         }
-        Err(PyValueError::new_err(format!("share {share} is not a share; expected 0 to 1 (0.99 is the 99th percentile)")))
+        Err(PyValueError::new_err(format!(
+            "share {share} is not a share; expected 0 to 1 (0.99 is the 99th percentile)"
+        )))
     }
 
     fn at_rank(&self, rank: u64) -> u64 {

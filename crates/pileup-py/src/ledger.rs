@@ -1,4 +1,4 @@
-//! `Ledger` for Python: operations that outlive their iteration.
+//! `Ledger` for Python: asynchronous operations.
 
 use std::sync::Arc;
 

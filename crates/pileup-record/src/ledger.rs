@@ -1,4 +1,4 @@
-//! Operations that outlive the iteration that began them (a job, a recall): open under a name and a key, ended by whoever hears of it. They
+//! Asynchronous operations (a job, a recall): open under a name and a key, ended by whoever hears of it. They
 //! hold no client and no thread; each becomes one row when it ends.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,8 +1,8 @@
 //! What one place writes down: rows of operations in a table file (`docs/record.md`), and the histograms of its frames.
 //!
 //! [`Recorder`] owns the file and one writer thread; every thread that measures has a [`Local`] of its own. [`Tally`] keeps the counters
-//! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project. The [`Ledger`] keeps operations that
-//! outlive their iteration.
+//! and histograms of the second under way; [`Histogram`] is the one kind of histogram in the project. The [`Ledger`] keeps asynchronous
+//! operations.
 
 mod histogram;
 mod ledger;

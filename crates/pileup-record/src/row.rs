@@ -45,9 +45,9 @@ pub enum Cause {
     /// Nothing more is known.
     #[default]
     None = 0,
-    /// The machine of the generator had no more open files.
+    /// The machine of pileup had no more open files.
     OpenFiles = 1,
-    /// The machine of the generator had no more local ports.
+    /// The machine of pileup had no more local ports.
     LocalPorts = 2,
     /// Somebody has cancelled the job.
     Cancelled = 3,

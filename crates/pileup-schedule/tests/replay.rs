@@ -76,10 +76,10 @@ fn what_cannot_be_pressed_is_refused_in_words() {
     let recorded = Recorded::of(&[0, 1]);
     let wrong = |load: Load| load.check().unwrap_err().to_string();
     for (changes, said) in [
-        (r#"{"kind": "closed", "clients": 2}"#, "beside another shape"),
+        (r#"{"kind": "closed", "clients": 2}"#, "combined with another shape"),
         (r#"{"ramp": 1}"#, "no ramp"),
-        (r#"{"steered": 9}"#, "beside another shape"),
-        (r#"{"endless": true}"#, "beside another shape"),
+        (r#"{"steered": 9}"#, "combined with another shape"),
+        (r#"{"endless": true}"#, "combined with another shape"),
         (r#"{"rate": null}"#, "their mean as rate"),
         (r#"{"replay": {"file": "/nowhere/at-all", "count": 2, "speed": 1}}"#, "/nowhere/at-all cannot be read"),
         (r#"{"replay": {"file": "x", "count": 2, "speed": 0}}"#, "the speed of the replay is 0"),

@@ -232,7 +232,7 @@ fn loads_without_sense_are_refused_in_words() {
         (&format!(r#"{{"segments": {}}}"#, segments(&[(-1.0, 0, 0, 1)])), "segment 0 is -1; expected iterations"),
         (&format!(r#"{{"segments": {}}}"#, segments(&[(1.0, 0, 0, -1), (1.0, 0, 0, 1)])), "segment 0 has no `for`"),
         (&format!(r#"{{"kind": "closed", "segments": {}}}"#, segments(&[(1.5, 0, 0, 1)])), "1.5; expected a whole"),
-        (&format!(r#"{{"kind": "once", "segments": {}}}"#, segments(&[(1.0, 0, 0, 1)])), "beside once"),
+        (&format!(r#"{{"kind": "once", "segments": {}}}"#, segments(&[(1.0, 0, 0, 1)])), "combined with once"),
     ] {
         let problem = load(changes).check().unwrap_err().to_string();
         assert!(problem.contains(said), "{problem}");

@@ -143,7 +143,9 @@ fn body(call: &Call<'_>) -> Body {
 
 fn method(step: &Step) -> Result<Method, Failure> {
     Ok(match step.verb {
-        Verb::Noop | Verb::Connect => return Err(Failure::failed("there is nothing to ask for (an internal error of pileup)")),
+        Verb::Noop | Verb::Connect => {
+            return Err(Failure::failed("there is nothing to ask for (an internal error of pileup)"));
+        }
         Verb::Request if step.method.is_empty() => Method::GET,
         Verb::Request => Method::from_bytes(step.method.as_bytes())
             .ok()

@@ -72,7 +72,7 @@ class Recorder:
 
 @final
 class Ledger:
-    """Operations that outlive their iteration, open at one place over all its cases (plugin.Ledger).
+    """Asynchronous operations, open at one place over all its cases (plugin.Ledger).
 
     Begun by `Op.begin` under a name and a key, each becomes one row when it ends. Times are ns since the epoch, None:
     now; nothing ends before it began.

@@ -29,7 +29,7 @@ KINDS = {each.removesuffix("s"): each for each in ("tests", "targets", "monitors
     help="Write files into this folder: the page of NAME, or without NAME all pages with an index.",
 )
 def command(name: str | None, kind: str | None, form: str | None, out: Path | None) -> None:
-    """Show what a plug-in does and which options it takes, or what may stand in a suite.
+    """Show what a plug-in does and which options it takes, or what may be in a suite.
 
     NAME is a plug-in as in `pileup list`, or ./file.py:Class, or one of suite, checks, metrics, units, verdicts,
     commands, plugin, or a word of the suite that holds others, like load, limits, criteria.
@@ -114,7 +114,7 @@ def print_pages(pages: list[Page]) -> None:
 
 
 def rendered(page: Page, form: str, linked: bool = False) -> str:
-    """Return a page as "md" or "html"; `linked`: it stands beside the index."""
+    """Return a page as "md" or "html"; `linked`: it is beside the index."""
     from pileup.cli.pages.html import html
     from pileup.cli.pages.markdown import markdown
 

@@ -87,7 +87,7 @@ def _suites() -> Iterator[Row]:
 
 
 def _runs(out: Path | None) -> Iterator[Row]:
-    """Yield the runs of a folder; what is no run, or cannot be read, is passed over."""
+    """Yield the runs of a folder; what is not a run, or cannot be read, is skipped."""
     from contextlib import suppress
 
     from pileup.model.errors import RecordError

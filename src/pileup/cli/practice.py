@@ -53,7 +53,7 @@ def command() -> None:
     help="All settings as one mapping, see `pileup describe practice-storage`.",
 )
 @click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that tells what was done to each request."
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
 )
 def storage(settings: str, **given: Any) -> None:
     """Serve an HTTP/WebDAV storage whose service times, limits and faults are known.
@@ -83,10 +83,10 @@ def storage(settings: str, **given: Any) -> None:
 @click.option(
     "--jobs",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV file that tells what happened to each job; one that is there is gone on with.",
+    help="CSV file that says what happened to each job; one that is there is gone on with.",
 )
 @click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that tells what was done to each request."
+    "--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file that says what was done to each request."
 )
 def batch(settings: str, **given: Any) -> None:
     """Serve a batch system whose queue, limits and losses are known.

@@ -44,8 +44,8 @@ def command(context: click.Context, suite: str, test: str, client: int, settings
 
     What it prints comes as it is printed; then its operations with their times, the verdict with its reason, and the
     whole traceback. `breakpoint()` works in it. Tests that it comes `after` are done before, loads among them with one
-    iteration. Servers that pileup starts are ended, and no run folder stays; Ctrl-C ends it in order, and so does `q`
-    in the debugger.
+    iteration. Servers that pileup starts are ended, and the run folder is removed; Ctrl-C ends it in order, as does
+    `q` in the debugger.
 
     Exit codes as those of `pileup run`.
     """

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
 def command(run: Path, as_json: bool) -> int:
-    """Check that the record of a run is whole: checksums, counts, ids, quantiles, verdicts, what was left open.
+    """Check that the record of a run is complete and agrees with itself.
+
+    Checksums, counts, ids, percentiles, verdicts, and what was left open are checked.
 
     Prints every finding. Exit code 0 when there is none, else 1.
     """

@@ -16,7 +16,7 @@ from pileup.model.record import Phase
 from pileup.plugin import Test
 
 MOST_THREADS = 64
-"""Clients in flight of an open load of a plain Python test that does not say: more only wait for the interpreter."""
+"""Clients in flight of an open load of a plain Python test that does not say: more would wait for the interpreter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class Server:
         threading.Thread(target=self._beat, args=(number, part, start or now()), daemon=True).start()
 
     def _beat(self, number: int, part: LocalPart, start: int) -> None:
-        """Tell of a load each second until it is over."""
+        """Report on a load each second until it is over."""
         due, over = start + (BEAT if self._shipper is None else FIRST), False
         while not over:
             while not (over := part.wait(max(0, min(SLICE, due - now())) / 1e9)) and now() < due:

@@ -11,9 +11,9 @@ class Cause(IntEnum):
     NONE = 0
     """No more is known than the sentence says."""
     OPEN_FILES = 1
-    """The machine of the generator had no more open files."""
+    """The machine of pileup had no more open files."""
     LOCAL_PORTS = 2
-    """The machine of the generator had no more local ports."""
+    """The machine of pileup had no more local ports."""
     CANCELLED = 3
     """Somebody has cancelled the job."""
 

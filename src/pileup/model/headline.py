@@ -15,7 +15,7 @@ from pileup.model.units import counted, format_time
 from pileup.model.verdict import RunVerdict, Verdict
 
 NAMED = 3
-"""Tests and targets that are named; of more only their number is."""
+"""Tests and targets that are named; more are only counted."""
 LONGEST = 200
 """Characters of a reason."""
 

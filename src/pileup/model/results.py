@@ -89,7 +89,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Detached:
-    """An operation of a case that outlives its iterations, in time. All tuples have one entry per interval with news:
+    """An asynchronous operation of a case, in time. All tuples have one entry per interval with news:
     in between nothing began and nothing ended.
     """
 
@@ -284,7 +284,7 @@ class CaseResult:
     role: bool = False
     """Whether it lived beside others."""
     detached: tuple[Detached, ...] = ()
-    """Operations that outlive their iterations, in time."""
+    """Asynchronous operations, in time."""
     held: HeldLevel | None = None
     """How well its quantity was held, for a load that holds one."""
     steady: SteadyState | None = None

@@ -51,7 +51,7 @@ class AuditResult:
     fates: dict[str, int]
     """Word of plugin.batch.Fate -> count, all of them."""
     ghosts: int
-    """Not answered, and there all the same."""
+    """No reply, but the job exists."""
     lost_share: Figure
     """Share of the acknowledged ones that nobody knows of any more."""
     states: dict[str, int]

@@ -225,7 +225,8 @@ class TestSpec(Part):
     def _ends(self) -> Self:
         if self.load.endless and not self.with_:
             raise ValueError(
-                "the load has no end; expected `for: TIME` or `times: N`, or `with: [TEST]` to run alongside it"
+                "the load needs `for` or `times`; expected `for: TIME` or `times: N`, "
+                "or `with: [TEST]` to run alongside it"
             )
         return self
 

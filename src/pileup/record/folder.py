@@ -86,7 +86,7 @@ class RunFolder:
             files.sync(base)
         except OSError as problem:
             raise RecordError(
-                f"no run folder can be made in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
+                f"cannot make a run folder in {base}: {problem.strerror}", "a folder you may write to", "--out DIR"
             ) from problem
         made = cls(path.resolve(), clock)
         made._nonce = secrets.token_hex(16)
@@ -111,7 +111,7 @@ class RunFolder:
         try:
             info = json.loads(files.read(path))
         except FileNotFoundError:
-            raise NotARun(f"{self.path} is not a run folder: it has no run.json", "a run folder") from None
+            raise NotARun(f"{self.path} is not a run folder (no run.json)", "a run folder") from None
         except RecursionError:
             raise DamagedRecord(
                 f"{path} cannot be read: it is nested too deeply", "run.json as pileup writes it"

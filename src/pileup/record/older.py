@@ -14,7 +14,7 @@ SENTENCES = {
     "open: Too many open files (os error 24)": Cause.OPEN_FILES,
     "no local port left for a new connection": Cause.LOCAL_PORTS,
 }
-"""Messages of failures for which the machine of the generator was to blame."""
+"""Messages of failures for which the machine of pileup was to blame."""
 JUDGED = ("failed", "refused", "ambiguous")
 """Outcomes of jobs that a system tells a reason of."""
 

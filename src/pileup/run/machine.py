@@ -81,7 +81,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class LeavePoint:
-    """Instruction: the point is done: let it cool down, and remove what was made for this visit."""
+    """Instruction: the point is done: wait for its cool-down, and remove what was made for this visit."""
 
     visit: int
 

@@ -293,7 +293,7 @@ class Runner:
 
     def _told_beside(self, case: Case, other: Case) -> None:
         shared = [name for name in case.test.aims if name in other.test.aims]
-        what = "the CPU of the generator" + "".join(f" and target {name}" for name in shared)
+        what = "the CPU of pileup" + "".join(f" and target {name}" for name in shared)
         self._book.note(case, f"ran at the same time as {other.name}: they shared {what}")
 
     def _await(self) -> None:

@@ -45,7 +45,7 @@ class CaseData:
     """Those of pressing; given with those of its ledger, which are put aside."""
     window: Window | None
     detached: dict[str, Window] = field(default_factory=dict)
-    """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
+    """Asynchronous operation -> the time from the first of them to the end of the last."""
     lines: tuple[Detached, ...] = ()
     """These in time, by the record; of a run that goes on the frames tell."""
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)

@@ -147,7 +147,7 @@ def _in_time(found: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _of_system(series: Sequence[MetricSeries]) -> list[MetricSeries]:
-    """Return the samples that are not of the generator: its own load is not what a scan compares."""
+    """Return the samples that are not of pileup itself: its own load is not what a scan compares."""
     return [each for each in series if each.monitor != self_metrics.MONITOR]
 
 

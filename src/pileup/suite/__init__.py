@@ -1,4 +1,4 @@
-"""From a suite file to a plan: reading, variables, schema, rules, order. All problems are told at once."""
+"""From a suite file to a plan: reading, variables, schema, rules, order. All problems are reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects every problem of a suite with its position, so that all of them are told at once."""
+"""Collects every problem of a suite with its position, so that all of them are reported at once."""
 
 from __future__ import annotations
 

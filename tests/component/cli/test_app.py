@@ -123,7 +123,7 @@ def test_a_fault_of_ours_is_exit_70_with_its_traceback_in_a_file(
     monkeypatch.delenv("PILEUP_DEBUG", raising=False)
     assert raising(RuntimeError("deep inside\nmore"), monkeypatch) == 70
     told = capsys.readouterr().err
-    assert "a fault of pileup itself: RuntimeError: deep inside" in told
+    assert "an internal error of pileup itself: RuntimeError: deep inside" in told
     assert "Traceback" not in told
     (file,) = tmp_path.iterdir()
     assert str(file) in told

@@ -88,7 +88,7 @@ def test_two_are_under_way_at_a_time_and_each_has_its_own_record(tmp_path: Path,
     )
     assert [case.iterations.counts.passed for case in results.cases if case.iterations] == [1, 1, 1, 1]
     notes = {case.name: case.notes for case in results.cases}
-    assert "ran at the same time as b: they shared the CPU of the generator" in notes["a"]
+    assert "ran at the same time as b: they shared the CPU of pileup" in notes["a"]
 
 
 def test_one_that_fails_harms_no_other_and_what_needs_it_is_not_run(tmp_path: Path) -> None:

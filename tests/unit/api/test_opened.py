@@ -234,7 +234,7 @@ def test_a_run_that_goes_on_can_be_opened() -> None:
 
 
 def test_what_is_no_run_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(pileup.NotARun, match=r"has no run.json; expected a run folder"):
+    with pytest.raises(pileup.NotARun, match=r"\(no run\.json\); expected a run folder"):
         pileup.open(tmp_path)
 
 

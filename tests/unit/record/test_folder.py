@@ -37,7 +37,7 @@ def test_the_name_tells_when_and_what(folder, tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (None, "it has no run.json; expected a run folder"),
+        (None, "(no run.json); expected a run folder"),
         ("{", "cannot be read"),
         ("[]", "has format None; expected format 1"),
         ('{"format": 1, "cases": [{"id": 1}]}', "'cases' is wrong; expected a list of objects with id and name"),

@@ -171,9 +171,9 @@ def test_p4_what_was_not_written_is_told_at_the_end_until_it_is(tmp_path: Path) 
     path = runner.folder.path
     attribute = "AttributeError: 'RunResults' object has no attribute 'nothing' (own.py:15)"
     wanted = [
-        f"not written: text.txt: render() gave a str; expected bytes; mend it, then pileup report {path} --to "
+        f"not written: text.txt: render() gave a str; expected bytes; fix it, then pileup report {path} --to "
         "./own.py:Text",
-        f"not written: a.txt: {attribute}; mend it, then pileup report {path} --to ./own.py:Raising",
+        f"not written: a.txt: {attribute}; fix it, then pileup report {path} --to ./own.py:Raising",
     ]
     assert shown(ended)[-2:] == wanted
     assert shown(results(RunFolder.open(path)))[-2:] == wanted

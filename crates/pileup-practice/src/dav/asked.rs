@@ -151,6 +151,6 @@ mod tests {
         };
         assert_eq!(changes(body.as_bytes()), Ok(vec![set("a", "1"), set("b", ""), Change::Remove(name("urn:p", "a"))]));
         assert!(changes(b"<D:propertyupdate xmlns:D='DAV:'/>").unwrap_err().contains("no property"));
-        assert!(changes(b"").unwrap_err().contains("no XML"));
+        assert!(changes(b"").unwrap_err().contains("not XML"));
     }
 }

@@ -40,7 +40,7 @@ class ComputingDelegate(Test):
             )
 
     def lacks(self) -> str:
-        """Tell of newcomers who cannot be made known, and of users who are one."""
+        """Report newcomers who cannot be registered, and users who have one identity."""
         if self.newcomers and not self.target.introduces:
             return "no user can be registered with this system: the user of the credentials delegated each time"
         return lack_of_users(self.target, self.users, self.user)

@@ -62,7 +62,7 @@ class ComputingSubmit(Test):
             handed_over(self.target)[self._shared.id] = self._shared
 
     def lacks(self) -> str:
-        """Tell of users who are one."""
+        """Report users who have one identity."""
         return lack_of_users(self.target, self.users, self.user)
 
     def run(self, op: Op) -> None:

@@ -46,7 +46,7 @@ class SqlMonitor(Monitor):
 
     Every query runs in a transaction that may only read, is ended by the database after `timeout` (on MySQL that
     holds for SELECT), and is rolled back. One that fails or gives more than `series` numbers leaves a gap, and the
-    reason is recorded once; a connection that was lost is made anew.
+    reason is recorded once; a connection that was lost is made again.
     """
 
     name = "sql"

@@ -29,7 +29,7 @@ class SqlQuery(Test):
     by its verb (`select`, `insert`, …), and its answer is fetched whole. Each is committed for itself, or all together
     with `transaction` (then `commit` is timed too, and what fails is rolled back).
 
-    `:name` in a statement is a parameter; `parameters` tell its values, drawn anew for each iteration:
+    `:name` in a statement is a parameter; `parameters` tell its values, drawn for each iteration:
 
         - name: update
           use: sql.query
@@ -51,12 +51,12 @@ class SqlQuery(Test):
     `rows` and `expect` judge the answer of the last statement. The numbers in its first row are samples under the names
     of their columns, so that a query is a criterion: `last(failed.jobs) == 0` for `SELECT count(*) AS jobs FROM …` in a
     test `failed`; a column that is called as a field of every test is (`bytes`) becomes `bytes_`. Tests that must give
-    equal answers stand in `equivalent` of the suite.
+    equal answers are listed in `equivalent` of the suite.
 
     What the database says against it fails the iteration in its own words; it is refused when the database gives way to
     others (a deadlock, a lock not had in time), has no connection left or does not let this user; when a connection is
     lost, or the database ends what took longer than `timeout`, it is ambiguous where something is written, else failed.
-    A connection that was lost is made anew by the next iteration, as the operation `connect`.
+    A connection that was lost is made again by the next iteration, as the operation `connect`.
     """
 
     name = "sql.query"

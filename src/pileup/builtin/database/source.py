@@ -204,7 +204,7 @@ VERIFIED = {"ssl_verify_cert": True, "ssl_verify_identity": True}
 
 
 class _NotPlain:
-    """Stands in for the ways in which a password would go over the wire as it is."""
+    """Replaces the ways in which a password would go over the wire as it is."""
 
     def __init__(self, connection: object) -> None:
         pass

@@ -50,7 +50,7 @@ class ProcessRow:
 
     @property
     def identity(self) -> Identity:
-        """What it is known by for ever."""
+        """What it is known by forever."""
         return self.pid, self.born
 
 

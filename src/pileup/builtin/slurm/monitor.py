@@ -119,7 +119,7 @@ class SlurmMonitor(Monitor):
             self._slurm.rest.close()
 
     def lacks(self) -> str:
-        """Tell of a batch system that is behind somebody's computing element."""
+        """Report a batch system that is behind somebody's computing element."""
         if not isinstance(self._reached(), ArcTarget):
             return ""
         return "the batch system behind it cannot be reached: only `jobs` are known, those of pileup's users, by REST"

@@ -61,7 +61,7 @@ class Records(Protocol):
 
 
 class DatabaseRecords:
-    """The data base of slurmdbd. Rows of jobs that a controller forgot when it was killed stay open for ever in it."""
+    """The data base of slurmdbd. Rows of jobs that a controller forgot when it was killed stay open forever in it."""
 
     def __init__(self, url: str, login: Login, cluster: str) -> None:
         self._url = url

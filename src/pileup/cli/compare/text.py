@@ -47,7 +47,7 @@ def _summary(against: ComparedSide, smallest: float) -> Text:
     style = COLOURS[WORSE] if worse else COLOURS[BETTER] if better else ""
     told = [f"{number} {word}" for number, word in ((worse, WORSE), (better, BETTER)) if number]
     rest = len(against.contrasts) - worse - better
-    told.append(f"{rest} without a difference of {format_fraction(smallest)} or more shown")
+    told.append(f"no change of {format_fraction(smallest)} or more detected ({rest} metrics)")
     return Text("Verdict:  ", "bold").append(", ".join(told), style)
 
 

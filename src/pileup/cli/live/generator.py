@@ -59,7 +59,7 @@ def _worst(newest: dict[tuple[str, str, str], float], metric: str) -> float:
 
 
 def _late(case: CaseState, share: float = 0.99) -> int:
-    """Return a quantile of the start errors of the newest frames of a case, ns; 0 where nothing began."""
+    """Return a quantile of the scheduling delays of the newest frames of a case, ns; 0 where nothing began."""
     found = merged(frame.late for frame in case.tally.places.values())
     return min(found.quantile(share), found.max) if found.count else 0
 

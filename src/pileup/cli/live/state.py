@@ -58,7 +58,7 @@ class Message:
 
 @dataclass(slots=True)
 class State:
-    """A run as it stands. Times in ns since the epoch, durations in ns."""
+    """A run as it is. Times in ns since the epoch, durations in ns."""
 
     title: str = ""
     started: int = 0
@@ -100,7 +100,7 @@ class FolderWatcher:
         self._errors: dict[int, ErrorTail] = {}
         self._events = 0
         self._since = 0
-        """When this session of the run began: what became of cases before stands in run.json."""
+        """When this session of the run began: what became of cases before is in run.json."""
         self._void: set[tuple[int, int]] = set()
         """(case, place) of attempts that were broken off and are made again."""
 

@@ -73,7 +73,7 @@ class CaseTally:
     places: dict[int, Frame] = field(default_factory=dict)
     """Newest frame of each place."""
     outliving: dict[int, int] = field(default_factory=dict)
-    """Operations that outlive their iterations and are open, by place."""
+    """Asynchronous operations that are open, by place."""
     _seconds: Seconds = field(default_factory=Seconds)
     _history: deque[Point] = field(default_factory=lambda: deque(maxlen=HISTORY))
     """Seconds of which nothing more comes,"""
@@ -96,7 +96,7 @@ class CaseTally:
         self._going_on = [Point.of(second) for second in self._seconds.in_order()]
 
     def _take(self, frame: Frame) -> None:
-        """Add a frame. One of a ledger tells of operations that hold no client."""
+        """Add a frame. One of a ledger reports on operations that hold no client."""
         if is_ledger(frame):
             self.outliving[frame.place] = frame.in_flight
             return
@@ -113,7 +113,7 @@ class CaseTally:
             self.parts.setdefault(phase, Measured.shown(phase)).take(frame)
 
     def begin(self, since: int) -> None:
-        """Count anew, from a time on: what was pressed before is no part of the figures; NEVER: trials go on."""
+        """Count again, from a time on: what was pressed before is not part of the figures; NEVER: trials go on."""
         if since != self.since:
             self.since, self.phase = since, Phase.SETUP
             self.parts.clear()
@@ -154,7 +154,7 @@ class CaseTally:
 
     @property
     def open(self) -> int:
-        """Operations that outlive their iterations and have not ended, over all places."""
+        """Asynchronous operations that have not ended, over all places."""
         return sum(self.outliving.values())
 
     @property

@@ -25,7 +25,7 @@ class Face(Protocol):
     """Shows a state."""
 
     def show(self, state: State) -> None:
-        """Show it as it stands."""
+        """Show it as it is."""
 
     def close(self) -> None:
         """Show nothing more."""

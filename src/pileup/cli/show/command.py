@@ -73,7 +73,7 @@ def broken_off(folder: RunFolder) -> str:
     if folder.manifest().has_ended or alive(folder):
         return ""
     if folder.manifest().simulated:
-        return "the simulation has not ended: it goes on, or was broken off and is to be simulated anew"
+        return "the simulation has not ended: it goes on, or was broken off and is to be simulated again"
     path = folder.path
     return (
         f"the run was broken off: its pileup was killed or has crashed; `pileup resume {path}` goes on with it, "
@@ -322,7 +322,7 @@ def _print_words(results: RunResults, console: Console) -> None:
 
 def _print_not_written(results: RunResults, console: Console) -> None:
     for event in (each for each in results.events if each.kind == REPORT):
-        again = f"; mend it, then pileup report {results.folder} --to {event.about}" if event.about else ""
+        again = f"; fix it, then pileup report {results.folder} --to {event.about}" if event.about else ""
         console.print(_plain(f"{event.text}{again}"))
 
 

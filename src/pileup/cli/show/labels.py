@@ -21,7 +21,7 @@ SHARES = (0.5, 0.99)
 
 
 def tables(cases: Iterable[CaseResult]) -> Iterator[Table]:
-    """Yield a table for each operation and label; those where a value stands apart come first."""
+    """Yield a table for each operation and label; those where a value stands out come first."""
     found = [(case, each, by) for case in cases for each in case.operations for by in each.breakdowns]
     found.sort(key=lambda one: not any(value.apart for value in one[2].values))
     for case, operation, by in found[:MOST_TABLES]:

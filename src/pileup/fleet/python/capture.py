@@ -45,7 +45,7 @@ _current: dict[str, ContextVar[Capture | None]] = {
 
 
 class Router:
-    """Stands in for sys.stdout or sys.stderr: sends text to the buffer of the iteration that prints, else on."""
+    """Replaces sys.stdout or sys.stderr: sends text to the buffer of the iteration that prints, else on."""
 
     def __init__(self, stream: str, behind: TextIO) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class Router:
 
 
 class NoInput(io.TextIOBase):
-    """In the place of sys.stdin: a test that reads from it would wait for ever, as a debugger does."""
+    """In the place of sys.stdin: a test that reads from it would wait forever, as a debugger does."""
 
     def readline(self, limit: int = -1, /) -> NoReturn:  # type: ignore[override]
         """Refuse. Raises Failed."""

@@ -13,7 +13,7 @@ ASKED = (0.1, 0.5, 0.9)
 """A trial is made at the level below which the knee lies with this probability, by turns: at the median, and on both
 sides of it, where trials also show how wide the range is in which they disagree."""
 AGAIN = 2
-"""So many trials in a row that the generator spoilt are made again; what is more is its limit, not a disturbance."""
+"""So many trials in a row that pileup disturbed are made again; what is more is its limit, not a disturbance."""
 LEAST_STEP = 0.5
 """From a level that was measured and failed to the next one: by the precision asked for, then by 4 and 9 times as much,
 down to this: the first may be chance, more than one says that trials were too short to see what comes."""
@@ -119,7 +119,7 @@ class Confirm:
     def take(self, level: float, passed: bool | None, limited: bool = False) -> None:
         """Take what measuring a level showed: only where the conditions were not met is another one measured.
 
-        `limited` says that the generator was to blame: the same level is measured again.
+        `limited` says that pileup was to blame: the same level is measured again.
         """
         self.measured += 1
         if passed is not False:

@@ -1,4 +1,4 @@
-"""Runs that were killed: known by a lock that nobody holds any more, put right at the next start.
+"""Runs that were killed: known by a lock that nobody holds any more, cleaned up at the next start.
 
 While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
 start looks at what is in that registry and nowhere else: what is in a folder proves nothing, for anybody can make

@@ -350,12 +350,12 @@ def _keeps(context: Context) -> bool:
 
 
 class TellBegun:
-    """Tells of what a test has begun once for its run, and not ended: only its `end_run` knows what that is."""
+    """Reports what a test has begun once for its run, and not ended: only its `end_run` knows what that is."""
 
     failed = ""
 
     def needed(self, intent: Intent, context: Context) -> bool:
-        """It is told once."""
+        """It is reported once."""
         return True
 
     def told(self, intent: Intent, context: Context) -> str:

@@ -1,4 +1,4 @@
-"""Processes of launched servers: known for ever by boot, pid namespace, pid and start tick, and by a mark they have."""
+"""Processes of launched servers: known forever by boot, pid namespace, pid and start tick, and by a mark they have."""
 
 from __future__ import annotations
 

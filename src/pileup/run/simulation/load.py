@@ -108,7 +108,7 @@ class SimulatedLoad:
             pass
 
     def close(self) -> None:
-        """End the load: what is under way is unfinished. Operations that outlive their iterations go on."""
+        """End the load: what is under way is unfinished. Asynchronous operations go on."""
         if self._closed:
             return
         for iteration in list(self._under_way.values()):
@@ -180,7 +180,7 @@ class SimulatedLoad:
         self._last, self._late, self._started, self.missed = now, Histogram(), 0, 0
 
     def _tell_open(self) -> None:
-        """Write a frame of what outlives its iterations, when there is news."""
+        """Write a frame of asynchronous operations, when there is news."""
         rows = self._open_counts.drain()
         if rows or len(self._open) != self._open_told:
             self._open_told = len(self._open)

@@ -92,9 +92,9 @@ def _query(spans: str) -> str:
             max(o."end") FILTER (outcome != 'passed') - any_value(f.begin),
             min(o."end") FILTER (outcome = 'passed' AND start >= coalesce(gone, begin)) - any_value(f.begin)
         FROM operations o
-        JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o."end" >= f.begin AND o.start < f.until
+        JOIN (VALUES {spans}) f(number, begin, undone, until, gone) ON o."end" >= f.begin AND o.start < f.until
         WHERE o.parent = 0 AND o.side = 'client' AND o.phase IN ('ramp', 'warm-up', 'measure')
-            AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.mended)
+            AND (o.outcome = 'passed' OR o."end" < f.until OR o.start < f.undone)
         GROUP BY f.number, o.case_id ORDER BY f.number, o.case_id"""  # noqa: S608  numbers
 
 
@@ -112,7 +112,7 @@ def _jobs_again(connection: DuckDBPyConnection, spans: str) -> dict[tuple[int, i
     """Return by fault and case when the first job began to run after the fault was undone, ns from the fault on."""
     rows = connection.execute(
         f"""SELECT f.number, o.case_id, min(o.start) - any_value(f.begin) FROM operations o
-            JOIN (VALUES {spans}) f(number, begin, mended, until, gone) ON o.start >= f.mended AND o.start < f.until
+            JOIN (VALUES {spans}) f(number, begin, undone, until, gone) ON o.start >= f.undone AND o.start < f.until
             WHERE o.parent <> 0 AND o.operation = '{RUN}' AND o.side = 'client'
             GROUP BY f.number, o.case_id"""  # noqa: S608  numbers and our own word
     ).fetchall()

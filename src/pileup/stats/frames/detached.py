@@ -1,4 +1,4 @@
-"""Operations that outlive the iterations that began them: jobs in a queue, recalls from tape.
+"""Asynchronous operations: jobs in a queue, recalls from tape.
 
 A ledger reports on them in frames of its own, which stand for no interval of pressing (`nanoseconds` is 0). Their rate
 is that of the whole lot: how many passed from the begin of the first to the end of the last, in that time. The measured

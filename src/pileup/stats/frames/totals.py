@@ -84,7 +84,7 @@ class Measured:
 
     @property
     def cpu(self) -> float:
-        """Share of one core that the generator took, mean over the phase, at the place that took most."""
+        """Share of one core that pileup took, mean over the phase, at the place that took most."""
         return max((place.cpu / place.nanoseconds for place in self._places.values()), default=0.0)
 
     @property

@@ -75,7 +75,7 @@ def confirmed(measurements: Sequence[TrialResult]) -> float | None:
 
 
 def limited_by_generator(trials: Sequence[TrialResult]) -> bool:
-    """Return whether what was found may be the limit of the generator: trials say so and count, or none says that the
+    """Return whether what was found may be the limit of pileup: trials say so and count, or none says that the
     system was it.
     """
     limited = [each for each in trials if each.limited]

@@ -41,7 +41,7 @@ class Part:
     frames: Sequence[Frame] = field(default_factory=tuple)
     rows: Rows | None = None
     detached: Mapping[str, Window] = field(default_factory=dict)
-    """Operation that outlives its iterations -> the time from the first of them to the end of the last."""
+    """Asynchronous operation -> the time from the first of them to the end of the last."""
     dependence: Mapping[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
     timeout: float | None = None
@@ -69,7 +69,7 @@ class Part:
         return window.seconds if window else self.measured.seconds
 
     def is_detached(self, tally: Tally) -> bool:
-        """Return whether an operation outlives its iterations."""
+        """Return whether an operation is asynchronous."""
         return not tally.iteration and tally.operation in self.detached
 
     def _time(self, tally: Tally) -> tuple[Window | None, Sequence[Frame]]:

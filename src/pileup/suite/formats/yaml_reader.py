@@ -145,7 +145,7 @@ class _Reader:
         node = self._anchors.get(anchor)
         if node is None:
             inside = any(each.anchor == anchor for each in self._stack)
-            found = f"alias *{anchor} stands inside its own anchor" if inside else f"alias *{anchor} has no anchor"
+            found = f"alias *{anchor} is inside its own anchor" if inside else f"alias *{anchor} has no anchor"
             self._fail(
                 at, found, f"an anchor &{anchor} before, and outside" if inside else f"an anchor &{anchor} before"
             )

@@ -190,4 +190,4 @@ def test_figures_of_a_run_that_goes_on_are_there(simulated: Make) -> None:
         folder = RunFolder.open(run.folder.path)
         assert results(folder).notes[0].startswith("Simulated")
         assert "resume" not in broken_off(folder), "it would press real load"
-        assert "simulated anew" in broken_off(folder)
+        assert "simulated again" in broken_off(folder)

@@ -19,7 +19,7 @@ ALL = "all"
 class HtmlReport(Report):
     """The report for people: one HTML file that needs no network.
 
-    Verdicts come first, then the line that says what the limit was, the cases with their counts, rates and quantiles,
+    Verdicts come first, then the bottleneck, the cases with their counts, rates and percentiles,
     charts of the load, of response and service times and of every monitor on one time axis, the errors counted, the
     output of each case, the suite and the environment. It opens in any browser, light or dark, and prints.
     """

@@ -50,7 +50,7 @@ class Row:
     passed: list[ShownFigure]
     """The quantiles of what passed alone, where that is not nearly all."""
     detached: bool = False
-    """Whether these outlive the iterations of the case, which stand in the row above."""
+    """Whether these outlive the iterations of the case, which are in the row above."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the page tells of faults: one row for each load that one happened to."""
+"""What the page reports on faults: one row for each load that one happened to."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _resource(name: str) -> str:
 
 
 def _script(value: object) -> Markup:
-    """Return JSON that can stand inside a script element: nothing in it can end the element or begin a comment."""
+    """Return JSON that can be inside a script element: nothing in it can end the element or begin a comment."""
     plain = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for character in "<>&\u2028\u2029":
         plain = plain.replace(character, f"\\u{ord(character):04x}")

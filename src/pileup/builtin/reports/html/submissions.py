@@ -1,4 +1,4 @@
-"""What the page tells of jobs: how they ended, and what became of the submissions."""
+"""What the page reports on jobs: how they ended, and what became of the submissions."""
 
 from __future__ import annotations
 

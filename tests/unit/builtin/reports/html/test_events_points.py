@@ -53,7 +53,7 @@ def test_events_are_listed_with_the_numbers_of_the_charts() -> None:
 
 def test_operations_that_outlive_their_iterations_stand_beside_the_others() -> None:
     text = page("eventful").text
-    assert "↳ job outlives its iterations" in text
+    assert "↳ job asynchronous operation" in text
     assert "820 0 0 0 18 12 0" in text, "unfinished and lost ones are seen"
     data = page("eventful").data
     assert max(data["tables"]["detached"]["open"]) == max(synthetic.waiting(1, "x", 0).detached[0].open)

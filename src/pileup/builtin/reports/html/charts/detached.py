@@ -1,4 +1,4 @@
-"""Charts of operations that outlive their iterations: how many are open, and how many end, against time."""
+"""Charts of asynchronous operations: how many are open, and how many end, against time."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pileup.plugin.units import format_count
 PANELS = 12
 """Values of a label that are drawn: those that stand apart, then those with the most operations."""
 GROUPS = 6
-"""Operations by a label that are drawn on a page: first those of which a value stands apart."""
+"""Operations by a label that are drawn on a page: first those of which a value stands out."""
 FEWEST = 10
 """Durations that a value needs to be drawn."""
 NAMED = 20
@@ -76,7 +76,7 @@ def _left_out(by: Breakdown, chosen: list[LabelFigure]) -> list[str]:
     others = [value.value for value in left if value.value not in few]
     notes = []
     if others:
-        notes.append(f"Not drawn, none of them stands apart as much or has as many: {_some(others)}.")
+        notes.append(f"Not drawn, none of them stands out as much or has as many: {_some(others)}.")
     if few:
         notes.append(f"Not drawn, fewer than {FEWEST} passed: {_some(few)}.")
     if by.more:

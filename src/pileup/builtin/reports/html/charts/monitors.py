@@ -202,7 +202,7 @@ def _chosen(group: Group) -> list[tuple[str, str, Series]]:
 
 
 def _rank(name: str) -> tuple[int, float, str]:
-    """Return where a series stands in a legend: well known names in their order, then numbers by size, then others."""
+    """Return where a series is in a legend: well known names in their order, then numbers by size, then others."""
     number = re.match(r"\d+", name)
     known = NAMES.index(name) if name in NAMES else len(NAMES)
     return known, float(number.group()) if number else math.inf, name

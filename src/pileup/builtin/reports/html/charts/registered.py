@@ -65,7 +65,7 @@ class Timeline(Chart):
 
 
 class OpenOperations(Chart):
-    """Operations that outlive their iterations: how many are open, and how many end."""
+    """Asynchronous operations: how many are open, and how many end."""
 
     name = "open-operations"
     section = "load"

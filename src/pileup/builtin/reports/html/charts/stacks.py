@@ -95,7 +95,7 @@ def stacked(series: Iterable[Series]) -> list[tuple[str, str, Series]]:
 
 
 def queue_of(series: Iterable[Series], axis: Clock, limit: int) -> Queue | None:
-    """Return the queued jobs of the monitor that knows of most; None where nobody tells of any."""
+    """Return the queued jobs of the monitor that knows of most; None where nobody reports on any."""
     found = [each for each in series if state_of(each) == QUEUED and any(each.values)]
     if not found:
         return None

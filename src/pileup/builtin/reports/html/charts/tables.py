@@ -119,7 +119,7 @@ def all_cases(results: RunResults) -> Columns:
 
 
 def detached(results: RunResults, axis: Clock) -> Columns:
-    """Return how many operations that outlive their iterations were open, and ended per second, case by case.
+    """Return how many asynchronous operations were open, and ended per second, case by case.
 
     A row stands for the interval `a` to `b` in which something happened; there is none for the time in between.
     """

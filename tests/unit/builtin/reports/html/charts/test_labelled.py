@@ -72,7 +72,7 @@ def test_panels_are_bounded_and_what_is_left_out_is_told() -> None:
     assert [each.title for each in group.drawings] == [*(f"n{number}" for number in range(11)), "n25"]
     left = [f"n{number}" for number in (*range(11, 25), *range(26, 30))]
     assert group.notes == [
-        f"Not drawn, none of them stands apart as much or has as many: {', '.join(left)}.",
+        f"Not drawn, none of them stands out as much or has as many: {', '.join(left)}.",
         "Not drawn, fewer than 10 passed: few, none.",
         "7 more values are in the record: pileup export.",
     ]
