@@ -11,7 +11,7 @@ BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-all nightly lint build bench dist docs site clean rust-test unit-test fast-test long-test idle-test timed-test system
+.PHONY: help demo check test test-all nightly lint build bench dist docs site image clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -71,6 +71,9 @@ bench: build  ## measure pileup against its peers (BENCH=name takes one, BENCH_P
 
 dist: $(STAMP)  ## make dist/: an sdist, and wheels for any Linux, installed and used where no Rust is
 	@$(BIN)/python tools/dist.py
+
+image:  ## build the image of the Containerfile, and run the first suite in it
+	@$(PYTHON) tools/image.py
 
 site: build  ## make the site of the docs, with search, to be read from the disk
 	@$(BIN)/python tools/docs_site.py

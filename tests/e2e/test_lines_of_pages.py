@@ -1,6 +1,7 @@
 """Lines of pages, typed: `pileup check` and `pileup bench` on real servers, for a shorter time than the page says.
 
-Urls of the pages are replaced by those of servers here, times and sizes by small ones. Every other word is the page's.
+Urls of the pages are replaced by those of servers here, times and sizes by small ones; every other word is the page's.
+Suites that pages show whole are checked.
 """
 
 import re
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pileup.suite import load
+from tests.pages import write_files
 from tests.repo.test_commands_of_pages import shown
 from tests.servers.nginx import nginx
 from tests.servers.xrootd import Xrootd, xrootd
@@ -29,6 +32,9 @@ PAGES = [
 ]
 PAGES += ["docs/check-and-bench.md", "docs/which-suite.md", "docs/README.md", "docs/install.md"]
 LONG = {page: () if page in ("docs/coming-from.md", "README.md") else (pytest.mark.long,) for page in PAGES}
+SUITE = re.compile(r"^```yaml[^\n]*\n(pileup: 1\n.*?)^```$", re.MULTILINE | re.DOTALL)
+WITH_SUITES = [page for page in sorted((ROOT / "docs").glob("*.md")) if SUITE.search(page.read_text())]
+WITH_SUITES.remove(ROOT / "docs/replay.md")  # its suite replays a run of production that is not here
 FILE = re.compile(r"^```yaml file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -122,10 +128,9 @@ def test_the_suites_of_the_page_for_those_who_know_others_run(servers: Servers, 
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
 
 
-def test_the_suites_of_the_page_by_question_are_right(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "docs/which-suite.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
-    for text in blocks:
+@pytest.mark.parametrize("page", WITH_SUITES, ids=lambda page: page.name)
+def test_every_suite_that_a_page_shows_whole_is_right(page: Path, tmp_path: Path) -> None:
+    write_files(tmp_path)
+    for text in SUITE.findall(page.read_text()):
         (tmp_path / "suite.yaml").write_text(text)
-        done = pileup("validate", "suite.yaml", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        assert load(tmp_path / "suite.yaml").cases

@@ -9,6 +9,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+FIELD = (
+    "offered load | throughput | goodput | bandwidth | response time | service time | latency | queueing delay | "
+    "scheduling delay | coordinated omission | missed | ambiguous | percentile | confidence interval | outlier | "
+    "effect size | warm-up | ramp-up | steady state | open model | closed model | think time | client | "
+    "concurrency | in flight | criterion | saturation | knee | capacity | bottleneck | backpressure | "
+    "load shedding | retry | timeout | SLO | error budget | availability | time to recovery | baseline | "
+    "regression"
+)
+"""Terms that docs/glossary.md must have."""
 SOURCES = ROOT / "src" / "pileup"
 SECTION = (ROOT / "ARCHITECTURE.md").read_text().partition("\n## Words\n")[2].partition("\n## ")[0]
 ROWS = [
@@ -68,3 +77,14 @@ def test_what_it_puts_away_is_in_no_name() -> None:
 def test_a_fault_is_what_a_suite_breaks() -> None:
     others = {each for each in carriers({"fault", "faults"}) if not FAULTS.search(each.partition(":")[0])}
     assert {each for each in others if each.partition(": ")[2] not in ABOUT_FAULTS} == set()
+
+
+def test_the_glossary_for_users_has_every_term_of_the_field_in_order() -> None:
+    terms = re.findall(r"^### (.+)$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert terms == sorted(terms, key=str.lower)
+    assert set(FIELD.split(" | ")) <= set(terms)
+
+
+def test_pages_lead_to_the_glossary_where_they_explain() -> None:
+    for page, term in (("tutorial", "open-model"), ("verdicts", "confidence-interval"), ("self-watch", "bottleneck")):
+        assert f"(glossary.md#{term})" in (ROOT / f"docs/{page}.md").read_text()
