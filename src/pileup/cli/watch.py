@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 BEAT = 0.2
 """Seconds between two looks whether the run has ended."""
+WRITTEN = 120
+"""Seconds for which tables and reports are waited for."""
+ATTEMPTS = 5
 EACH = 5
 """Beats between two looks whether its pileup is still there."""
 
@@ -76,6 +80,15 @@ def _until_ended(folder: RunFolder, left: threading.Event) -> bool:
     return False
 
 
+def _until_written(folder: RunFolder) -> None:
+    """Wait until the other process has written its tables and reports; where its lock cannot be seen, not at all."""
+    from pileup.run.recovery import lock
+
+    end = time.monotonic() + WRITTEN
+    while lock.held(folder.path) and time.monotonic() < end:
+        time.sleep(BEAT)
+
+
 def _tell(context: click.Context, run: Path) -> None:
     """Print the verdict of a run that has ended, and exit with its code."""
     from pileup.cli.ending import print_ending
@@ -85,7 +98,15 @@ def _tell(context: click.Context, run: Path) -> None:
 
     with reading(run):
         folder = RunFolder.open(run)
-        found = results(folder)
+        _until_written(folder)
+        for attempt in range(ATTEMPTS):
+            try:
+                found = results(folder)
+                break
+            except FileNotFoundError:  # the other process puts its tables into another form just now
+                if attempt == ATTEMPTS - 1:
+                    raise
+                time.sleep(1)
         page = folder.path / "report.html"
         print_ending(found, [page] if page.is_file() else [])
     context.exit(int(found.exit_code))
