@@ -22,6 +22,7 @@ COMMANDS = {
     "bench": "pileup.cli.bench",
     "run": "pileup.cli.run",
     "try": "pileup.cli.try_out",
+    "watch": "pileup.cli.watch",
     "resume": "pileup.cli.resume",
     "clean": "pileup.cli.clean",
     "validate": "pileup.cli.validate",
@@ -42,7 +43,7 @@ COMMANDS = {
 }
 """Name of a command -> module that has it as `command`. A new command is one line here."""
 
-LATER = "relay trace push pull history serve watch probe"
+LATER = "relay trace push pull history serve probe"
 """Commands of later parts."""
 
 

@@ -93,6 +93,7 @@ def run_suite(
 def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_json: bool) -> None:
     """Run to the end with the run on the screen, print how it went, and exit with its code."""
     from pileup.cli.console import SafeConsole
+    from pileup.cli.ending import print_ending
     from pileup.cli.live.view import watch
     from pileup.cli.show.command import print_results
     from pileup.run.recovery.intents import left_over, staying
@@ -106,9 +107,7 @@ def conduct(context: click.Context, runner: Runner, stop: Stop, quiet: bool, as_
         echo(json.dumps({"folder": str(runner.folder.path), **to_json(results), "left": left, "stays": stays}))
     else:
         print_results(results, SafeConsole())
-        for path in runner.reports:
-            echo(f"report: {path}")
-        echo(runner.folder.path)
+        print_ending(results, runner.reports)
     _tell_left(runner.folder.path, left, stays)
     context.exit(int(results.exit_code))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import exp
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -59,6 +60,22 @@ class Law(BaseModel):
                 return max(self.bimodal[:2]) if self.bimodal else 0
             case _:
                 return self.fixed or 0
+
+    @property
+    def mean(self) -> int:
+        """The mean of the draws, ns; of the normal law as if it were not cut at zero."""
+        given: Any = getattr(self, self.kind)
+        match self.kind, given:
+            case "uniform", (low, high):
+                return int((low + high) / 2)
+            case "lognormal", (median, sigma):
+                return int(median * exp(sigma**2 / 2))
+            case "bimodal", (fast, slow, share):
+                return int(fast + (slow - fast) * share)
+            case "normal", (mean, _):
+                return int(mean)
+            case _:
+                return int(given)
 
     def draw(self, source: random.Random) -> int:
         """Return one time in ns, drawn from `source`."""

@@ -231,6 +231,8 @@ class CaseEntry:
     after: tuple[int, ...] = ()
     timeout: int | None = None
     fail_when: str | None = None
+    expected: int = 0
+    """Time that it is expected to take, ns; 0 in records that do not know it."""
     longest: int = 0
     outcome: CaseOutcome | None = None
     """None: it has not ended."""
@@ -364,6 +366,8 @@ class Manifest:
     equivalent: tuple[tuple[str, ...], ...] = ()
     """Tests that must give equal answers, in groups."""
     criteria: tuple[CriterionEntry, ...] = ()
+    expected: int = 0
+    """Time that the whole run is expected to take, ns; 0 in records that do not know it."""
     longest: int = 0
     not_covered: tuple[Uncovered, ...] = ()
     fault_problems: tuple[str, ...] = ()

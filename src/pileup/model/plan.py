@@ -36,6 +36,8 @@ class Case:
     """Target -> settings that it must have meanwhile, as written."""
     longest: int = 0
     """Longest possible time, ns: delay, ramp, warm-up, measurement and the time-outs of what may be under way."""
+    expected: int = 0
+    """Time that it is expected to take, ns: delay, ramp, warm-up, measurement, and a usual time for operations."""
     operations: int | None = None
     """Largest number of operations, None when the load does not bound it."""
     bytes: int | None = None
@@ -61,10 +63,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a plan takes at most. None where a case has no bound."""
+    """What a plan takes: the time to expect, and the most of everything. None where a case has no bound."""
 
+    expected: int
+    """Time to expect, ns."""
     longest: int
-    """Time, ns."""
+    """Longest possible time, ns, with every time-out that may pass."""
     operations: int | None
     bytes: int | None
 
@@ -97,9 +101,18 @@ class Plan:
         return self.cases[number - 1]
 
     def totals(self) -> Totals:
-        """Return the sums over the cases; roles take no time of their own."""
+        """Return the sums over the cases, and the cool-downs after points; roles take no time of their own.
+
+        No time is longer than the limit of the suite on its duration.
+        """
+        cooldown, most = self.suite.cooldown, self.suite.limits.duration
+        longest = cooldown.at_most * len({case.visit for case in self.cases} - {WHOLE}) if cooldown else 0
+        expected = longest // 2 if cooldown and cooldown.until else longest
+        expected += sum(case.expected for case in self.cases if not case.role)
+        longest += sum(case.longest for case in self.cases if not case.role)
         return Totals(
-            longest=sum(case.longest for case in self.cases if not case.role),
+            expected=expected if most is None else min(expected, most),
+            longest=longest if most is None else min(longest, most),
             operations=_total([case.operations for case in self.cases]),
             bytes=_total([case.bytes for case in self.cases]),
         )

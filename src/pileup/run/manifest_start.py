@@ -38,7 +38,7 @@ LIBRARIES = ("numpy", "duckdb", "pydantic", "altair")
 
 def first_manifest(plan: Plan, started: int) -> Manifest:
     """Return run.json as it is when a run begins (docs/record.md); `started` in ns since the epoch."""
-    suite = plan.suite
+    suite, totals = plan.suite, plan.totals()
     return Manifest(
         title=suite.title,
         about=suite.about,
@@ -58,7 +58,8 @@ def first_manifest(plan: Plan, started: int) -> Manifest:
         monitors=tuple(_monitor(spec, Path(plan.folder)) for spec in suite.monitors),
         equivalent=tuple(map(tuple, suite.equivalent)),
         criteria=tuple(_criterion(criterion, suite.confidence) for criterion in suite.criteria),
-        longest=min(plan.totals().longest, suite.limits.duration or LONGEST),
+        expected=min(totals.expected, LONGEST),
+        longest=min(totals.longest, LONGEST),
         not_covered=plan.uncovered,
         debug_build=_native.DEBUG,
     )
@@ -104,6 +105,7 @@ def _case(case: Case) -> CaseEntry:
         after=case.after,
         timeout=test.timeout,
         fail_when=test.fail_when,
+        expected=case.expected,
         longest=case.longest,
     )
 

@@ -17,6 +17,7 @@ from pileup.plugin import Test
 from pileup.plugin.options import declared
 from pileup.suite import instances
 from pileup.suite.expand import Expansion
+from pileup.suite.expected import expected
 from pileup.suite.formats.tree import Mapping, where
 from pileup.suite.problem_texts import first_words
 from pileup.suite.problems import Problems
@@ -41,7 +42,12 @@ def make_plan(empty: Plan, replays: Replays, variants: Variants) -> Plan:
         cases.append(_bounded(empty, instances.in_order(case, folder), replays))
     for place, case in enumerate(cases):
         if case.role:
-            cases[place] = replace(case, longest=case.longest + sum(cases[each - 1].longest for each in case.beside))
+            beside = [cases[each - 1] for each in case.beside]
+            cases[place] = replace(
+                case,
+                expected=sum(each.expected for each in beside),
+                longest=case.longest + sum(each.longest for each in beside),
+            )
     return replace(empty, cases=tuple(cases), points=expansion.points())
 
 
@@ -60,8 +66,16 @@ def _bounded(plan: Plan, case: Case, replays: Replays) -> Case:
     operations, size = (
         None if None in each else max(filter(None, each), default=0) for each in zip(*bounds, strict=True)
     )
-    most = longest(case.test, plan.suite, max(map(patience, tests)), replay)
-    return replace(case, longest=most, operations=operations, bytes=size, replay=replay)
+    patient = max(map(patience, tests))
+    delay = case.load.delay or plan.suite.delay
+    return replace(
+        case,
+        expected=expected(case.load, delay, replay, operations, size, patient),
+        longest=longest(case.test, plan.suite, patient, replay),
+        operations=operations,
+        bytes=size,
+        replay=replay,
+    )
 
 
 def patience(test: Test) -> int:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pileup.cli.live.tally import NEVER, RECENT, CaseTally
 from pileup.model import self_metrics
 from pileup.model.journal import EventEntry
-from pileup.model.manifest import CaseEntry, FindEntry, RunState
-from pileup.model.record import PRESSED, CaseOutcome, Frame
+from pileup.model.manifest import CaseEntry, CriterionEntry, FindEntry, RunState
+from pileup.model.record import PRESSED, CaseOutcome, Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
+from pileup.stats.verdicts.so_far import SoFar, so_far
 
 MESSAGES = 6
 
@@ -36,6 +37,10 @@ class CaseState:
     trial: int = 0
     """Number of the trial under way while a level is looked for; 0 otherwise."""
     tally: CaseTally = field(default_factory=CaseTally)
+    test: str = ""
+    point: Mapping[str, str] = field(default_factory=dict)
+    judged: tuple[SoFar, ...] = ()
+    """What criteria say of it so far."""
 
     def look_for(self, find: FindEntry | None) -> None:
         """Take in what run.json says of the search for a level: trials come before what is measured."""
@@ -62,8 +67,11 @@ class State:
 
     title: str = ""
     started: int = 0
+    expected: int = 0
+    """Time that it is expected to take; 0: nobody knows."""
     longest: int = 0
     ended: bool = False
+    criteria: tuple[CriterionEntry, ...] = ()
     now: int = 0
     cases: dict[int, CaseState] = field(default_factory=dict)
     metrics: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
@@ -113,9 +121,19 @@ class FolderWatcher:
                 part()
             except Exception:  # noqa: S112  # a screen never ends a run; it looks again
                 continue
+        for case in self.state.cases.values():
+            self._judge(case)
         for case in self.state.finished:
             case.tally.settle()
         return self.state
+
+    def _judge(self, case: CaseState) -> None:
+        """Look what criteria say of a case of which something was measured."""
+        tally = case.tally
+        if tally.settled or tally.phase < Phase.MEASURE or Phase.MEASURE not in tally.parts:
+            return
+        mine = [each for each in self.state.criteria if not each.at or any(_is_at(case.point, at) for at in each.at)]
+        case.judged = so_far(mine, case.test, tally.so_far(), tally.timeout)
 
     def _open(self) -> RunFolder:
         if self._folder is None:
@@ -133,6 +151,7 @@ class FolderWatcher:
         self._tail = tail  # frames wait until run.json can be read
         state = self.state
         state.title, state.started = run.title, run.started
+        state.criteria, state.expected = run.criteria, run.expected
         state.ended = run.state is RunState.ENDED
         self._since = max((session.started for session in run.sessions), default=0)
         self._void = set(run.void)
@@ -150,6 +169,7 @@ class FolderWatcher:
 
     def _add(self, entry: CaseEntry) -> CaseState:
         case = CaseState(entry.id, entry.name, entry.load, entry.longest, entry.rate)
+        case.test, case.point = entry.test, dict(entry.point)
         self.state.cases[case.number] = case
         return case
 
@@ -220,6 +240,10 @@ class FolderWatcher:
                 case = self.state.cases.get(error.case)
                 names = dict.fromkeys(name for name in (case.name if case else "", error.operation) if name)
                 self._say(f"{' '.join(names)}: {error.message or 'did not pass'}", counted=False)
+
+
+def _is_at(point: Mapping[str, str], at: Mapping[str, str]) -> bool:
+    return all(point.get(name) == value for name, value in at.items())
 
 
 __all__ = ["RECENT", "CaseState", "FolderWatcher", "Message", "State"]

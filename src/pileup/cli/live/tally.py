@@ -128,6 +128,11 @@ class CaseTally:
         for part in self.parts.values():
             part.forget_durations()
 
+    @property
+    def settled(self) -> bool:
+        """Whether it has let go of what only a running case needs."""
+        return self._settled
+
     def so_far(self) -> Measured:
         """Return the phase under way: the measured part once that has begun, with what was missed at its end."""
         return self.parts.get(min(self.phase, Phase.MEASURE)) or Measured()

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 
 from pileup._core._native import Histogram
-from pileup.cli.live.screen import clock, screen, sparkline
+from pileup.cli.live.screen import WINDOWS, Look, clock, ended_line, screen, sparkline
 from pileup.cli.live.state import FolderWatcher, State
 from pileup.cli.live.tally import CaseTally
-from pileup.cli.live.view import Lines, LiveView, watch
+from pileup.cli.live.view import Lines, LiveView, Screen, watch
 from pileup.model.record import Frame, FrameRow, Phase, Sample, SampleRow
 from pileup.record import RunFolder, TableWriter
 from pileup.record.operations import ROW
@@ -239,7 +239,7 @@ def test_the_screen_tells_what_matters(run: Growing) -> None:
     assert "in flight 3  clients 8" in text
     assert "passed 720  failed 6  missed 12" in text
     assert re.search(r"last 5 s +p50 20 ms +p90 20 ms +p99 no answer", text), "3 of 123 that were due did not pass"
-    assert "✓ fill  passed" in text
+    assert ended_line(run.look().cases[1]).plain.startswith("✓ fill  passed")
     assert "! monitor node: OSError: gone" in text
 
 
@@ -255,7 +255,7 @@ def test_it_fits_into_any_terminal(run: Growing, width: int, height: int) -> Non
     assert all(line.cell_len <= width for line in lines)
 
 
-def test_many_finished_cases_leave_room_for_the_rest(run: Growing) -> None:
+def test_of_many_cases_that_have_ended_the_last_are_shown_and_the_others_counted(run: Growing) -> None:
     run.info["cases"] = [
         {
             "id": n,
@@ -268,10 +268,15 @@ def test_many_finished_cases_leave_room_for_the_rest(run: Growing) -> None:
         for n in range(1, 501)
     ]
     run.folder.save(run_of(run.info))
-    text = run.text(80, 24)
-    assert len(text.splitlines()) <= 24
+    assert len(run.text(80, 24).splitlines()) <= 24
+    out = io.StringIO()
+    face = Screen(Console(file=out, width=80, height=24, force_terminal=True, color_system=None))
+    face.show(run.look())
+    face.close()
+    text = out.getvalue()
     assert "case500  passed" in text
-    assert re.search(r"\d+ cases before", text)
+    assert "480 more cases have ended" in text
+    assert "case480  passed" not in text
 
 
 def test_a_folder_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
@@ -338,7 +343,10 @@ def test_without_a_terminal_lines_tell_beginning_end_and_every_ten_seconds(run: 
     run.begins(2)
     state = run.look()
     state.cases[2].started = run.now
-    assert [line[9:] for line in printed(run, face, out)] == ["copy begins: closed, 8 clients for 10 s after 1 s ramp"]
+    assert [line[9:] for line in printed(run, face, out)] == [
+        "Copy stress: 3 cases, at most 3 min 20 s",
+        "copy begins: closed, 8 clients for 10 s after 1 s ramp",
+    ]
     for _ in range(9):
         run.second(2, 100)
         assert printed(run, face, out) == []
@@ -357,6 +365,7 @@ def test_a_case_that_begins_and_ends_between_two_looks_gets_both_lines(run: Grow
     run.begins(1)
     run.ends(1, "failed", "exit code 3")
     assert [line[9:] for line in printed(run, Lines(Console(file=out, width=200)), out)] == [
+        "Copy stress: 3 cases, at most 3 min 20 s",
         "fill begins: once",
         "fill failed: exit code 3",
     ]
@@ -392,12 +401,128 @@ def test_a_terminal_that_has_gone_does_not_end_the_run(run: Growing) -> None:
         def show(self, state: State) -> None:
             raise BrokenPipeError
 
+        def wait(self, seconds: float) -> None:
+            return
+
         def close(self) -> None:
             return
 
     view = LiveView(run.folder.path, Gone())
     view.start()
     view.stop()
+
+
+def criteria(run: Growing, *checks: str) -> None:
+    run.info["criteria"] = [
+        {"id": f"C{number}", "says": f"sentence {number}", "check": text} for number, text in enumerate(checks, 1)
+    ]
+    for case in run.info["cases"]:
+        case["test"] = case["name"]
+    run.folder.save(run_of(run.info))
+
+
+def test_criteria_are_below_their_case_with_figure_and_threshold(run: Growing) -> None:
+    criteria(
+        run,
+        "p90(copy.response) < 50 ms",
+        "fraction(copy.failed) < 0.1 %",
+        "rate(copy.passed) >= 500 /s",
+        "p90(stat.response) < 1 s",
+        "p90(copy.open) < 1 s",
+    )
+    run.begins(2)
+    run.second(2, 100, phase=Phase.WARM_UP)
+    assert "wanted" not in run.text(), "nothing is measured yet"
+    for _ in range(3):
+        run.second(2, 100)
+    text = run.text(120)
+    assert re.search(r"^✓ C1 +20 ms +wanted < 50 ms +sentence 1$", text, re.MULTILINE)
+    assert re.search(r"^~ C2 +0 % +wanted < 0.1 % ", text, re.MULTILINE), "300 cannot show one in a thousand"
+    assert re.search(r"^✗ C3 +100 /s +wanted >= 500 /s ", text, re.MULTILINE), text
+    assert "C4" not in text, "it is about another test"
+    assert "C5" not in text, "single operations are judged at the end"
+    run.ends(2, "passed")
+    assert re.fullmatch(r"✓ copy  passed .* ✓ C1 20 ms  ~ C2 0 %  ✗ C3 100 /s", ended_line(run.look().cases[2]).plain)
+
+
+def test_a_criterion_at_other_points_is_not_shown(run: Growing) -> None:
+    criteria(run, "p90(copy.response) < 50 ms")
+    run.info["criteria"][0]["at"] = [{"se.threads": "4"}]
+    run.info["cases"][1]["point"] = {"se.threads": "8"}
+    run.folder.save(run_of(run.info))
+    run.begins(2)
+    run.second(2, 100)
+    assert "C1" not in run.text()
+
+
+def test_the_expected_time_comes_first_and_the_cap_second(run: Growing) -> None:
+    run.info["expected"] = 70 * SECOND
+    run.folder.save(run_of(run.info))
+    run.now += 42 * SECOND
+    assert "0:42 of about 1:10, at most 3:20" in run.text().splitlines()[0]
+    assert run.text(40).splitlines()[0].endswith("0:42 of about 1:10"), "the cap is left out where there is no room"
+
+
+def test_sparklines_say_their_largest_value_and_its_unit(run: Growing) -> None:
+    run.begins(2)
+    for passed in (50, 100, 200):
+        run.second(2, passed)
+    for width in (59, 79, 159, 199):
+        assert re.search(r"▂▄█ max 200 /s", run.text(width)), width
+        assert re.search(r"█ max 20 ms", run.text(width)), width
+
+
+@pytest.mark.parametrize("width", [59, 79, 159, 199])
+def test_figures_are_whole_from_60_columns_on(run: Growing, width: int) -> None:
+    run.begins(3)
+    for _ in range(6):
+        run.second(3, 120, failed=1, missed=2)
+    run.folder.append_samples(
+        [SampleRow(run.now, "node", "here", Sample("cpu", 34.0, "%", f"mode={each}")) for each in ("user", "system")]
+        + [SampleRow(run.now, "node", "here", Sample("load1", 2.5))]
+    )
+    lines = [line for line in run.text(width).splitlines() if "open, 150" not in line]
+    assert not [line for line in lines if "…" in line]
+    assert "clients 8" in "\n".join(lines)
+
+
+def test_everything_is_ascii_where_the_terminal_has_no_more(run: Growing) -> None:
+    criteria(run, "p90(copy.response) < 50 ms")
+    run.info["title"] = "Größe"
+    run.folder.save(run_of(run.info))
+    run.begins(2)
+    for passed in (50, 100, 200):
+        run.second(2, passed)
+    text = "\n".join(line.plain for line in screen(run.look(), 79, 40, Look(ascii=True)))
+    assert text.isascii()
+    assert "Gr??e" in text
+    assert re.search(r"^\+ C1", text, re.MULTILINE)
+    assert "max 200 /s" in text
+
+
+def test_keys_are_in_the_last_line_and_help_says_what_they_do(run: Growing) -> None:
+    run.begins(2)
+    look = Look(keys=True)
+    assert screen(run.look(), 59, 30, look)[-1].plain == "? help  q stop  f freeze  Tab next case  + - window 60 s"
+    look.zoom(1)
+    look.zoom(1)
+    look.zoom(1)
+    assert look.window == WINDOWS[-1]
+    look.help, look.frozen, look.watching = True, True, True
+    lines = [line.plain for line in screen(run.look(), 79, 30, look)]
+    assert lines[-1].startswith("FROZEN  ? help  q leave  f go on")
+    assert any(line.startswith("Tab     next case") for line in lines)
+    assert not any("Ctrl-C once" in line for line in lines), "q leaves a run of others alone"
+
+
+def test_tab_brings_the_next_case(run: Growing) -> None:
+    for case in (1, 2, 3):
+        run.begins(case)
+    run.look()
+    shown = ["\n".join(line.plain for line in screen(run.look(), 79, 40, Look(first=first))) for first in (0, 1, 2)]
+    names = [re.findall(r"^(fill|copy|stat)  preparing", text, re.MULTILINE) for text in shown]
+    assert names == [["fill", "copy"], ["copy", "stat"], ["stat", "fill"]]
+    assert shown[0].endswith("and 1 more case")
 
 
 @pytest.mark.parametrize(("time", "text"), [(42 * SECOND, "0:42"), (3723 * SECOND, "1:02:03"), (0, "0:00")])

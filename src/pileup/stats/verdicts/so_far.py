@@ -1,0 +1,67 @@
+"""What a criterion says of a case that goes on: of the figures that a screen has, and of these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pileup.model.check import AMOUNTS, COUNTING, Check, resolve
+from pileup.model.figures import Figure
+from pileup.model.manifest import CriterionEntry
+from pileup.model.record import OF_DUE
+from pileup.model.verdict import Verdict
+from pileup.stats.frames.totals import Measured
+from pileup.stats.verdicts import judge
+from pileup.stats.verdicts.resolve import Part, of_test
+
+RESPONSES = ("response", "passed_response")
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """A criterion, its figure as it is now, and what that says."""
+
+    id: str
+    says: str
+    wanted: str
+    """The threshold: `< 0.1 %`."""
+    figure: Figure
+    verdict: Verdict
+
+
+def so_far(
+    criteria: Sequence[CriterionEntry], test: str, measured: Measured, timeout: float | None = None
+) -> tuple[SoFar, ...]:
+    """Return the criteria on the iterations of a test whose figures are known while it goes on.
+
+    `measured` may be one for a screen, which keeps iterations and response times alone: criteria on single operations,
+    service times, labels and monitors are left out, and judged at the end. Intervals are those of independent values.
+    `timeout` is what an iteration may take, ns.
+    """
+    part = Part(measured, timeout=timeout)
+    found = []
+    for each in criteria:
+        check = each.check
+        if not isinstance(check, Check) or check.path[0] != test or each.coverage == "none":
+            continue
+        try:
+            selected = resolve(check, {test}, set(), set())
+        except ValueError:
+            continue  # it is reported at the end
+        if (
+            selected.kind != "test"
+            or selected.operation is not None
+            or selected.labels
+            or not _kept(check, selected.field)
+        ):
+            continue
+        figure = of_test(check, selected, [part])
+        found.append(SoFar(each.id, each.says, check.threshold, figure, judge.against(check, figure)))
+    return tuple(found)
+
+
+def _kept(check: Check, field: str) -> bool:
+    """Return whether the figure can be had without rows and service times."""
+    if check.function in COUNTING:
+        return field in (*RESPONSES, *AMOUNTS, *OF_DUE)
+    return field in RESPONSES and check.function not in ("first", "last")
