@@ -92,6 +92,8 @@ def _found(paths: list[Path], page: bool) -> Iterator[Finding]:
     for check in checks(page):
         for result in check.check_with_flags(text):
             begin, end = result.span
+            if re.search(r"\w\w", text[end - 1 : end + 1]):  # proselint finds parts of words, where a word is found
+                continue
             number = bisect_right(starts, begin) - 1
             path, part = parts[number]
             found = text[begin:end].strip()

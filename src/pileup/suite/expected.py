@@ -12,12 +12,12 @@ from pileup.model.loads.load import Load
 from pileup.model.loads.replay import Starts
 
 OPERATION = 10 * 10**6
-"""What one operation is expected to take, ns, where the load says no time."""
+"""What one operation is expected to take, ns, where the load has no duration."""
 BANDWIDTH = 100 * 10**6
 """At which bytes are expected to move, bytes per second, all clients together."""
 
 
-def expected(
+def expected(  # noqa: PLR0917  # each is one of what a case is made of
     load: Load, delay: Law | None, replay: Starts | None, operations: int | None, size: int | None, patience: int
 ) -> int:
     """Return the time that a case is expected to take, ns.
