@@ -11,7 +11,7 @@ BESIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # every worker of every step reads the tests: what is compiled once is kept
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-all nightly lint build bench dist docs site image clean rust-test unit-test fast-test long-test idle-test timed-test system
+.PHONY: help demo check test test-all nightly lint build bench dist docs site image pictures clean rust-test unit-test fast-test long-test idle-test timed-test system
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -80,6 +80,9 @@ site: build  ## make the site of the docs, with search, to be read from the disk
 
 docs: build  ## write docs/reference/ anew from the schema, the plug-ins and the commands
 	@$(BIN)/python tools/reference.py
+
+pictures: build  ## make the pictures in docs/images/ anew, of one first run (needs chromium)
+	@$(BIN)/python tools/pictures.py
 
 clean:  ## remove what builds and tests have made
 	rm -rf $(VENV) target dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,6 +9,7 @@ import click
 
 from pileup.cli.common import TRUST
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
 
@@ -57,7 +58,7 @@ def command(
 
     folder = RunFolder.open(run)
     given = parse_settings(settings)
-    with reading(run):
+    with working("cleaning up"), reading(run):
         _refuse_alive(folder, force)
         known = Trust.of(folder, trust)
         if dry_run:

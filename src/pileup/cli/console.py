@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from pileup.cli.messages import plain
+from pileup.cli.working import hush
+
+PIPED, NARROWEST = 120, 40
+"""Columns of a page that goes into a pipe where $COLUMNS does not say how many; the fewest that are used."""
+
+
+def columns() -> int:
+    """Return the width of what is printed: $COLUMNS, else that of the terminal, else PIPED."""
+    return max(NARROWEST, shutil.get_terminal_size((PIPED, 24)).columns)
 
 
 class SafeConsole(Console):
@@ -15,5 +25,6 @@ class SafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield what is to be written, text made plain."""
+        hush()
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(plain(segment.text), segment.style)

@@ -22,7 +22,7 @@ def print_ending(results: RunResults, reports: Iterable[Path]) -> None:
     from rich.text import Text
 
     from pileup.cli.console import SafeConsole
-    from pileup.cli.live.marks import OF_VERDICT, in_ascii, shows_signs
+    from pileup.cli.live.marks import OF_VERDICT, in_ascii, shows_signs, styled
     from pileup.model.headline import headline
 
     console = SafeConsole()
@@ -30,7 +30,7 @@ def print_ending(results: RunResults, reports: Iterable[Path]) -> None:
     for each in results.criteria:
         if not each.verdict.met and each.verdict is not Verdict.NOT_COVERED:
             sign, style = OF_VERDICT[each.verdict]
-            lines.append(Text(f"{sign} {each.id}: ", style) + Text(_unmet(each)))
+            lines.append(styled(f"{sign} {each.id}: ", style) + Text(_unmet(each)))
     console.print()
     for line in lines:
         console.print(line if shows_signs(console) else in_ascii(line), soft_wrap=True, highlight=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.errors import UsageError
 
 
@@ -28,7 +29,7 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
         raise UsageError("there is one run alone", "two or more runs of one suite", "pileup merge RUN RUN --out DIR")
     base = out or Path(os.environ.get("PILEUP_RUNS") or "runs")
     folders = [RunFolder.open(run) for run in runs]
-    with reading(base):
+    with working("merging"), reading(base):
         made, run = merge(folders, base)
         finish(made, run)
     echo(made.path)

@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from pileup.cli.working import hush
 from pileup.model.errors import SuiteError
 from pileup.model.units import counted
 
@@ -31,6 +32,7 @@ def _written(found: re.Match[str]) -> str:
 
 def echo(message: object = "", err: bool = False, nl: bool = True, prefix: str = "") -> None:
     """Print a line, on stderr if `err`; `prefix`, which goes before it, may hold colours of our own."""
+    hush()
     click.echo(prefix + plain(str(message)), err=err, nl=nl)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,14 @@ from pileup.cli.messages import echo
 from pileup.model.units import counted
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from pileup.model.plan import Case, Plan, Totals
 
 UNKNOWN = "not bounded"
+SECOND, MINUTE = 10**9, 60 * 10**9
+LOAD_WIDTH, AFTER_WIDTH = 44, 24
+"""Columns of the table that wrap."""
 
 
 @click.command("plan")
@@ -28,9 +32,10 @@ UNKNOWN = "not bounded"
 )
 @click.option("--static", is_flag=True, help="Import no Python file that the suite names; its options are not checked.")
 def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) -> None:
-    """Show the cases of SUITE in order, with the longest possible time, operations and bytes of each.
+    """Show what a run of SUITE would do, and for how long.
 
-    The longest time counts every time-out that may pass. A suite whose own `limits` forbid its plan is refused.
+    The cases are in the order of the run, each with the time to expect, the longest possible time (every timeout
+    counted), and the largest number of operations and bytes. A suite whose own `limits` forbid its plan is refused.
     """
     from pileup.cli.common import parse_settings
     from pileup.suite import load
@@ -40,7 +45,7 @@ def command(suite: str, settings: tuple[str, ...], as_json: bool, static: bool) 
     if as_json:
         echo(json.dumps(as_data(plan), indent=2))
     else:
-        print_table(plan)
+        print_plan(plan)
 
 
 def as_data(plan: Plan) -> dict[str, object]:
@@ -71,43 +76,101 @@ def _case(case: Case) -> dict[str, object]:
         "point": case.point,
         "repeat": case.repeat,
         "loop": case.loop,
+        "expected": case.expected,
         "longest": case.longest,
         "operations": case.operations,
         "bytes": case.bytes,
     }
 
 
-def print_table(plan: Plan) -> None:
-    """Print the cases as a table, and their totals."""
-    import shutil
+def print_plan(plan: Plan) -> None:
+    """Print how long the run takes, then the cases: as a table where it fits the width, else one below another."""
+    from pileup.cli.console import SafeConsole, columns
 
+    console = SafeConsole(width=columns())
+    echo(plan.suite.title)
+    echo(f"{counted(len(plan.cases), 'case')}: {run_time(plan)}")
+    table = _table(plan)
+    if console.measure(table).maximum <= console.width:
+        console.print(table)
+    else:
+        for case in plan.cases:
+            _print_block(plan, case, console.width)
+    for line in _remarks(plan):
+        console.print(line, markup=False)
+
+
+def run_time(plan: Plan) -> str:
+    """Return how long a run of a plan takes: `about 31 s, at most 2 min (limits.duration)`."""
+    totals, limit = plan.totals(), plan.suite.limits.duration
+    by = " (limits.duration)" if totals.longest == limit else ""
+    return f"{time_words(totals)}{by}"
+
+
+def time_words(of: Case | Totals) -> str:
+    """Return the time to expect and the longest possible one: `about 31 s, at most 2 h 17 min`."""
+    from pileup.model.units import format_time
+
+    return f"about {_about(of.expected)}, at most {format_time(of.longest)}"
+
+
+def _about(nanoseconds: int) -> str:
+    """Return an estimate: below a minute in whole seconds, rounded up."""
+    from pileup.model.units import format_time
+
+    return format_time(nanoseconds if nanoseconds >= MINUTE else max(1, -(-nanoseconds // SECOND)) * SECOND)
+
+
+def _table(plan: Plan) -> Table:
+    from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    from pileup.cli.console import SafeConsole
-    from pileup.model.words import load_words
-
-    table = Table(title=escape(plan.suite.title), show_footer=True, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
     totals = plan.totals()
     table.add_column("", justify="right")
     table.add_column("case", counted(len(plan.cases), "case"))
-    for name in ("test", "target", "load", "after"):
+    for name in ("test", "target"):
         table.add_column(name)
-    for name, footer in zip(("longest", "operations", "bytes"), _amounts(totals), strict=True):
-        table.add_column(name, footer, justify="right")
+    table.add_column("load", max_width=LOAD_WIDTH)
+    table.add_column("after", max_width=AFTER_WIDTH)
+    footers = (_about(totals.expected), *_amounts(totals))
+    for name, footer in zip(("expected", "at most", "operations", "bytes"), footers, strict=True):
+        table.add_column(name, footer, justify="right", no_wrap=True)
     for before, case in zip((None, *plan.cases), plan.cases, strict=False):
         if before is not None and before.visit != case.visit:
             table.add_section()
-        after = ", ".join(plan.case(number).test.name for number in case.after)
-        beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
-        load = load_words(case.load, case.test.places) + (f", beside {beside}" if beside else "")
-        use, aim = escape(case.test.use), escape(case.test.aim)
-        table.add_row(str(case.id), escape(case.name), use, aim, load, after, *_amounts(case))
-    terminal = sys.stdout.isatty()
-    console = SafeConsole(width=shutil.get_terminal_size().columns if terminal else 200)
-    console.print(table)
-    for line in _remarks(plan):
-        console.print(line, markup=False)
+        words = (case.name, case.test.use, case.test.aim, _load(plan, case), _after(plan, case))
+        table.add_row(str(case.id), *map(escape, words), _about(case.expected), *_amounts(case))
+    return table
+
+
+def _print_block(plan: Plan, case: Case, width: int) -> None:
+    """Print a case on lines of its own: what does not fit the width goes on below."""
+    import textwrap
+
+    number = f"{case.id:>{len(str(len(plan.cases)))}} "
+    needs = f", after {after}" if (after := _after(plan, case)) else ""
+    aim = f" on {case.test.aim}" if case.test.aim else ""
+    _, operations, size = _amounts(case)
+    lines = [f"{case.test.use}{aim}{needs}", _load(plan, case), time_words(case)]
+    if (operations, size) != (UNKNOWN, UNKNOWN):
+        lines.append(f"operations: {operations}, bytes: {size}")
+    echo()
+    for begin, line in ((number, case.name), *((" " * len(number), each) for each in lines)):
+        indent = " " * len(number)
+        echo(textwrap.fill(line, width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False))
+
+
+def _after(plan: Plan, case: Case) -> str:
+    return ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.after))
+
+
+def _load(plan: Plan, case: Case) -> str:
+    from pileup.model.words import load_words
+
+    beside = ", ".join(dict.fromkeys(plan.case(number).test.name for number in case.beside))
+    return load_words(case.load, case.test.places) + (f", beside {beside}" if beside else "")
 
 
 def _amounts(of: Case | Totals) -> tuple[str, str, str]:
@@ -121,14 +184,12 @@ def _amounts(of: Case | Totals) -> tuple[str, str, str]:
 
 
 def _remarks(plan: Plan) -> list[str]:
-    """Say what falls away on systems of others, and what may end this plan early: guard rails, precise figures."""
+    """Say what falls away on systems of others, and what may end this plan early: precise figures."""
     from pileup.model.not_covered import words
-    from pileup.model.units import format_fraction, format_time
+    from pileup.model.units import format_fraction
 
-    limit, until, told = plan.suite.limits.duration, plan.suite.until, words(plan.uncovered)
+    until, told = plan.suite.until, words(plan.uncovered)
     if until is not None:
         wanted = f"{until.figure} is known within {format_fraction(until.within)}"
         told.append(f"The repeats end when {wanted}: {until.at_least} to {plan.suite.repeat} of them.")
-    if limit is not None and plan.totals().longest > limit:
-        told.append(f"The limit of {format_time(limit)} may end the run early if time-outs pass.")
     return told

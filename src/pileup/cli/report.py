@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 
 if TYPE_CHECKING:
     from pileup.plugin import Report
@@ -45,7 +46,7 @@ def command(run: Path, kind: str, out: Path | None) -> None:
 
     report = made(registry.load("reports", kind), kind)
     folder = RunFolder.open(run)
-    with reading(run):
+    with working("making the report"), reading(run):
         found, outputs = results(folder), folder.outputs()
         shipped = type(report).__module__.startswith("pileup.")
         data = report.render(found, outputs) if shipped else b""  # what it cannot do is of the record

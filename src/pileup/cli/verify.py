@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.exits import ExitCode
 from pileup.model.units import counted
 
@@ -32,7 +33,7 @@ def command(run: Path, as_json: bool) -> int:
     from pileup.record import RunFolder
     from pileup.record.reading import reading
 
-    with reading(run):
+    with working("verifying"), reading(run):
         found = list(findings(RunFolder.open(run)))
     if as_json:
         told = [{"where": where, "what": what} for where, what in found]

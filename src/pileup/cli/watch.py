@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.exits import ExitCode
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(context: click.Context, run: Path) -> None:
     from pileup.record import RunFolder
     from pileup.record.reading import reading
 
-    with reading(run):
+    with working("reading the run"), reading(run):
         folder = RunFolder.open(run)
         folder.manifest()
     with _left() as left, shown(SafeConsole(stderr=True), watching=True) as face:
@@ -96,7 +97,7 @@ def _tell(context: click.Context, run: Path) -> None:
     from pileup.record.reading import reading
     from pileup.stats import results
 
-    with reading(run):
+    with working("reading the run"), reading(run):
         folder = RunFolder.open(run)
         _until_written(folder)
         for attempt in range(ATTEMPTS):

@@ -231,7 +231,7 @@ class CaseEntry:
     after: tuple[int, ...] = ()
     timeout: int | None = None
     fail_when: str | None = None
-    expected: int = 0
+    expected: int = field(default=0, metadata=LATER)
     """Time that it is expected to take, ns; 0 in records that do not know it."""
     longest: int = 0
     outcome: CaseOutcome | None = None
@@ -366,7 +366,7 @@ class Manifest:
     equivalent: tuple[tuple[str, ...], ...] = ()
     """Tests that must give equal answers, in groups."""
     criteria: tuple[CriterionEntry, ...] = ()
-    expected: int = 0
+    expected: int = field(default=0, metadata=LATER)
     """Time that the whole run is expected to take, ns; 0 in records that do not know it."""
     longest: int = 0
     not_covered: tuple[Uncovered, ...] = ()

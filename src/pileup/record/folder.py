@@ -120,6 +120,11 @@ class RunFolder:
             raise DamagedRecord(f"{path} cannot be read: {problem}", "run.json as pileup writes it") from problem
         return manifest.from_json(info, path)
 
+    def manifest_version(self) -> tuple[int, int, int]:
+        """Return what is another one whenever run.json was replaced. Raises OSError when it is not there."""
+        found = (self.path / "run.json").stat()
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
     @property
     def nonce(self) -> str:
         """What names of folders for temporary files have, and the registry knows the run by; empty in old records."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo, plain
+from pileup.cli.working import working
 from pileup.model.contrast import WORSE
 from pileup.model.errors import UsageError
 from pileup.model.exits import ExitCode
@@ -86,7 +87,7 @@ def _read(run: Path) -> RunResults:
     from pileup.record.reading import reading
     from pileup.stats import results
 
-    with reading(run):
+    with working("reading the runs"), reading(run):
         return results(RunFolder.open(run))
 
 

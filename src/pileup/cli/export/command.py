@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pileup.cli.messages import echo
+from pileup.cli.working import working
 from pileup.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def command(run: Path, form: str | None, charts: str | None, names: tuple[str, .
     folder = RunFolder.open(run)
     exporter: Exporter | None = registry.load("exporters", form)() if form else None
     try:
-        with reading(run):
+        with working("exporting"), reading(run):
             found = results(folder)
             out.mkdir(parents=True, exist_ok=True)
             for path in write_all(folder, found, exporter, out) if exporter else ():

@@ -30,6 +30,11 @@ PLAIN = str.maketrans(f"✓✗{BARS}{DONE}{LEFT}…·µ≥≤↳", "+x.,:;-=*##.
 """The same number of characters, so that styles stay where they are."""
 
 
+def styled(text: str, style: str = "") -> Text:
+    """Return a text in a style that ends with it: what is put behind does not take it over."""
+    return Text.assemble((text, style))
+
+
 def shows_signs(console: Console) -> bool:
     """Return whether what a console writes to can have other characters than those of ASCII."""
     return console.encoding.lower().replace("-", "").startswith("utf")

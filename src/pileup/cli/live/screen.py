@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from pileup.cli.live import generator
-from pileup.cli.live.marks import BARS, DONE, LEFT, OF_OUTCOME, OF_VERDICT, in_ascii
+from pileup.cli.live.marks import BARS, DONE, LEFT, OF_OUTCOME, OF_VERDICT, in_ascii, styled
 from pileup.cli.live.state import CaseState, State
 from pileup.cli.live.tally import Now, quantiles
 from pileup.model import self_metrics
@@ -90,9 +90,9 @@ def _parts(state: State, width: int, look: Look) -> list[list[Text]]:
     shown = (running[first:] + running[:first])[:2]
     body = [line for case in shown for line in _case(case, state.now, width, look)]
     if len(running) > len(shown):
-        body.append(Text(f"and {counted(len(running) - len(shown), 'more case')}", style="dim"))
+        body.append(styled(f"and {counted(len(running) - len(shown), 'more case')}", style="dim"))
     if not running and state.cases:
-        body = [Text(_between(state), style="dim")]
+        body = [styled(_between(state), style="dim")]
     return [_head(state, width), body, [*_machine(state, width), *_generator(state, width)], _messages(state)]
 
 
@@ -101,13 +101,13 @@ def _keys(look: Look) -> Text:
     words[1] = "q leave" if look.watching else words[1]
     words[2] = "f go on" if look.frozen else words[2]
     words[4] += f" {look.window} s"
-    line = Text("FROZEN  ", style="bold yellow") if look.frozen else Text("")
-    return line + Text("  ".join(words), style="dim")
+    line = styled("FROZEN  ", style="bold yellow") if look.frozen else Text("")
+    return line + styled("  ".join(words), style="dim")
 
 
 def _help(look: Look) -> list[Text]:
     told = [(key, "leave; the run goes on" if key == "q" and look.watching else text) for key, text in HELP]
-    return [*(Text(f"{key:<8}", style="bold") + Text(text) for key, text in told), Text(""), Text(MARKS)]
+    return [*(styled(f"{key:<8}", style="bold") + Text(text) for key, text in told), Text(""), Text(MARKS)]
 
 
 def _between(state: State) -> str:
@@ -126,7 +126,7 @@ def _fit(line: Text, width: int) -> Text:
 
 def _bar(share: float, width: int) -> Text:
     done = min(width, max(0, round(share * width)))
-    return Text(DONE * done, style="cyan") + Text(LEFT * (width - done), style="bright_black")
+    return styled(DONE * done, style="cyan") + styled(LEFT * (width - done), style="bright_black")
 
 
 def sparkline(values: Iterable[float], width: int) -> str:
@@ -142,7 +142,7 @@ def _head(state: State, width: int) -> list[Text]:
     right = f"{clock(elapsed)} of about {clock(state.expected)}" if state.expected else clock(elapsed)
     if cap and len(right) + len(cap) + 12 <= width:
         right += f", {cap}" if state.expected else f" of {cap}"
-    title = Text(state.title or "starting", style="bold")
+    title = styled(state.title or "starting", style="bold")
     title.truncate(max(8, width - len(right) - 2), overflow="ellipsis")
     gap = " " * max(2, width - title.cell_len - len(right))
     done = len(state.finished)
@@ -150,7 +150,7 @@ def _head(state: State, width: int) -> list[Text]:
     whole = state.expected or state.longest
     share = max(min(elapsed / whole, 0.99) if whole else 0, done / len(state.cases) if state.cases else 0)
     share = 1.0 if state.ended else min(share, 0.99)
-    return [title + Text(gap + right, style="dim"), _bar(share, max(4, width - len(count))) + Text(count)]
+    return [title + styled(gap + right, style="dim"), _bar(share, max(4, width - len(count))) + Text(count)]
 
 
 def clock(nanoseconds: int) -> str:
@@ -161,16 +161,16 @@ def clock(nanoseconds: int) -> str:
 
 
 def _label(word: str) -> Text:
-    return Text(f"{word:<{LABEL}}" if len(word) < LABEL else f"{word} ", style="dim")
+    return styled(f"{word:<{LABEL}}" if len(word) < LABEL else f"{word} ", style="dim")
 
 
 def _case(case: CaseState, now: int, width: int, look: Look) -> list[Text]:
     tally = case.tally
     elapsed = max(0, now - (case.started or now))
     head = (
-        Text(case.name, style="bold cyan")
-        + Text(f"  {phase_of(case)}", style="yellow")
-        + Text(f"  {clock(elapsed)}  {case.load}", style="dim")
+        styled(case.name, style="bold cyan")
+        + styled(f"  {phase_of(case)}", style="yellow")
+        + styled(f"  {clock(elapsed)}  {case.load}", style="dim")
     )
     recent, part, history = tally.now(), tally.so_far(), tally.history[-look.window :]
     rates = _with_spark(_rates(case, recent, width), [each.rate for each in history], width, format_rate)
@@ -183,8 +183,8 @@ def _case(case: CaseState, now: int, width: int, look: Look) -> list[Text]:
 
 def _criterion(each: SoFar) -> Text:
     sign, style = OF_VERDICT[each.verdict]
-    line = Text(f"{sign} {each.id:<{LABEL - 3}} ", style=style) + Text(f"{_value(each):<11}", style="bold")
-    return line + Text(f"wanted {each.wanted:<12}") + Text(each.says, style="dim")
+    line = styled(f"{sign} {each.id:<{LABEL - 3}} ", style=style) + styled(f"{_value(each):<11}", style="bold")
+    return line + styled(f"wanted {each.wanted:<12}") + Text(each.says, style="dim")
 
 
 def _value(each: SoFar) -> str:
@@ -206,16 +206,16 @@ def _flow(word: str, parts: Iterable[Text], width: int) -> list[Text]:
 
 def _rates(case: CaseState, recent: Now, width: int) -> list[Text]:
     tally = case.tally
-    parts = [Text(f"{format_rate(recent.rate):<11}", style="bold")]
+    parts = [styled(f"{format_rate(recent.rate):<11}", style="bold")]
     if case.rate:
         behind = recent.started_rate < 0.95 * case.rate and tally.phase == Phase.MEASURE
         asked = f"started {format_rate(recent.started_rate)} of {format_rate(case.rate)}  "
-        parts.append(Text(asked, style="yellow" if behind else ""))
+        parts.append(styled(asked, style="yellow" if behind else ""))
     if recent.bandwidth:
-        parts.append(Text(f"{format_bandwidth(recent.bandwidth)}  ", style="bold"))
+        parts.append(styled(f"{format_bandwidth(recent.bandwidth)}  ", style="bold"))
     parts += [Text(f"in flight {format_count(tally.in_flight)}  "), Text(f"clients {format_count(tally.clients)}  ")]
     if tally.open:
-        parts.append(Text(f"open {format_count(tally.open)}  ", style="bold"))
+        parts.append(styled(f"open {format_count(tally.open)}  ", style="bold"))
     return _flow("iterations", parts, width)
 
 
@@ -229,7 +229,7 @@ def _with_spark(lines: list[Text], values: Sequence[float], width: int, unit: Ca
         lines, room = [*lines, _label("")], width - LABEL - len(told)
     if room < LEAST:
         return lines
-    return [*lines[:-1], lines[-1] + Text(sparkline(values, room), style="cyan") + Text(told, style="dim")]
+    return [*lines[:-1], lines[-1] + styled(sparkline(values, room), style="cyan") + styled(told, style="dim")]
 
 
 LEAST = 8
@@ -239,7 +239,9 @@ NARROW = 50
 
 
 def _quantiles(word: str, quantiles: dict[str, str], width: int) -> list[Text]:
-    return _flow(word, (Text(f"{name} ", style="dim") + Text(f"{told:<11}") for name, told in quantiles.items()), width)
+    return _flow(
+        word, (styled(f"{name} ", style="dim") + Text(f"{told:<11}") for name, told in quantiles.items()), width
+    )
 
 
 def _counts(counts: Counts, width: int) -> list[Text]:
@@ -248,7 +250,7 @@ def _counts(counts: Counts, width: int) -> list[Text]:
         count = getattr(counts, name)
         if count or name in {"passed", "failed", "missed"}:
             style = "green" if name == "passed" else "red" if count else "dim"
-            parts.append(Text(f"{name} ", style="dim") + Text(f"{format_count(count)}  ", style=style))
+            parts.append(styled(f"{name} ", style="dim") + styled(f"{format_count(count)}  ", style=style))
     return _flow("outcomes", parts, width)
 
 
@@ -265,7 +267,7 @@ def _generator(state: State, width: int) -> list[Text]:
     if told is None:
         return []
     style = "bold yellow" if told.limit else ""
-    return _flow("generator", (Text(f"{part}  ", style=style) for part in told.text.split("  ")), width)
+    return _flow("generator", (styled(f"{part}  ", style=style) for part in told.text.split("  ")), width)
 
 
 def _glance(state: State, monitor: str) -> list[str]:
@@ -307,12 +309,12 @@ def ended_line(case: CaseState) -> Text:
     outcome = case.outcome or ""
     sign, style = OF_OUTCOME.get(outcome, ("?", ""))
     took = f"  {format_time(case.ended - case.started)}" if case.started and case.ended else ""
-    line = Text(f"{sign} ", style=style) + Text(f"{case.name}  ", style="bold") + Text(outcome, style=style)
-    line += Text(took, style="dim")
+    line = styled(f"{sign} ", style=style) + styled(f"{case.name}  ", style="bold") + styled(outcome, style=style)
+    line += styled(took, style="dim")
     for each in case.judged:
         sign, style = OF_VERDICT[each.verdict]
-        line += Text(f"  {sign} {each.id}", style=style) + Text(f" {_value(each)}", style="dim")
-    return line + Text(f"  {case.reason}" if case.reason else "", style="dim")
+        line += styled(f"  {sign} {each.id}", style=style) + styled(f" {_value(each)}", style="dim")
+    return line + styled(f"  {case.reason}" if case.reason else "", style="dim")
 
 
 def opening(state: State) -> str:
@@ -324,6 +326,6 @@ def opening(state: State) -> str:
 
 def _messages(state: State) -> list[Text]:
     return [
-        Text("! ", style="red") + Text(message.text + (f"  ({message.count} x)" if message.count > 1 else ""))
+        styled("! ", style="red") + Text(message.text + (f"  ({message.count} x)" if message.count > 1 else ""))
         for message in list(state.messages)[-3:]
     ]

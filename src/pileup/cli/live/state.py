@@ -14,6 +14,7 @@ from pileup.model.journal import EventEntry
 from pileup.model.manifest import CaseEntry, CriterionEntry, FindEntry, RunState
 from pileup.model.record import PRESSED, CaseOutcome, Frame, Phase
 from pileup.record import ErrorTail, Position, RunFolder
+from pileup.stats.frames.window import going_on
 from pileup.stats.verdicts.so_far import SoFar, so_far
 
 MESSAGES = 6
@@ -39,6 +40,8 @@ class CaseState:
     tally: CaseTally = field(default_factory=CaseTally)
     test: str = ""
     point: Mapping[str, str] = field(default_factory=dict)
+    spans: tuple[tuple[int, int], ...] = ()
+    """What is measured of several levels, ns after the begin of the first."""
     judged: tuple[SoFar, ...] = ()
     """What criteria say of it so far."""
 
@@ -100,6 +103,8 @@ class FolderWatcher:
         self._path = path
         self._now = now
         self._folder: RunFolder | None = None
+        self._version: tuple[int, int, int] | None = None
+        """Of run.json as it was read: a long one takes longer to read than all else."""
         self._frames: Position | None = None
         """How far frames were read."""
         self._tail: tuple[Sequence[Frame], Position] | None = None
@@ -133,7 +138,8 @@ class FolderWatcher:
         if tally.settled or tally.phase < Phase.MEASURE or Phase.MEASURE not in tally.parts:
             return
         mine = [each for each in self.state.criteria if not each.at or any(_is_at(case.point, at) for at in each.at)]
-        case.judged = so_far(mine, case.test, tally.so_far(), tally.timeout)
+        window = going_on(tally.places.values(), case.spans)
+        case.judged = so_far(mine, case.test, tally.so_far(), window, tally.timeout)
 
     def _open(self) -> RunFolder:
         if self._folder is None:
@@ -147,8 +153,12 @@ class FolderWatcher:
 
     def _read_info(self) -> None:
         tail, self._tail = self._tail, None
-        run = self._open().manifest()
+        version = self._open().manifest_version()
+        run = None if version == self._version else self._open().manifest()
         self._tail = tail  # frames wait until run.json can be read
+        if run is None:
+            return
+        self._version = version
         state = self.state
         state.title, state.started = run.title, run.started
         state.criteria, state.expected = run.criteria, run.expected
@@ -169,7 +179,7 @@ class FolderWatcher:
 
     def _add(self, entry: CaseEntry) -> CaseState:
         case = CaseState(entry.id, entry.name, entry.load, entry.longest, entry.rate)
-        case.test, case.point = entry.test, dict(entry.point)
+        case.test, case.point, case.spans = entry.test, dict(entry.point), tuple(entry.spans)
         self.state.cases[case.number] = case
         return case
 

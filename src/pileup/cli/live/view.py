@@ -72,7 +72,7 @@ class Screen:
     def wait(self, seconds: float) -> None:
         """Let some time pass, and do what keys ask for."""
         if self._keys is None:
-            time.sleep(seconds)
+            threading.Event().wait(seconds)
             return
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -176,7 +176,7 @@ class Lines:
 
     def wait(self, seconds: float) -> None:
         """Let some time pass."""
-        time.sleep(seconds)
+        threading.Event().wait(seconds)
 
     def close(self) -> None:
         """Nothing to take away."""

@@ -13,6 +13,7 @@ import click
 
 from pileup.cli.messages import echo
 from pileup.cli.show import equivalent, faults, jobs, labels, points
+from pileup.cli.working import working
 from pileup.model.event import REPORT
 from pileup.model.figures import Counts, Figure
 from pileup.model.record import MISSED, NOT_PASSED
@@ -58,7 +59,7 @@ def command(run: Path, as_json: bool) -> None:
     from pileup.record.reading import reading
     from pileup.stats import results
 
-    with reading(run):
+    with working("reading the run"), reading(run):
         folder = RunFolder.open(run)
         found = results(folder)
         _print(found, as_json)

@@ -88,6 +88,19 @@ def _told(case: CaseEntry, frames: Sequence[Frame], rows: _Rows) -> Window | Non
     return _window(case, begin, end) if end > begin else None
 
 
+def going_on(newest: Iterable[Frame], spans: Sequence[tuple[int, int]]) -> Window | None:
+    """Return the measured time of a case up to now, by the newest frame of each place; None where none tells it.
+
+    `spans` are those of its entry in run.json: what is measured of several levels.
+    """
+    last = [frame for frame in newest if frame.measured_from]
+    if not last:
+        return None
+    begin, news = min(frame.measured_from for frame in last), max(frame.time for frame in last)
+    end = min(max(frame.measured_to or news for frame in last), news)
+    return _spanned(begin, end, spans) if end > begin else None
+
+
 def _recorded(case: CaseEntry, seen: tuple[int, int] | None) -> Window | None:
     """Return the same of an older record: from the first start, as long as asked if the record goes on for so long."""
     if seen is None:
@@ -100,5 +113,9 @@ def _recorded(case: CaseEntry, seen: tuple[int, int] | None) -> Window | None:
 
 
 def _window(case: CaseEntry, begin: int, end: int) -> Window:
-    parts = tuple((begin + first, min(begin + last, end)) for first, last in case.spans if begin + first < end)
+    return _spanned(begin, end, case.spans)
+
+
+def _spanned(begin: int, end: int, spans: Sequence[tuple[int, int]]) -> Window:
+    parts = tuple((begin + first, min(begin + last, end)) for first, last in spans if begin + first < end)
     return Window(begin, end, parts if len(parts) > 1 else ())

@@ -11,6 +11,7 @@ from pileup.model.manifest import CriterionEntry
 from pileup.model.record import OF_DUE
 from pileup.model.verdict import Verdict
 from pileup.stats.frames.totals import Measured
+from pileup.stats.frames.window import Window
 from pileup.stats.verdicts import judge
 from pileup.stats.verdicts.resolve import Part, of_test
 
@@ -30,15 +31,20 @@ class SoFar:
 
 
 def so_far(
-    criteria: Sequence[CriterionEntry], test: str, measured: Measured, timeout: float | None = None
+    criteria: Sequence[CriterionEntry],
+    test: str,
+    measured: Measured,
+    window: Window | None = None,
+    timeout: float | None = None,
 ) -> tuple[SoFar, ...]:
     """Return the criteria on the iterations of a test whose figures are known while it goes on.
 
     `measured` may be one for a screen, which keeps iterations and response times alone: criteria on single operations,
     service times, labels and monitors are left out, and judged at the end. Intervals are those of independent values.
-    `timeout` is what an iteration may take, ns.
+    `window` is the measured time up to now, where it is known better than by the frames; `timeout` is what an iteration
+    may take, ns.
     """
-    part = Part(measured, timeout=timeout)
+    part = Part(measured, window, timeout=timeout)
     found = []
     for each in criteria:
         check = each.check

@@ -263,6 +263,7 @@ def test_frames_that_come_while_run_json_is_read_are_not_taken_for_trials(tmp_pa
         return found
 
     watcher._folder.manifest = meanwhile  # type: ignore[method-assign]
+    folder.save(run)  # a run.json that has not changed is not read again
     watcher.look()
     tally = watcher.look().cases[1].tally
     tally.timeout = TIMEOUT
@@ -277,3 +278,14 @@ def with_case(folder: RunFolder) -> Manifest:
     run = run_of({"title": "t", "started": BEGIN, "state": "running"})
     folder.save(run)
     return run
+
+
+def test_what_criteria_say_at_the_end_is_what_the_report_says() -> None:
+    """Of a golden run that goes on: its frames are all that the screen has, and the report has the same figures."""
+    found = results(RunFolder.open(GOLDEN))
+    watcher = FolderWatcher(GOLDEN)
+    known = {each.id: each for each in found.criteria}
+    told = {each.id: each for case in watcher.look().cases.values() for each in case.judged}
+    assert told
+    for name, each in told.items():
+        assert (each.figure.value, each.wanted) == (known[name].figure.value, known[name].threshold)

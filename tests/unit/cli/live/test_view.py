@@ -412,6 +412,20 @@ def test_a_terminal_that_has_gone_does_not_end_the_run(run: Growing) -> None:
     view.stop()
 
 
+def test_run_json_is_read_again_when_it_has_changed_and_only_then(run: Growing) -> None:
+    run.look()
+    folder = run.watcher._open()
+    read: list[int] = []
+    kept = folder.manifest
+    folder.manifest = lambda: (read.append(1), kept())[1]  # type: ignore[method-assign]
+    run.look()
+    assert read == []
+    run.info["title"] = "Another title"
+    run.folder.save(run_of(run.info))
+    assert run.look().title == "Another title"
+    assert read == [1]
+
+
 def criteria(run: Growing, *checks: str) -> None:
     run.info["criteria"] = [
         {"id": f"C{number}", "says": f"sentence {number}", "check": text} for number, text in enumerate(checks, 1)
