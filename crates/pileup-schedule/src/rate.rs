@@ -92,9 +92,10 @@ impl Rate {
         let starts = self.pieces.iter().skip(1).map(|piece| piece.begin);
         let past = starts.take(self.at).take_while(|end| *end <= now.min(time)).count();
         self.pieces.drain(..past);
-        let time = self.pieces.first().map_or(time, |piece| time.max(piece.begin));
+        let (time, past_amount) =
+            self.pieces.first().map_or((time, 0.0), |piece| (time.max(piece.begin), piece.before));
         self.pieces.retain(|piece| piece.begin < time);
-        let before = self.pieces.last_mut().map_or(0.0, |piece| piece.cut(time));
+        let before = self.pieces.last_mut().map_or(past_amount, |piece| piece.cut(time));
         let amount = if rate > 0.0 { f64::INFINITY } else { 0.0 };
         self.pieces.push(Piece { begin: time, seconds: f64::INFINITY, from: rate, to: rate, before, amount });
         self.at = (self.at - past).min(self.pieces.len() - 1);

@@ -360,6 +360,10 @@ fn a_level_told_while_it_goes_on_moves_the_next_arrival_without_a_jump() {
     let paused: Vec<u64> =
         steered(&load, &[(S, 1250 * MS, 0.0), (2 * S, 2 * S, 1.0)]).iter().map(|due| due.1).collect();
     assert_eq!(paused, [0, 500 * MS, S, 2500 * MS]);
+    // also where the new level comes at the very time of a pause that was reached
+    let restarted: Vec<u64> =
+        steered(&load, &[(0, 1250 * MS, 0.0), (1250 * MS, 1250 * MS, 2.0)]).iter().map(|due| due.1).collect();
+    assert_eq!(restarted, [0, 500, 1000, 1500, 2000, 2500].map(|time: u64| time * MS));
     let silent = self::load(r#"{"rate": 0, "steered": 100, "for": 3000000000}"#);
     let later: Vec<u64> = steered(&silent, &[(S, S, 1.0)]).iter().map(|due| due.1).collect();
     assert_eq!(later, [S, 2 * S]);
