@@ -253,7 +253,7 @@ def test_clean_cancels_what_a_killed_run_has_left(tmp_path: Path, site: RunningB
     cleaned = pileup("clean", str(run), cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert going(site) == 1, f"only the job of somebody else; the log knew {len(submitted)}"
-    assert "nothing is left" in pileup("clean", str(run), cwd=tmp_path).stdout
+    assert "nothing to clean up" in pileup("clean", str(run), cwd=tmp_path).stdout
 
 
 def test_a_stopped_run_audits_and_leaves_its_jobs_to_clean(tmp_path: Path, site: RunningBatch) -> None:

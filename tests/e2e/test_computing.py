@@ -170,7 +170,7 @@ def test_credentials_left_on_a_system_of_others_are_taken_back(tmp_path: Path) -
         assert cleaned.returncode == 0, cleaned.stderr
         assert "delegations that newcomers has left on target ce are taken back" in cleaned.stdout
         again = pileup("clean", str(folder), cwd=tmp_path)
-        assert "nothing is left" in again.stdout
+        assert "nothing to clean up" in again.stdout
         for job in jobs:
             with pytest.raises(Refused, match=f"there is no delegation {job.delegation}"):
                 batch.target.submit([job])

@@ -147,7 +147,7 @@ def test_s1_s4_after_a_kill_clean_removes_its_own_and_resume_makes_it_again(
     cleaned = pileup("clean", str(folder), cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert storage.snapshot() == theirs
-    assert "nothing is left" in pileup("clean", str(folder), cwd=tmp_path).stdout
+    assert "nothing to clean up" in pileup("clean", str(folder), cwd=tmp_path).stdout
     done = pileup("resume", str(folder), "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {outcome for outcome, _ in outcomes(done).values()} == {"passed"}
@@ -295,7 +295,7 @@ def test_s4_after_a_kill_clean_removes_the_runs_own_where_a_server_lists_no_fold
         assert cleaned.returncode == 0, cleaned.stderr
         assert "the folder /new on target se is free again; but /new was made for it" in cleaned.stdout
         assert [path.name for path in disk.rglob("*")] == ["new"]
-        assert "nothing is left" in pileup("clean", str(folder), cwd=tmp_path).stdout
+        assert "nothing to clean up" in pileup("clean", str(folder), cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("storage", others_long(("posix", "root"), ("posix", "nginx", "apache", "root")), indirect=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "not bounded"
 SECOND, MINUTE = 10**9, 60 * 10**9
+UNBOUNDED = 10_000
 LOAD_WIDTH, AFTER_WIDTH = 44, 24
 """Columns of the table that wrap."""
 
@@ -91,7 +92,8 @@ def print_plan(plan: Plan) -> None:
     echo(plan.suite.title)
     echo(f"{counted(len(plan.cases), 'case')}: {run_time(plan)}")
     table = _table(plan)
-    if console.measure(table).maximum <= console.width:
+    unbounded = console.options.update(max_width=UNBOUNDED)  # else what is measured is cut to the width
+    if console.measure(table, options=unbounded).minimum <= console.width:
         console.print(table)
     else:
         for case in plan.cases:

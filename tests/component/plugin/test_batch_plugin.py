@@ -100,7 +100,7 @@ def test_what_a_system_cannot_do_is_refused() -> None:
     target = Modest("here")
     with pytest.raises(Refused, match=r"kind 'modest' cannot take one back; expected"):
         target.revoke(Delegation("7", 0))
-    with pytest.raises(Refused, match=r"user 'eve' cannot be made known.*; expected"):
+    with pytest.raises(Refused, match=r"user 'eve' cannot be registered.*; expected"):
         target.introduce("eve")
 
 

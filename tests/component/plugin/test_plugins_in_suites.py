@@ -30,7 +30,7 @@ def test_figures_by_label_are_judged_and_own_reports_and_charts_are_written(fold
     assert kept
     assert set(kept) == {" at local, no scan, repeat 1\n"}
     notes = {case.name: case.notes for case in RunFolder.open(run).manifest().cases}
-    assert any("beside where" in note for note in notes["query"])
+    assert any("at the same time as where" in note for note in notes["query"])
 
 
 @pytest.mark.long

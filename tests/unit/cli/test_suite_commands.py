@@ -54,7 +54,21 @@ def test_a_setting_without_name_or_value_is_wrong_usage(
     assert "expected NAME=VALUE" in capsys.readouterr().err
 
 
-def test_the_plan_is_a_table_in_the_order_of_the_run(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_that_is_too_wide_for_a_table_has_a_block_for_each_case(
+    suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["plan", suite]) == 0
+    told = capsys.readouterr().out
+    assert all(len(line) <= 60 for line in told.splitlines())
+    assert "…" not in told
+    assert all(word in told for word in ("storage.write", "closed, 3 clients", "1 min 15 s", "20 MiB"))
+
+
+def test_the_plan_is_a_table_in_the_order_of_the_run(
+    suite: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["plan", suite]) == 0
     told = capsys.readouterr().out
     rows = [re.split(r"  +", line.strip()) for line in told.splitlines() if re.match(r" *\d ", line)]

@@ -81,7 +81,12 @@ def test_operations_and_bytes_come_from_the_tests(plan: Callable[..., Plan]) -> 
         "- {name: b, use: noop, load: {rate: 10, for: 1 s}}\n"
     )
     assert [(case.operations, case.bytes) for case in made.cases] == [(10, 10240), (10, 0)]
-    assert made.totals() == Totals(made.cases[0].longest + made.cases[1].longest, operations=20, bytes=10240)
+    assert made.totals() == Totals(
+        expected=made.cases[0].expected + made.cases[1].expected,
+        longest=made.cases[0].longest + made.cases[1].longest,
+        operations=20,
+        bytes=10240,
+    )
 
 
 def test_a_case_without_a_bound_leaves_the_totals_open(plan: Callable[..., Plan]) -> None:
