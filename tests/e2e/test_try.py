@@ -196,8 +196,9 @@ def test_breakpoint_works_and_q_ends_all(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it_with_its_servers(folder: Path, number: signal.Signals) -> None:
+    """Also in the background of a script, where shells have it ignore SIGINT."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pileup", "try", "suite.yaml", "sleeps"],
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "pileup", "try", "suite.yaml", "sleeps"],
         cwd=folder, env={**os.environ, "TMPDIR": str(folder / "tmp")}, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -210,6 +211,7 @@ def test_ctrl_c_ends_it_with_its_servers(folder: Path, number: signal.Signals) -
         assert time.monotonic() - begin < 20
     finally:
         process.kill()
+        process.communicate()
     assert process.returncode == 6
     assert out.splitlines()[-1] == "sleeps: stopped by the user"
     assert not answers(url)

@@ -63,7 +63,7 @@ def command(context: click.Context, suite: str, test: str, client: int, settings
         echo("its `environment` is not sourced here: source it in your shell", err=True)
     base = Path(tempfile.mkdtemp(prefix="pileup-try-"))
     foreground = Foreground(client, partial(_failed, debug=debug), patient=debug)
-    with _ended_by_terminate():
+    with _interrupted():
         runner, results = foreground.run(plan, case, base)
     _tell(runner.folder, results, case)
     _leave(runner.folder, base)
@@ -103,17 +103,18 @@ def _up_to_user(trace: TracebackType | None) -> TracebackType | None:
 
 
 @contextmanager
-def _ended_by_terminate() -> Iterator[None]:
-    """While it lasts, SIGTERM is as Ctrl-C."""
+def _interrupted() -> Iterator[None]:
+    """While it lasts, SIGINT and SIGTERM interrupt, also where a shell's `&` made this process ignore SIGINT."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt
 
-    kept = signal.signal(signal.SIGTERM, interrupt)
+    kept = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, kept)
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 def _tell(folder: RunFolder, results: RunResults, case: Case) -> None:
