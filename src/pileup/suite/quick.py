@@ -117,8 +117,8 @@ def bench(endpoint: Endpoint, operations: Sequence[str], press: Press, query: st
     for each in operations:
         _check_operation(endpoint, each)
     tests = [_test(each, press, query) for each in operations]
-    fill = any(each in ("read", "stat", "list", "copy") for each in operations)
-    if fill:
+    filled = any(each in ("read", "stat", "list", "copy") for each in operations)
+    if filled:
         load = {"clients": min(CLIENTS, press.files), "times": press.files}
         tests.insert(0, {"name": "fill", "use": "storage.write", "load": load})
     criteria: list[Words] = [
@@ -133,7 +133,7 @@ def bench(endpoint: Endpoint, operations: Sequence[str], press: Press, query: st
         f"title: {json.dumps(title[:1].upper() + title[1:], ensure_ascii=False)}",
         "targets:",
         f"  target: {endpoint.entry}",
-        *([f"options: {_flow(options)}"] if endpoint.files else []),
+        *([f"options: {_flow(options)}"] if filled or "write" in operations else []),
         "tests:",
         *(f"  - {_flow(each)}" for each in tests),
         "criteria:",

@@ -56,6 +56,13 @@ def test_a_benchmark_is_a_suite(url: str, operation: str, tmp_path: Path) -> Non
     assert [each.check for each in plan.suite.criteria] == [f"fraction({operation}.failed) == 0"]
 
 
+@pytest.mark.parametrize("operations", [["get"], ["get", "read"]])
+def test_a_storage_by_https_answers_requests_too(operations: list[str], tmp_path: Path) -> None:
+    endpoint = Endpoint.at("https://h/d/file", None, {})
+    (tmp_path / "bench.yaml").write_text(bench(endpoint, operations, Press(), "", "pileup bench"))
+    assert {case.test.name for case in load(tmp_path / "bench.yaml").cases} >= set(operations)
+
+
 def test_a_rate_is_an_open_load_and_clients_bound_it(tmp_path: Path) -> None:
     for press, clients in ((Press(rate="2.5/s"), None), (Press(rate="2.5/s", clients=9), 9)):
         text = bench(Endpoint.at("https://h/d", "http", {}), ["get"], press, "", "pileup bench")
