@@ -29,7 +29,7 @@ demo: build  ## run the first suite against practice storage and the local disk
 
 check: lint rust-test unit-test  ## the loop of a developer: linters, types, layers, unit and property tests
 
-test: build system lint rust-test fast-test  ## what a newcomer types: all of check, and the tests with real servers, 20 s each at most
+test: build system lint rust-test fast-test  ## what a newcomer types: all of check, and the tests with real servers but the longest
 
 test-all: test long-test idle-test timed-test  ## everything: test, the long tests, and those that hold times to the truth
 

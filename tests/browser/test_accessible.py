@@ -31,6 +31,7 @@ def axe() -> str:
     return Path(found.submodule_search_locations[0], "axe.min.js").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 500])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["rich", "scanned"])

@@ -75,7 +75,9 @@ def attribute(document: str, name: str) -> str:
     return found.group(1) if found else ""
 
 
-@pytest.mark.parametrize("name", ["rich", "simple", "hostile", "huge", "eventful", "scanned"])
+@pytest.mark.parametrize(
+    "name", ["rich", "simple", "hostile", pytest.param("huge", marks=pytest.mark.long), "eventful", "scanned"]
+)
 def test_every_chart_is_drawn_without_a_complaint(name: str, tmp_path: Path) -> None:
     document = dump(write(tmp_path, name), 1280, tmp_path)
     assert attribute(document, "problem") == ""
@@ -93,12 +95,14 @@ def test_marks_have_a_size(tmp_path: Path) -> None:
     assert len(paths) > 100
 
 
+@pytest.mark.long
 def test_a_phone_scrolls_tables_not_the_page(tmp_path: Path) -> None:
     for name in ("rich", "hostile"):
         wide, inner = attribute(dump(write(tmp_path, name), 500, tmp_path), "wide").split()
         assert int(wide) <= int(inner), name
 
 
+@pytest.mark.long
 def test_a_case_can_be_looked_at_alone(tmp_path: Path) -> None:
     page = write(tmp_path, "rich")
     choose = """.then(async () => {
@@ -114,6 +118,7 @@ def test_a_case_can_be_looked_at_alone(tmp_path: Path) -> None:
     assert "44" in labels
 
 
+@pytest.mark.long
 def test_dragging_over_a_chart_shows_that_part_in_all(tmp_path: Path) -> None:
     page = write(tmp_path, "rich")
     drag = """.then(async () => {

@@ -118,6 +118,7 @@ def test_an_answer_of_201_may_refuse_each_job(element: RunningArc) -> None:
         target.submit([JobSpec("q-5", user="nobody")])
 
 
+@pytest.mark.long
 def test_what_is_cancelled_is_told_so_also_when_it_is_purged(element: RunningArc, tmp_path: Path) -> None:
     target, site = element.target(), element.site(tmp_path)
     before = target.counts()
@@ -167,6 +168,7 @@ def test_the_audit_finds_what_nobody_has_told(element: RunningArc, tmp_path: Pat
         assert fates[1:] == [Fate.TWICE, Fate.LOST, Fate.NEVER]
 
 
+@pytest.mark.long
 def test_credentials_are_handed_over_renewed_and_taken_back(element: RunningArc) -> None:
     target = element.target()
     made = [target.delegate(HOUR), target.delegate(HOUR, "user1")]
@@ -273,6 +275,7 @@ def test_its_ports_are_at_this_machine_alone(element: RunningArc) -> None:
     assert listening == {"127.0.0.1"}
 
 
+@pytest.mark.long
 def test_a3_a_job_that_somebody_else_has_purged_is_not_lost(element: RunningArc, tmp_path: Path) -> None:
     site, other = element.site(tmp_path), element.target()
     names = ["a-mine", "a-theirs", "a-unseen"]

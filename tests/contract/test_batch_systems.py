@@ -138,6 +138,7 @@ def test_what_waits_and_runs_is_cancelled_and_told_so(target: BatchTarget, stem:
     until(lambda: target.cancel(ids[:2]) == ids[:2], WITHIN[target.kind])
 
 
+@pytest.mark.long
 def test_changes_come_in_pages_of_any_size(target: BatchTarget, stem: str) -> None:
     names = [f"{stem}-{number}" for number in range(10)]
     target.submit([JobSpec(name) for name in names])
@@ -145,6 +146,7 @@ def test_changes_come_in_pages_of_any_size(target: BatchTarget, stem: str) -> No
     assert {job.state for job in told.values()} == {JobState.COMPLETED}
 
 
+@pytest.mark.long
 def test_the_audit_tells_what_became_of_each(target: BatchTarget, stem: str) -> None:
     once, twice, going = f"{stem}-once", f"{stem}-twice", f"{stem}-going"
     taken = target.submit([JobSpec(once), JobSpec(twice), JobSpec(twice), JobSpec(going, duration=3600 * SECOND)])

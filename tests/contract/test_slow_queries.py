@@ -103,6 +103,7 @@ cooldown: {until: first(slow-queries.number) >= 0, at_most: 3 s}
 """
 
 
+@pytest.mark.long
 def test_a_run_keeps_them_as_operations_of_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     require_program("mariadbd", "apt-get install mariadb-server-core")
     (tmp_path / "suite.yaml").write_text(SUITE)

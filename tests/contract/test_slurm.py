@@ -118,6 +118,7 @@ def test_a_kill_forgets_the_newest_jobs_and_the_audit_finds_them(server: Running
     assert set(again) == {Fate.REUSED, Fate.GOING}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [{"accounting": True}], indirect=True)
 def test_the_data_base_tells_no_lost_job_from_another_by_its_id(server: RunningSlurm) -> None:
     target = server.target()
@@ -242,6 +243,7 @@ def test_many_threads_submit_over_connections_of_their_own(server: RunningSlurm)
     assert sum(target.counts().values()) == 100
 
 
+@pytest.mark.long
 def test_an_ordinary_user_runs_it_and_nothing_is_left(tmp_path: Path) -> None:
     with slurm(tmp_path / "slurm", slots=3, **QUICK) as server:
         target, home = server.target(), str(server.home)

@@ -20,6 +20,8 @@ from tests.manifests import plain
 from tests.servers.practice_batch import RunningBatch, TrueJob, practice_batch, truth
 from tests.support import pileup, run_folder
 
+pytestmark = pytest.mark.long
+
 LATE = {"kind": "ghost", "methods": ["POST"], "paths": ["/jobs"], "share": 0.1}
 SUITE: dict[str, Any] = {
     "pileup": 1,

@@ -64,6 +64,7 @@ def test_the_suite_is_printed_and_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_measurement_that_was_stopped_is_taken_up_again(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     words = ["bench", str(tmp_path / "data"), "--stat", "--for", "8s", "--quiet", "--out", "runs"]

@@ -9,6 +9,8 @@ import pytest
 from pileup.record import RunFolder
 from tests.support import check_passed, pileup, require_program, run_folder
 
+pytestmark = pytest.mark.long
+
 SMALL = {
     "jobs": "20000",
     "ramp": "60",

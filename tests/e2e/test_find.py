@@ -104,6 +104,7 @@ def test_why_no_level_was_found_is_told(tmp_path: Path) -> None:
     assert re.search(r"at most 1 % not passed: nothing passed \(\d+ failed\)$", reason), reason
 
 
+@pytest.mark.long
 def test_what_was_found_is_kept_when_the_user_stops_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pileup", "run", str(EXAMPLES / "find.yaml"), "--quiet"]
     with subprocess.Popen(command, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, text=True) as process:

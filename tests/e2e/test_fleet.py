@@ -217,6 +217,7 @@ def ended(run: subprocess.Popen[str], folder: Path) -> RunFolder:
     return RunFolder.open(folder / said.strip().splitlines()[-1])
 
 
+@pytest.mark.long
 def test_a_killed_place_is_counted_as_lost_and_the_others_go_on(suite: Path) -> None:
     with pressing(suite, "processes:2") as (run, places):
         killed = time.time_ns()
@@ -236,6 +237,7 @@ def test_a_killed_place_is_counted_as_lost_and_the_others_go_on(suite: Path) -> 
     same_histograms(record)
 
 
+@pytest.mark.long
 def test_what_was_due_at_a_lost_place_is_lost_or_missed(suite: Path) -> None:
     with pressing(suite, "processes:2", "open.yaml") as (run, places):
         places[0].kill()
@@ -256,6 +258,7 @@ def test_a_place_that_only_stands_still_does_not_hold_the_run(suite: Path) -> No
     assert in_frames(record) == in_log(record)
 
 
+@pytest.mark.long
 def test_a_broken_ssh_is_a_lost_place(suite: Path, sshd: Sshd) -> None:
     with pressing(suite, f"ssh:{sshd.host},{sshd.host}", PILEUP_SSH=sshd.command) as (run, places):
         places[0].kill()
@@ -266,6 +269,7 @@ def test_a_broken_ssh_is_a_lost_place(suite: Path, sshd: Sshd) -> None:
     assert sum(each[5] for each in in_frames(record).values()) == 4, "what the last frame knew to be under way"
 
 
+@pytest.mark.long
 def test_nothing_is_left_when_the_parent_is_killed(suite: Path, sshd: Sshd) -> None:
     marks = [f"ssh:{sshd.host},{sshd.host}", "processes:2"]
     for fleet in marks:

@@ -124,6 +124,7 @@ def test_a_test_that_ends_its_process_loses_its_place_alone(suites: Path) -> Non
     assert len(set(numbers)) == len(numbers) >= 5
 
 
+@pytest.mark.long
 def test_environments_and_monitors_come_to_other_hosts(suites: Path, sshd: Sshd) -> None:
     (suites / "far.yaml").write_text(FAR.replace("HOST", sshd.host))
     done = pileup("run", "far.yaml", "--quiet", "--fleet", f"ssh:{sshd.host}", cwd=suites, PILEUP_SSH=sshd.command)

@@ -96,6 +96,7 @@ def served(folder: Path) -> dict[int, int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", others_long(range(5), range(KILLS)))
 def test_a_killed_run_is_taken_up_again(here: Path, number: int) -> None:
     after = random.Random(number).uniform(0, 3.5)

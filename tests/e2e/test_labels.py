@@ -91,6 +91,7 @@ def test_nothing_is_lost_between_the_last_look_and_the_end(run: Path) -> None:
     assert set(rows["monitor"]) == {"server"}
 
 
+@pytest.mark.long
 def test_the_record_is_whole_and_can_be_merged_and_exported(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

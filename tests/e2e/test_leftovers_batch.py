@@ -102,6 +102,7 @@ def scratch(here: Path) -> list[Path]:
     return [Path(entry.path) for entry in entries(here) if entry.what == "scratch" and entry.path]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_next_start_ends_what_kill_9_left_with_its_jobs(here: Path, kind: str) -> None:
     with started(here) as process:
@@ -122,6 +123,7 @@ def test_the_next_start_ends_what_kill_9_left_with_its_jobs(here: Path, kind: st
     assert "left by" not in again.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_leaves_nothing_of_it(here: Path, times: int) -> None:
     with started(here) as process:

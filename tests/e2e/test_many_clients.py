@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import run_folder
 
 SUITE = """
@@ -44,12 +46,14 @@ def pressed(folder: Path, soft: int, hard: int) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads((folder / run_folder(done) / "results.json").read_text())
 
 
+@pytest.mark.long
 def test_the_soft_limit_is_raised(tmp_path: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     code, results = pressed(tmp_path, 200, hard)
     assert (code, results["errors"]) == (0, [])
 
 
+@pytest.mark.long
 def test_failures_for_want_of_files_are_not_blamed_on_the_system(tmp_path: Path) -> None:
     code, results = pressed(tmp_path, 200, 300)
     assert {error["message"] for error in results["errors"]} == {"too many open files"}

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
 
 from pileup.record import RunFolder
@@ -29,6 +30,7 @@ criteria:
 """
 
 
+@pytest.mark.long
 def test_metrics_and_databases_beside_a_load(tmp_path: Path, sshd: Sshd) -> None:
     registry = CollectorRegistry()
     Gauge("queue", "Waiting", ["pool"], registry=registry).labels("tape").set(5)

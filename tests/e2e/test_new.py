@@ -65,6 +65,7 @@ def test_the_chart_and_the_exporter_are_used_on_a_run_folder(tmp_path: Path) -> 
     assert (tmp_path / "exporter/cases.tsv").read_text().splitlines()[1].split("\t")[1:3] == ["a", "a"]
 
 
+@pytest.mark.long
 def test_a_package_is_installed_found_and_run(tmp_path: Path) -> None:
     """pip makes it an installed one, with no network; its own tests and its suite pass."""
     if int(version("setuptools").partition(".")[0]) < 77:

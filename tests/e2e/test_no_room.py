@@ -79,6 +79,7 @@ def test_a_full_file_system(here: Path, small: Path) -> None:
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_grow_ends_the_run_in_order_with_its_reports(here: Path) -> None:
     limited = f"ulimit -f 1100; exec {sys.executable} -m pileup run suite.yaml --quiet"
     environment = {**os.environ, "PILEUP_RUNS": str(here / "runs")}

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support import EXAMPLES, give_up
 
+pytestmark = pytest.mark.long
+
 NEEDED = ("nbclient", "ipykernel", "pandas", "pyarrow")
 EXECUTE = """
 import nbclient, nbformat, sys

@@ -142,6 +142,7 @@ def write_suite(folder: Path, site: Xrootd, wrong: str) -> None:
     (folder / "prying.py").write_text(PRYING)
 
 
+@pytest.mark.long
 def test_no_secret_is_in_the_record_in_what_is_shown_or_in_the_list_of_processes(tmp_path: Path, site: Xrootd) -> None:
     wrong = site.token[:-40] + "".join(reversed(site.token[-40:]))
     work, runs = tmp_path / "work", tmp_path / "work/runs"

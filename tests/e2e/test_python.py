@@ -92,6 +92,7 @@ ROOM = 24 << 10
 """KiB that so many more rows may take: what DuckDB keeps of a file. The rows take 44 MB."""
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_rows(suite: Path, tmp_path: Path) -> None:
     peaks = []
     for number in (FEW, MANY):

@@ -126,6 +126,7 @@ def test_the_warm_up_of_a_replay_is_its_own(here: Path) -> None:
     assert cases["faster"]["longest"] == round(int(recorded[-1]) / 4) + 60 * 10**9
 
 
+@pytest.mark.long
 def test_a_replay_that_was_broken_off_is_made_again_from_its_begin(here: Path) -> None:
     command = [sys.executable, "-m", "pileup", "run", "long.yaml", "--quiet", "--out", "long"]
     scratch = here / "tmp"

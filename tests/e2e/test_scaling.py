@@ -56,6 +56,7 @@ def test_weak_scaling_in_one_suite(tmp_path: Path) -> None:
     assert "clients / files" in page
 
 
+@pytest.mark.long
 def test_a_matrix_of_three_places_and_two_targets(tmp_path: Path) -> None:
     folder, results = run(tmp_path, shown_files()["matrix.yaml"])
     info = folder.manifest()

@@ -42,6 +42,7 @@ SUITE: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_full_disk_is_felt_and_over_when_there_is_room_again(tmp_path: Path) -> None:
     require_programs(PROGRAMS)

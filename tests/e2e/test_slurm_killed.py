@@ -97,6 +97,7 @@ def test_a_controller_that_is_killed_forgets_what_it_has_acknowledged_and_one_th
     assert before, "their names are in the record"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("driver", ["rest", "sbatch"])
 def test_a_full_one_refuses_and_one_that_does_not_answer_leaves_submissions_ambiguous(
     tmp_path: Path, driver: str

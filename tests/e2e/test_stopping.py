@@ -155,6 +155,7 @@ def test_a4_one_interrupt_ends_a_drain_at_once_and_its_jobs_are_audited(
     assert audit["looked"] == 20
 
 
+@pytest.mark.long
 def test_a4_a_system_that_hangs_holds_an_interrupted_run_for_the_time_of_its_audit_alone(
     tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:
@@ -168,6 +169,7 @@ def test_a4_a_system_that_hangs_holds_an_interrupted_run_for_the_time_of_its_aud
     assert audit["looked"] == 0
 
 
+@pytest.mark.long
 def test_a4_a_second_interrupt_ends_the_audit_at_once(
     tmp_path: Path, system: tuple["subprocess.Popen[str]", str], begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:
@@ -178,6 +180,7 @@ def test_a4_a_second_interrupt_ends_the_audit_at_once(
     assert info(folder)["audits"][0]["problem"] == "it was stopped"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("later", [0.5, 4.0], ids=["in the load", "in the clean-up"])
 def test_a_second_interrupt_ends_a_run_at_once_on_a_storage_that_hangs(
     tmp_path: Path,
@@ -218,6 +221,7 @@ def test_a_second_interrupt_ends_a_run_at_once_whose_server_never_answered(
             assert stopped(process, next((tmp_path / "runs").glob("20*")), times=2) < AT_ONCE
 
 
+@pytest.mark.long
 def test_a_rate_that_nobody_can_press_is_interrupted_and_counted(
     tmp_path: Path, begin: Callable[[str], "subprocess.Popen[str]"]
 ) -> None:

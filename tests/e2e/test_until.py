@@ -5,6 +5,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import pileup, run_folder
 
 SUITE = """
@@ -35,6 +37,7 @@ def results(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_repeats_end_when_the_figure_is_precise_at_each_point(tmp_path: Path) -> None:
     folder = tmp_path / run_folder(run(tmp_path, "60 %"))
     found = results(folder)
@@ -59,6 +62,7 @@ def test_repeats_end_when_the_figure_is_precise_at_each_point(tmp_path: Path) ->
     assert "every case has an outcome" in pileup("resume", str(folder), cwd=tmp_path).stderr
 
 
+@pytest.mark.long
 def test_all_repeats_are_made_for_a_figure_that_does_not_become_precise(tmp_path: Path) -> None:
     found = results(tmp_path / run_folder(run(tmp_path, "0.01 %")))
     assert {case["outcome"] for case in found["run"]["cases"]} == {"passed"}

@@ -158,6 +158,7 @@ def test_commands_of_the_server_are_held(installed: Command, tmp_path: Path) -> 
     assert case["operations"][0]["rate"]["value"] == pytest.approx(300, rel=0.25), "two commands of each iteration"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fleet", others_long(["processes:2"], ["processes:2", "local"]))
 def test_the_most_connections_are_found(installed: Command, tmp_path: Path, fleet: str) -> None:
     run = pressed(installed, tmp_path, FIND, "--fleet", fleet)

@@ -46,6 +46,7 @@ def _queue(seed: int) -> Held:
     return Held(f"{slots} slots, {service} s, dead time {dead} s, {each} at once, cycle {cycle} s", share)
 
 
+@pytest.mark.long
 def test_a_queue_with_dead_time_is_held_in_its_band_over_fifty_seeds() -> None:
     found = [_queue(seed) for seed in range(FIRST_SEED, FIRST_SEED + 50)]
     poor = [each for each in found if each.share < 0.95]
@@ -138,6 +139,7 @@ def test_t10_what_a_server_has_under_way_is_held_nearly_as_well_as_is_possible(
     assert _share_of_the_possible(server, settle) >= least
 
 
+@pytest.mark.long
 def test_t10_where_chance_is_wider_than_the_band_it_is_held_less_well() -> None:
     assert _share_of_the_possible(TOO_FAST, 60) >= 0.8
 

@@ -127,6 +127,7 @@ def measured(case: Case, searches: list[Search]) -> list[tuple[float, Seen] | No
     return reported
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", others_long(list(CASES)[::3], CASES))
 def test_t2_the_interval_holds_the_limit_and_the_level_reported_is_borne(name: str) -> None:
     case = CASES[name]

@@ -27,6 +27,8 @@ from pileup.stats import results
 from pileup.suite import load as load_suite
 from tests.support import pileup
 
+pytestmark = pytest.mark.long
+
 SECOND = 10**9
 BEGAN = 1_000_000_000 * SECOND
 MU = 10.0

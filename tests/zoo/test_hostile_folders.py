@@ -93,6 +93,7 @@ def test_there_are_many(runs: list[Path]) -> None:
     assert len(runs) >= 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", others_long(COMMANDS.keys() - {"compare", "verify", "merge"}, COMMANDS))
 def test_s5_s6_s10_s20_a_hostile_folder_is_told_and_nothing_else(
     command: str, runs: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]

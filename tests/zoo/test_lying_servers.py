@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from tests.servers.liars import HTTP_LIES, LIES, SEED, SIZE, lying_http, lying_xroot
 from tests.support import require_bindings
@@ -138,6 +139,7 @@ def check(found: dict[str, Any], expected: dict[str, tuple[str, str]], late: flo
         assert found[lie][2] < TIMEOUT + late, (lie, found[lie])
 
 
+@pytest.mark.long
 def test_xroot(tmp_path: Path) -> None:
     assert XROOT.keys() == LIES.keys()
     with lying_xroot() as url:
@@ -146,6 +148,7 @@ def test_xroot(tmp_path: Path) -> None:
     assert memory < MEMORY
 
 
+@pytest.mark.long
 def test_http(tmp_path: Path) -> None:
     assert HTTP.keys() == HTTP_LIES.keys()
     with lying_http() as url:
@@ -154,6 +157,7 @@ def test_http(tmp_path: Path) -> None:
     assert memory < MEMORY
 
 
+@pytest.mark.long
 def test_the_official_bindings_hold_no_run_up(tmp_path: Path) -> None:
     require_bindings()
     with lying_xroot() as url:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
@@ -84,6 +86,7 @@ def operation(case: dict[str, Any], name: str) -> dict[str, Any]:
     return next((each for each in case["operations"] if each["operation"] == name), {"counts": {"passed": 0}})
 
 
+@pytest.mark.long
 def test_t23_a_server_that_refuses_connections_is_left_in_peace(tmp_path: Path) -> None:
     load = {"use": "http.request", "load": {"clients": 4, "for": "3 s"}, "fail_when": "count(ask.passed) > 1000"}
     attempts, burnt = {}, {}
@@ -102,6 +105,7 @@ def test_t23_a_server_that_refuses_connections_is_left_in_peace(tmp_path: Path) 
     assert attempts["0 s"] > 1000
 
 
+@pytest.mark.long
 def test_t8_repeats_are_counted_and_told(tmp_path: Path) -> None:
     with served(closes=True) as server:
         case, _ = run(tmp_path, server.url, {"use": "http.request", "load": {"times": 300}}, {})
@@ -113,6 +117,7 @@ def test_t8_repeats_are_counted_and_told(tmp_path: Path) -> None:
     assert len(told) == (1 if ask["repeated"] else 0)
 
 
+@pytest.mark.long
 def test_t7_a_wait_for_a_word_on_expect_is_pileups_own(tmp_path: Path) -> None:
     write = {"use": "http.request", "options": {"method": "PUT", "body": "3 MiB"}, "load": {"times": 2}}
     for expect in ("auto", "never"):

@@ -53,6 +53,7 @@ def suite(folder: Path, animals: dict[str, tuple[str, str]], isolate: str) -> Pa
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("isolate", "animals"), [("thread", ANIMALS), ("process", ISOLATED)])
 def test_every_animal_is_named_and_the_others_are_kept(
     tmp_path: Path, isolate: str, animals: dict[str, tuple[str, str]]

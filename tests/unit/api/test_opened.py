@@ -163,6 +163,7 @@ def test_with_pandas_and_arrow_there_are_both(run: pileup.Run) -> None:
     assert pyarrow.table(run.cases()).column_names == list(run.cases().columns)
 
 
+@pytest.mark.long
 def test_charts_are_those_of_the_report_for_altair(run: pileup.Run) -> None:
     found = run.charts()
     assert {"rates", "bandwidth", "ecdf"} <= set(found)

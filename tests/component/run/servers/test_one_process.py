@@ -137,6 +137,7 @@ def test_one_is_not_ready_until_it_says_so(supervisor: Supervisor, tmp_path: Pat
     assert there.exists()
 
 
+@pytest.mark.long
 def test_open_files_are_limited_for_a_time(supervisor: Supervisor, tmp_path: Path) -> None:
     told = tmp_path / "told"
     daemons = (Daemon(python(HOLDS, str(told)), Line(URL), name="a"), Daemon(python(READY), Line(URL), name="b"))

@@ -148,6 +148,7 @@ def test_jobs_run_again_once_the_fault_is_mended() -> None:
     assert [outage.jobs_again for place in (1, 2) for outage in found[place]] == [70, 60]
 
 
+@pytest.mark.long
 @settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32), st.integers(5, 60), st.integers(1, 40), st.integers(0, 300), st.booleans())
 def test_t11_no_recovery_is_shorter_than_the_outage(seed: int, gap: int, service: int, delay: int, known: bool) -> None:

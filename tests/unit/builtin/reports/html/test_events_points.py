@@ -145,6 +145,7 @@ def test_of_many_cases_those_that_did_not_pass_are_told_and_all_are_listed(crowd
     assert crowd.count('<details class="case"') == 200
 
 
+@pytest.mark.long
 def test_charts_of_many_cases_show_the_longest_behind_their_lines() -> None:
     drawn = charts(many())
     assert len(drawn.data["cases"]["a"]) == 200

@@ -23,6 +23,7 @@ def texts(svg: bytes) -> str:
     return " ".join("".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text"))
 
 
+@pytest.mark.long
 def test_there_is_one_for_every_chart() -> None:
     assert len(pictures("eventful")) == len(charts(synthetic.eventful()).all())
     assert {"rates-iterations.svg", "cases.svg", "detached-open-operations.svg"} <= set(pictures("eventful"))
