@@ -1,4 +1,4 @@
-"""The monitors `slurm`, `arc` and `sql` against private systems: a Slurm with its data base, an ARC CE."""
+"""The monitors `slurm`, `arc` and `sql` against private systems: a Slurm with its database, an ARC CE."""
 
 import resource
 import time

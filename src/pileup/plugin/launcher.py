@@ -83,7 +83,7 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One command that must end with 0 before what follows is started: to make a data base, to add a user.
+    """One command that must end with 0 before what follows is started: to make a database, to add a user.
 
     It is done at the launch; at a restart only with `again`, at that of one process only right before it.
     """

@@ -75,14 +75,14 @@ class Ended:
 
 
 class Accounting:
-    """Reads the data base, by a connection for each question: A-REX waits for nobody who holds it."""
+    """Reads the database, by a connection for each question: A-REX waits for nobody who holds it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @property
     def url(self) -> str:
-        """The data base as monitors take it."""
+        """The database as monitors take it."""
         return f"sqlite:///{self._path}"
 
     def events_since(self, number: int, most: int) -> list[Change]:
@@ -104,7 +104,7 @@ class Accounting:
         return {row["JobID"]: row["SubmitTime"] * SECOND for row in rows}
 
     def _rows(self, query: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        """Return the rows of a query; none before A-REX has made the data base, with the first job."""
+        """Return the rows of a query; none before A-REX has made the database, with the first job."""
         if not self._path.exists():
             return []
         try:
@@ -143,7 +143,7 @@ def user_of(subject: str) -> str:
 
 
 def _moment(text: str | None) -> int:
-    """Return a time as the data base has it (UTC in a private CE) in ns since the epoch, 0 for none."""
+    """Return a time as the database has it (UTC in a private CE) in ns since the epoch, 0 for none."""
     if not text:
         return 0
     read = datetime.datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=datetime.UTC)

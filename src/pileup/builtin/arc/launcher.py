@@ -36,7 +36,7 @@ ROOT = Path("/usr")
 SCHEMA = ROOT / "share/arc/sql-schema/arex_accounting_db_schema_v1.sql"
 ACCOUNTING = f"{texts.CONTROL}/accounting/accounting.db"
 WRITE_AHEAD = b"\2\2"
-"""What bytes 18 and 19 of a data base of SQLite say for a write-ahead log (sqlite.org/fileformat2.html)."""
+"""What bytes 18 and 19 of a database of SQLite say for a write-ahead log (sqlite.org/fileformat2.html)."""
 FOLDERS = {
     IDENTITIES: 0o700,
     texts.CA_FOLDER: 0o755,

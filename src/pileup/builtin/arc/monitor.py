@@ -19,26 +19,26 @@ AT_ONCE = 20_000
 
 
 class ArcMonitor(Monitor):
-    """Count the jobs of an ARC CE by the states in which A-REX sees them, and how fast they go on.
+    """Count the jobs of an ARC CE by their state in A-REX, and measure how fast they advance.
 
         monitors: [{use: arc, target: ce, every: 5 s}]
         criteria:
-          - {id: C1, says: A-REX hands on what it takes in, check: "max(arc.jobs[state=preparing]) < 500"}
+          - {id: C1, says: A-REX keeps up with submissions, check: "max(arc.jobs[state=preparing]) < 500"}
 
-    Of a CE that pileup launched, by its accounting, all users together:
+    On a CE that pileup launched, from its accounting, all users together:
 
     | metric | unit | what |
     |---|---|---|
-    | `jobs[state=accepted]` `preparing` `submit` `inlrms` `finishing` `canceling` | | jobs there are |
-    | `rate[state=accepted]` `preparing` … `finished` | /s | jobs that came into a state since the sample before |
-    | `total[of=accepted]` `finished` `failed` | | jobs since the first sample: taken in, over, and failed of these |
+    | `jobs[state=accepted]` `preparing` `submit` `inlrms` `finishing` `canceling` | | jobs in this state |
+    | `rate[state=accepted]` `preparing` … `finished` | /s | jobs that entered this state since the sample before |
+    | `total[of=accepted]` `finished` `failed` | | jobs since the first sample: accepted, ended, and failed |
 
-    `submit` is being handed to the batch system, `inlrms` is there, waiting or running: monitor `slurm` with the same
-    target tells these two apart. Only what is new in the accounting is read: a sample costs less than a millisecond,
-    and what a change costs A-REX is the same.
+    A job in `submit` is being handed to the batch system; one in `inlrms` is waiting or running there. The monitor
+    `slurm` with the same target distinguishes these two. A sample reads only new entries of the accounting and takes
+    less than a millisecond. It causes no work in A-REX.
 
-    Of a site's CE there are `jobs[state=queued]`, `running`, `completed`, `failed` and `cancelled` of pileup's own
-    users, by REST: some requests a sample, so every 30 s will do.
+    On a site's CE it measures `jobs[state=queued]`, `running`, `completed`, `failed` and `cancelled` of pileup's own
+    users, by REST. A sample takes several requests, so use an interval such as 30 s.
     """
 
     name = "arc"

@@ -1,4 +1,4 @@
-"""What a private computing element may be reported: the words of `launch` for the kind arc."""
+"""Settings of a private computing element: the keys of `launch` for the kind arc."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pileup.plugin import Count, Duration
 
 
 class ArcSettings(SlurmSettings):
-    """Settings of a private ARC CE and of the Slurm behind it, whose words are those of kind `slurm`.
+    """Settings of a private ARC CE and of the Slurm behind it, whose settings are those of kind `slurm`.
 
-    All of it runs on this machine, as one user, who is also the user of the jobs, whoever submitted them.
+    All daemons run on this machine as one user, who is also the user of all jobs, whoever submitted them.
     """
 
     users: Count = Field(1, ge=0, le=10_000, description="users beside pileup itself: user1, user2, …")

@@ -44,17 +44,16 @@ class ArcTarget(BatchTarget):
     """ARC CE, a computing element, by its REST interface 1.0: submission in xRSL, X.509 delegation, purge of each job.
 
     The url is https://HOST:PORT/arex; credentials are `certificate` and `key` or a `proxy`, and `ca` (`discover` finds
-    both as the grid's own tools do). A job's `user` is an identity in the folder `identities`. Who delegates needs the
-    package cryptography: pip install 'pileup[servers]'.
+    both as the grid's own tools do). The `user` of a job is an identity in the folder `identities`. Delegation needs
+    the package cryptography: pip install 'pileup[servers]'.
 
-    With `launch` pileup starts an A-REX and its REST service over a Slurm of its own on this machine, all as one
-    ordinary user, at 127.0.0.1, for example `launch: {slots: 50, users: 5}`, with a CA of its own; `user1` … are its
-    users and `introduce` makes more. Its accounting reports times (whole seconds) and knows purged jobs. Of a site's CE
-    the times of each job that has ended are asked for by two small requests, and only jobs that this process has purged
-    are known afterwards.
+    With `launch` pileup starts A-REX, its REST service and a private Slurm on this machine, all as one ordinary user,
+    on 127.0.0.1, with a private CA, for example `launch: {slots: 50, users: 5}`. Its users are `user1`, …; `introduce`
+    makes more. Its accounting has times (whole seconds) and knows purged jobs. On a site's CE pileup asks for the times
+    of each ended job by two small requests, and afterwards knows only the purged jobs that this process has purged.
 
-    A job is queued until the batch system behind has started it, as far as the CE tells. A purge is
-    accepted at once and done within seconds. One request submits for one user.
+    A job counts as queued until the CE reports that its batch system has started it. A purge is accepted at once and
+    done within seconds. One request submits for one user.
     """
 
     kind = "arc"

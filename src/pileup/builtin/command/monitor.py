@@ -14,12 +14,12 @@ class CommandMonitor(Monitor):
     """Run a command at every interval and take numbers from its output.
 
     By default every line `NAME VALUE [UNIT]` of stdout is a number (`NAME=VALUE` and `NAME: VALUE` too); labels may
-    be behind the name, as in `queue[pool=tape] 12 files`. Other lines are skipped. With `numbers` they are
-    picked by regular expressions instead. Metrics have the names of the numbers: `max(command.queue) < 100`, or with
-    `name: tape` beside `use: command`, `max(tape.queue) < 100`.
+    follow the name, as in `queue[pool=tape] 12 files`. Other lines are skipped. With `numbers`, regular expressions
+    find the numbers instead. Metrics have the names of the numbers: `max(command.queue) < 100`, or, with `name: tape`
+    in addition to `use: command`, `max(tape.queue) < 100`.
 
     A command that fails, takes longer than `timeout` or gives no number leaves a gap, and the reason is recorded. It
-    runs without a shell (unless `shell: true`) and is ended with all its process group.
+    runs without a shell (unless `shell: true`), and is ended with its whole process group.
     """
 
     name = "command"

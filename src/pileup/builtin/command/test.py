@@ -21,16 +21,15 @@ def _clean_environment(environment: dict[str, SecretStr]) -> dict[str, SecretStr
 class Command(Test):
     """Run a command and judge it by its exit code, its output, and numbers in its output.
 
-    The command runs without a shell (unless `shell: true`) in a process group of its own. When its time is up (the
-    timeout of the test) the group gets SIGTERM and two seconds later SIGKILL, and the iteration is ambiguous.
-    Processes that it leaves in its group are ended too. stdout and stderr are kept with the case, up to 1 MiB of each
-    in an iteration.
+    The command runs without a shell (unless `shell: true`) in a process group of its own. At the timeout of the test
+    the group gets SIGTERM and two seconds later SIGKILL, and the iteration is ambiguous. Processes that the command
+    leaves in its group are ended too. stdout and stderr are kept with the case, up to 1 MiB of each in an iteration.
 
-    Numbers are picked out of the output by regular expressions with one group, and are kept as samples under the name
-    of the test, so that a criterion can use them: with `numbers: {speed: "([0-9.]+) MB/s"}` in a test `copy`,
-    `min(copy.speed) > 200`. Each must be found. The first that matches counts, in stdout, then in stderr.
+    Regular expressions with one group find numbers in the output. They are recorded as samples with the name of the
+    test, so that a criterion can use them: with `numbers: {speed: "([0-9.]+) MB/s"}` in a test `copy`, `min(copy.speed)
+    > 200`. Each number must be found. The first match counts, in stdout, then in stderr.
 
-    Its answer, for tests that must give equal ones (`equivalent`), is what it writes to stdout.
+    For `equivalent`, its answer is what it writes to stdout.
     """
 
     name = "command"
@@ -61,7 +60,7 @@ class Command(Test):
         hidden = sorted(self.numbers.keys() & set(FIELDS))
         if hidden:
             what = f"a number is called {hidden[0]!r}, as a field of every test is"
-            raise ValueError(f"{what}; expected another name, so that checks can speak of it")
+            raise ValueError(f"{what}; expected another name, so that checks can use it")
         if unknown:
             raise ValueError(
                 f"no number is called {unknown[0]!r}; expected one of {sorted(self.numbers)} (see `numbers`)"

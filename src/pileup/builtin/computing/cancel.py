@@ -12,10 +12,10 @@ from pileup.plugin import Count, Op, Test, option
 class ComputingCancel(Test):
     """Cancel some of the jobs that this run has submitted at its place and that are open.
 
-    They are looked up by name (operation `status`), since an id may have become another's, and those that wait or run
-    are cancelled in one request (operation `cancel`). That they have ended, `computing.poll` hears: a job that was
-    cancelled is a failed operation `job`, and `queue` if it had not begun. Samples: `cancelled`, and `too_late` (jobs
-    that were over when the request came). With no job open nothing is asked.
+    Jobs are looked up by name (operation `status`), since an id may belong to another job by now. Those that wait or
+    run are cancelled in one request (operation `cancel`). `computing.poll` then sees that they have ended: a cancelled
+    job is a failed operation `job`, and a failed `queue` if it had not begun. Samples: `cancelled`, and `too_late`
+    (jobs that were over when the request came). If no job is open, no request is made.
     """
 
     name = "computing.cancel"

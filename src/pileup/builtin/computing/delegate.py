@@ -1,4 +1,4 @@
-"""Hand credentials over to a computing element."""
+"""Delegate credentials to a computing element."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from pileup.plugin import Duration, Op, Test, option
 
 
 class ComputingDelegate(Test):
-    """Hand somebody's credentials over, as the operation `delegate`.
+    """Delegate credentials of a user, as the operation `delegate`.
 
-    With `newcomers` each iteration is somebody who has never been here: made known first (operation `introduce`). Where
-    pileup cannot make users of the system that is left out: who the credentials say delegates each time, and the run
-    says so. As a role, "a new user every 2 min" is `options: {newcomers: true}` with
-    `load: {every: 2 min}`.
-    Each delegation is one of those that `computing.renew` renews, and is left to expire after its `lifetime`; with
-    `revoke` it is taken back at once (operation `revoke`).
+    With `newcomers` each iteration uses a new user, who is registered first (operation `introduce`). If pileup cannot
+    register users with the system, the user of the credentials delegates each time, and the run says so. For "a new
+    user every 2 min" use `options: {newcomers: true}` with `load: {every: 2 min}`. `computing.renew` renews these
+    delegations. They expire after their `lifetime`; with `revoke` each is revoked at once (operation `revoke`).
     """
 
     name = "computing.delegate"

@@ -16,27 +16,27 @@ PATIENCE = 60.0
 
 
 class ComputingPoll(Test):
-    """Ask what has begun and what has ended since the last time, and end those jobs' detached operations.
+    """Ask which jobs have begun and ended since the last time, and end their detached operations.
 
-    One iteration asks until there is no more news. It ends `queue` and begins `run` when a job has begun to run, and
-    ends `run` and `job` when it has ended, at the times that the system tells, or when it hears of it where it reports
-    none: then the interval of the polls is the error of both. A job that failed or was cancelled is a failed operation.
-    It ends jobs of all submitters of its own place; with N places a load of `once` becomes `{times: N, clients: N}`.
-    With `keep`, a job that has ended is from then on a detached operation `kept`, until `computing.purge` or
-    `computing.watch` takes it out of the system: these purge nothing of which they do not know that this run made it.
-    With `counts`, the numbers of jobs queued and running in the whole system are samples `queued` and `running`.
+    One iteration asks until there is no more news. When a job has begun to run it ends `queue` and begins `run`; when
+    the job has ended it ends `run` and `job`. The times are those of the system. If it reports none, they are the times
+    of the poll, and accurate to the interval of the polls. A job that failed or was cancelled is a failed operation.
+    The test ends jobs of all submitters at its place; with N places use the load `{times: N, clients: N}` instead of
+    `once`. With `keep`, an ended job becomes a detached operation `kept` until `computing.purge` or `computing.watch`
+    purges it: these purge only jobs that they know to be made by this run. With `counts`, the numbers of jobs queued
+    and running in the whole system are samples `queued` and `running`.
 
-    As a role beside submitters: `{name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 1 s}}`.
-    With `drain`, one iteration goes on until no job is open any more, and fails when its timeout is near:
-    `{name: drain, use: computing.poll, target: ce, after: [submit], options: {drain: true}, timeout: 10 min}`.
+    In a suite, beside submitters: `{name: poll, use: computing.poll, target: ce, with: [submit], load: {every: 1 s}}`.
+    With `drain`, one iteration continues until no job is open, and fails shortly before its timeout: `{name:
+    drain, use: computing.poll, target: ce, after: [submit], options: {drain: true}, timeout: 10 min}`.
     """
 
     name = "computing.poll"
     needs = "batch"
 
     drain: bool = option(False, help="go on until no job is open any more")
-    interval: Duration = option(10**9, gt=0, help="time between two looks while draining")
-    counts: bool = option(True, help="ask how many jobs there are in each state, too")
+    interval: Duration = option(10**9, gt=0, help="time between two polls while draining")
+    counts: bool = option(True, help="also ask how many jobs there are in each state")
     keep: bool = option(False, help="keep jobs that have ended for tests that purge")
     page: Count = option(5000, ge=1, le=100_000, help="most jobs in one answer")
 

@@ -11,17 +11,16 @@ from pileup.plugin.batch import Job
 
 
 class ComputingPurge(Test):
-    """Take jobs that have ended out of the system, and show how fast that goes.
+    """Purge jobs that have ended from the system, and measure how fast that is.
 
-    One iteration purges all jobs that this run has submitted at its place and that have ended: those that
-    `computing.poll` with `keep` has seen to end, and those that are open, of which it asks itself whether they have
-    ended (then no poll is needed). It goes `page` by `page`: the jobs are looked up by name (operation `status`), since
-    an id may have become another's, then purged (operation `purge`, whose calls are the jobs that went). Samples:
-    `purged` (jobs), `purge_rate` (jobs per second of the time in the requests to purge), `unknown` (jobs that the
-    system knew no more).
+    One iteration purges all ended jobs that this run has submitted at its place: those that `computing.poll` with
+    `keep` has seen end, and open ones for which the system reports the end, so that no poll is needed. It goes `page`
+    by `page`: the jobs are looked up by name (operation `status`), since an id may belong to another job by now, and
+    then purged (operation `purge`, whose calls are the purged jobs). Samples: `purged` (jobs), `purge_rate` (jobs per
+    second of the time in purge requests), `unknown` (jobs that the system no longer knew).
 
-    Nothing is purged that this run has not submitted, unless `others: true` says so: then it purges everything that has
-    ended, the oldest first, whoever submitted it, or the `oldest` so many; `page` at a time without looking them up.
+    It purges only jobs of this run, unless `others: true` is set: then it purges all ended jobs of anybody, the oldest
+    first, or only the `oldest` N; `page` at a time, without looking them up.
     """
 
     name = "computing.purge"
@@ -36,7 +35,7 @@ class ComputingPurge(Test):
         if self.oldest is not None and not self.others:
             raise ValueError(
                 f"oldest {self.oldest} without `others: true`; expected both, since the oldest may be anybody's, "
-                "or neither: then all that this run has submitted and that have ended are purged"
+                "or neither, to purge all ended jobs of this run"
             )
 
     def run(self, op: Op) -> None:

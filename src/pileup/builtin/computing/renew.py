@@ -1,4 +1,4 @@
-"""Renew credentials that were handed over."""
+"""Renew delegated credentials."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pileup.plugin.batch import Delegation
 class ComputingRenew(Test):
     """Renew every delegation that this run has made at its place, one after the other, each an operation `renew`.
 
-    These are the shared ones of `computing.submit`, and those of `computing.delegate`. "Renewal every 12 h" is
-    `{name: renew, use: computing.renew, target: ce, with: [submit], load: {every: 12 h}}`. One that cannot be renewed
-    fails the iteration once all the others were tried, and is tried again in the next. The sample `renewed` is how many
-    were.
+    These are the shared ones of `computing.submit`, and those of `computing.delegate`. "Renewal every 12 h" is `{name:
+    renew, use: computing.renew, target: ce, with: [submit], load: {every: 12 h}}`. If one cannot be renewed, the others
+    are still tried, the iteration fails, and the next iteration tries it again. The sample `renewed` is the number of
+    renewed delegations.
     """
 
     name = "computing.renew"
     needs = "batch"
 
-    lifetime: Duration = option("24 h", gt=0, help="how long they last from then on")
+    lifetime: Duration = option("24 h", gt=0, help="how long they are valid from then on")
 
     def run(self, op: Op) -> None:
         """Renew them all."""

@@ -11,21 +11,21 @@ from pileup.plugin.batch import Delegation, JobSpec, Submission, Work
 
 
 class ComputingSubmit(Test):
-    """Submit jobs, and leave them to whoever watches.
+    """Submit jobs without waiting for them.
 
-    One iteration is one request, with `batch` jobs in it. It is refused when the system takes none of them and
-    ambiguous when no answer comes; nothing is tried again. Every job has a name that no other has, in this run or any
-    other. Each that is acknowledged is from then on a detached operation `job`, and waits as the operation `queue`;
-    `computing.poll` in the same run sees when it begins (operation `run`) and how it ends. What is still open at the
-    end of the run is unfinished. Jobs refused from a request of which others were taken are counted as `refused_jobs`.
+    One iteration is one request with `batch` jobs. It is refused if the system accepts none of them, and ambiguous if
+    no answer comes; nothing is retried. Every job has a unique name. An acknowledged job is a detached operation `job`,
+    and waits as the operation `queue`; `computing.poll` in the same run sees when it begins (operation `run`) and how
+    it ends. What is still open at the end of the run is unfinished. If a request was accepted in part, the refused jobs
+    are counted as `refused_jobs`.
 
-    A job sleeps for its `duration`, keeps a core busy so long (`work: cpu`), or runs a `command` (`work: command`; one
-    that fails fails the job). How long each lasts follows from the seed.
+    A job sleeps for its `duration`, keeps a core busy for that time (`work: cpu`), or runs a `command` (`work:
+    command`; if it fails the job fails). Durations are drawn from the seed.
 
     With `users: 5` client 0 is `user1`, client 1 `user2`, …, client 5 `user1` again; a list gives other names. With
-    `delegation: shared` every client hands credentials over once before it begins, and its jobs use those, which
-    `computing.renew` renews; with `per-job` it does so for each job before that is submitted, as operation `delegate`:
-    then its cost shows. They last for `lifetime`.
+    `delegation: shared` every client delegates credentials once before it begins; its jobs use them, and
+    `computing.renew` renews them. With `per-job` it delegates before each job, as the operation `delegate`, so that the
+    cost is measured. Delegations are valid for `lifetime`.
     """
 
     name = "computing.submit"
@@ -41,8 +41,8 @@ class ComputingSubmit(Test):
     users: Users | None = option(
         None, help="several users, distributed over the clients: how many (user1, user2, …), or a list of their names"
     )
-    delegation: Literal["none", "shared", "per-job"] = option("none", help="credentials that are handed over")
-    lifetime: Duration = option("12 h", gt=0, help="how long they last")
+    delegation: Literal["none", "shared", "per-job"] = option("none", help="delegation of credentials")
+    lifetime: Duration = option("12 h", gt=0, help="how long delegations are valid")
 
     def check(self) -> None:
         """Refuse a command without its work, and the other way round."""

@@ -1,4 +1,4 @@
-"""Look after some jobs, as their owner does: ask for their state, and purge those that are over."""
+"""Watch some jobs, as their owner does: ask for their state, and purge those that are over."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from pileup.plugin import Count, Op, Test, option
 class ComputingWatch(Test):
     """Ask for the states of a few jobs of this run, and purge those that are over.
 
-    It is what users do beside the load: "5 jobs polled every minute and purged when done" is
-    `{name: watch, use: computing.watch, target: ce, with: [submit], options: {jobs: 5}, load: {every: 1 min}}`.
-    `computing.poll` is another thing: it keeps the record of all jobs by asking for changes, and purges none.
+    It simulates users who check their jobs: "5 jobs polled every minute and purged when done" is `{name: watch, use:
+    computing.watch, target: ce, with: [submit], options: {jobs: 5}, load: {every: 1 min}}`. `computing.poll` is
+    different: it records all jobs by asking for changes, and purges none.
 
-    Each client looks after `jobs` of its own, drawn by the seed from those that are open; the place of one that was
-    purged is taken by another. One iteration asks for all of them in one request (operation `status`) and purges those
-    that have ended in another (operation `purge`, whose calls are the jobs); `purge: false` where the system does that
-    by itself. Jobs that the system does not know any more are let go of, and counted in the sample `unknown`. Only jobs
-    that this run has submitted are touched.
+    Each client watches `jobs` jobs, drawn by the seed from the open ones; another one replaces a purged job. One
+    iteration asks for all of them in one request (operation `status`) and purges those that have ended in another
+    (operation `purge`, whose calls are the jobs); use `purge: false` if the system purges by itself. Jobs that the
+    system no longer knows are dropped, and counted in the sample `unknown`. Only jobs of this run are touched.
     """
 
     name = "computing.watch"
     needs = "batch"
 
-    jobs: Count = option(5, ge=1, le=1000, help="jobs looked after at a time")
+    jobs: Count = option(5, ge=1, le=1000, help="jobs watched at a time")
     purge: bool = option(True, help="purge those that are over")
 
     def setup(self) -> None:

@@ -36,5 +36,5 @@ class ConnectedTarget(Target):
         return replace(who, certificate_sha256=self.certificate_sha256, insecure=self.insecure)
 
     def remarks(self) -> list[str]:
-        """Say loudly that nobody knows who the server is."""
+        """Warn that nobody knows who the server is."""
         return [INSECURE] if self.insecure and not self.certificate_sha256 else []

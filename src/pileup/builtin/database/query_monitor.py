@@ -17,9 +17,9 @@ from pileup.plugin import Duration, Monitor, PluginError, Sample, Target, option
 class SqlMonitor(Monitor):
     """Ask a database at every interval: SQLite, MariaDB, MySQL or PostgreSQL. Needs `pip install 'pileup[sql]'`.
 
-    Each column of numbers is a metric of that name; columns named by `labels` tell rows apart. Without `labels`,
-    columns that hold text are labels. So one row `SELECT count(*) AS jobs, …` gives a metric for each column, and rows
-    `SELECT state, count(*) AS jobs … GROUP BY state` give `jobs[state=…]`. NULL is no number and leaves a gap.
+    Each column of numbers is a metric of that name; columns listed in `labels` distinguish rows. Without `labels`,
+    columns with text are labels. So one row `SELECT count(*) AS jobs, …` gives a metric for each column, and rows
+    `SELECT state, count(*) AS jobs … GROUP BY state` give `jobs[state=…]`. NULL leaves a gap.
 
         monitors:
           - use: sql
@@ -37,37 +37,37 @@ class SqlMonitor(Monitor):
     - `mariadb://user@host:3306/name` or `mysql://…`, `mariadb://user@/name?unix_socket=/run/db.sock`
     - `postgresql://user@host:5432/name`, `postgresql://user@/name?host=/run/postgresql`
 
-    `target` in the place of `url` asks the database of a target of the suite: kind database, slurm with its accounting,
-    a private ARC CE.
+    `target` instead of `url` queries the database of a target of the suite: kind database, slurm with accounting, or a
+    private ARC CE.
 
     The password is read from `password_file`, for MariaDB and MySQL also from `defaults_file`, whose `[client]` may
-    tell user, host and socket too; PostgreSQL looks into `~/.pgpass` by itself. `password` is for a variable of the
-    suite. None of them reaches the record, but a password that is given by `--set` is seen in the list of processes.
+    also have user, host and socket; PostgreSQL looks into `~/.pgpass` by itself. `password` is for a variable of the
+    suite. None of them reaches the record, but a password given by `--set` is visible in the list of processes.
 
-    Every query runs in a transaction that may only read, is ended by the database after `timeout` (on MySQL that
-    holds for SELECT), and is rolled back. One that fails or gives more than `series` numbers leaves a gap, and the
-    reason is recorded once; a connection that was lost is made again.
+    Every query runs in a read-only transaction, which is rolled back. The database ends a query after `timeout` (on
+    MySQL only SELECT). A query that fails or returns more than `series` numbers leaves a gap, and the reason is
+    recorded once. A lost connection is made again.
     """
 
     name = "sql"
 
     url: str | None = option(None, help="the database, without a password, e.g. postgresql://reader@127.0.0.1/jobs")
-    target: str | None = option(None, help="name of a target of the suite that has a database: the one to be asked")
-    query: str = option(help="what is asked at every interval")
+    target: str | None = option(None, help="name of a target of the suite whose database is queried")
+    query: str = option(help="the query to run at every interval")
     labels: list[str] = option([], help="columns whose values are labels; default: those that hold text")
     metric: str | None = option(
         None, help="name of the metric when one column holds numbers; default: that of the column"
     )
     units: dict[str, str] = option({}, help="name of a metric: its unit, for charts and checks")
-    absent: Literal["gap", "zero"] = option("gap", help="what labels that were there before and are not now leave")
+    absent: Literal["gap", "zero"] = option(
+        "gap", help="what a series records when its labels are missing from an answer: a gap, or zero"
+    )
     series: int = option(1000, ge=1, le=100_000, help="most numbers that an answer may hold")
     timeout: Duration = option(10 * 10**9, ge=10**6, help="how long a query, and a connection, may take")
     password: SecretStr | None = option(None, help="the password; best a $variable")
     password_file: str | None = option(None, help="file whose first line is the password")
     defaults_file: str | None = option(None, help="option file of MariaDB or MySQL, as ~/.my.cnf")
-    ca: str | None = option(
-        None, help="file with the certificates that the server's must be signed by: TLS is then a must"
-    )
+    ca: str | None = option(None, help="file with the CA certificates to verify the server by; TLS is then required")
 
     def check(self) -> None:
         """Refuse an address that is none or holds a password, and several ways to give one."""
@@ -80,7 +80,7 @@ class SqlMonitor(Monitor):
         secret = self.password.get_secret_value() if self.password is not None else None
         login = Login(secret, self.password_file, self.defaults_file, self.ca)
         if self.url is None and login.given:
-            raise ValueError("`target` and who asks; expected `target` alone: the target knows who asks")
+            raise ValueError("`target` is given with a login; expected `target` alone: it has its own credentials")
         self._database: Database | None = None
         self._watched: Target | None = None
         if self.url is not None:

@@ -22,14 +22,14 @@ COMMIT = "commit"
 
 
 class SqlQuery(Test):
-    """Do one or several statements of SQL. Every client has a connection of its own.
+    """Run one or several SQL statements. Every client has its own connection.
 
-    `statement` is one, `statements` are several, one after another; `script` is a file with as many as one likes,
-    separated by semicolons, such as one that makes tables and fills them. Each statement is a timed operation, called
-    by its verb (`select`, `insert`, …), and its answer is fetched whole. Each is committed for itself, or all together
-    with `transaction` (then `commit` is timed too, and what fails is rolled back).
+    `statement` is one statement, `statements` are several, one after another; `script` is a file of statements
+    separated by semicolons, for instance to make and fill tables. Each statement is a timed operation with the name of
+    its verb (`select`, `insert`, …), and its whole answer is fetched. Each is committed separately, or all together
+    with `transaction` (then `commit` is timed too, and a failure is rolled back).
 
-    `:name` in a statement is a parameter; `parameters` tell its values, drawn for each iteration:
+    `:name` in a statement is a parameter; `parameters` gives its values, drawn for each iteration:
 
         - name: update
           use: sql.query
@@ -46,17 +46,17 @@ class SqlQuery(Test):
     | `{normal: [100, 15]}` | mean, standard deviation |
     | `{choice: [done, failed]}` | one of these |
     | `{sequence: 50001}` | this number, then the next, over all clients of the case |
-    | `{unique: job-}` | a text that begins so and is no other iteration's, of this run or any other |
+    | `{unique: job-}` | a text with this beginning, unique for every iteration of this and any other run |
 
-    `rows` and `expect` judge the answer of the last statement. The numbers in its first row are samples under the names
-    of their columns, so that a query is a criterion: `last(failed.jobs) == 0` for `SELECT count(*) AS jobs FROM …` in a
-    test `failed`; a column that is called as a field of every test is (`bytes`) becomes `bytes_`. Tests that must give
-    equal answers are listed in `equivalent` of the suite.
+    `rows` and `expect` check the answer of the last statement. The numbers in its first row are samples with the names
+    of their columns, so that criteria can use them: `last(failed.jobs) == 0` for `SELECT count(*) AS jobs FROM …` in a
+    test `failed`. A column with the name of a field that every test has (`bytes`) becomes `bytes_`. To require equal
+    answers of several tests, list them in `equivalent` of the suite.
 
-    What the database says against it fails the iteration in its own words; it is refused when the database gives way to
-    others (a deadlock, a lock not had in time), has no connection left or does not let this user; when a connection is
-    lost, or the database ends what took longer than `timeout`, it is ambiguous where something is written, else failed.
-    A connection that was lost is made again by the next iteration, as the operation `connect`.
+    An error of the database fails the iteration, with its message. The iteration is refused if the database resolves a
+    conflict (a deadlock, a lock wait timeout), has no connection left or denies access. If the connection is lost, or
+    the database ends a statement after `timeout`, it is ambiguous if it writes, else failed. The next iteration makes a
+    lost connection again, as the operation `connect`.
     """
 
     name = "sql.query"
@@ -67,12 +67,12 @@ class SqlQuery(Test):
     script: str | None = option(None, help="file with statements, relative to the suite")
     transaction: bool = option(False, help="do them in one transaction")
     parameters: dict[str, Parameter] = option({}, help="the values of each parameter `:name`, see above")
-    rows: Count | None = option(None, help="rows that the last one must answer, or must change")
+    rows: Count | None = option(None, help="rows that the last one must return, or change")
     expect_: dict[str, Wanted] = option(
         {}, help="column of the first row: what it must be, e.g. `{jobs: 0}`, or `>= 100` with one of < <= > >= !="
     )
     samples: bool = option(True, help="keep the numbers of the first row as samples")
-    ordered: bool = option(False, help="whether answers are equal only in the same order, for `equivalent`")
+    ordered: bool = option(False, help="for `equivalent`: answers are equal only in the same order")
 
     def check(self) -> None:
         """Refuse none or several ways to say what is done, parameters without values, values without parameters."""

@@ -1,4 +1,4 @@
-"""What a private database server may be reported: the words of `launch` for the kind database."""
+"""Settings of a private database server: the keys of `launch` for the kind database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SECOND = 10**9
 
 
 class DatabaseSettings(Part):
-    """Settings of a private MariaDB or PostgreSQL server, at a unix socket that only its user reaches.
+    """Settings of a private MariaDB or PostgreSQL server, on a unix socket that only its user can reach.
 
-    Its files lie in a folder for temporary files that is removed with it, and stay over a restart.
+    Its files are in a temporary folder that is removed with it, and survive restarts.
     """
 
     server: Literal["mariadb", "postgresql"] = Field("mariadb", description="which server")

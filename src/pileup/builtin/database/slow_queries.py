@@ -18,28 +18,29 @@ WHERE = "SELECT @@GLOBAL.slow_query_log, @@GLOBAL.log_output, @@GLOBAL.slow_quer
 
 
 class SlowQueries(Monitor):
-    """Read the log of slow queries of a MariaDB or MySQL on this machine, as it grows.
+    """Follow the slow query log of a MariaDB or MySQL on this machine.
 
         targets: {db: {kind: database, launch: {slow_queries: 100 ms}}}
         monitors: [{use: slow-queries, target: db}]
         criteria:
           - {id: C1, says: No query takes 5 s, check: "max(slow-queries.query_time[of=largest]) < 5 s"}
 
-    `target` is a target that has a database: kind database, or slurm with its accounting; it is asked where its log is.
-    `file` is the log itself. The server must write it: `slow_query_log` on, `log_output` FILE, and `long_query_time`
-    says what is slow. With `host: ssh://…` and `file` it is read there.
+    `target` is a target with a database: kind database, or slurm with accounting; pileup asks it for the path of its
+    log. `file` is the path of a log. The server must write it: set `slow_query_log` on and `log_output` FILE;
+    `long_query_time` says what is slow. With `host: ssh://…`, `file` is read on that host.
 
     | metric | unit | what |
     |---|---|---|
     | `number` | | slow queries since the sample before |
     | `rate` | /s | the same |
     | `query_time[of=all]` `mean` `largest` | s | how long they took |
-    | `lock_time[of=all]` `mean` `largest` | s | how long of that they waited for locks |
-    | `rows_examined[of=all]` `mean` `largest` | | rows that they looked at |
+    | `lock_time[of=all]` `mean` `largest` | s | the part of it that they waited for locks |
+    | `rows_examined[of=all]` `mean` `largest` | | rows that they examined |
 
     Each query is also an operation of the server in the record (`side` is server): its statement without literals,
-    begin and end, rows examined as `calls`, bytes sent, first byte after the locks. Reports list the kinds of
-    statements that took most. The log tells the begin in whole seconds. What was there before the run is left out.
+    start and end, rows examined as `calls`, bytes sent, first byte after the locks. Reports list the kinds of
+    statements that took the most time. The log has start times in whole seconds. Entries from before the run are left
+    out.
     """
 
     name = "slow-queries"

@@ -35,19 +35,20 @@ SLOW_LOG = (
 
 
 class DatabaseTarget(Target):
-    """A database that is asked by SQL: SQLite, MariaDB, MySQL or PostgreSQL. Needs `pip install 'pileup[sql]'`.
+    """A database accessed by SQL: SQLite, MariaDB, MySQL or PostgreSQL. Needs `pip install 'pileup[sql]'`.
 
     Urls, and those of a unix socket:
 
-    - `sqlite:////var/lib/service/jobs.db`, a file, made when there is none
+    - `sqlite:////var/lib/service/jobs.db`, a file, created if it does not exist
     - `mariadb://user@host:3306/name` or `mysql://…`, `mariadb://user@/name?unix_socket=/run/db.sock`
     - `postgresql://user@host:5432/name`, `postgresql://user@/name?host=/run/postgresql`
 
-    Without a url it is a file of SQLite in a folder for temporary files; with `launch` a private MariaDB or PostgreSQL,
-    run by an ordinary user (`mysql`, `postgres` or `nobody` when pileup is root) at a unix socket that nobody else
-    reaches. Of `credentials` it takes `user`, `password` and `ca` (TLS is then a must); better a `password_file`.
+    Without a url it is an SQLite file in a temporary folder. With `launch` it is a private MariaDB or PostgreSQL, run
+    by an ordinary user (`mysql`, `postgres` or `nobody` if pileup is root) on a unix socket that nobody else can reach.
+    `credentials` may have `user`, `password` and `ca` (TLS is then required); prefer a `password_file`.
 
-    `switches` are settings that SQL changes, by name, for scans: each has for every value the statements that set it.
+    `switches` are settings that SQL changes, for scans: each has a name, and for every value the statements that set
+    it.
 
         targets:
           db:
@@ -62,8 +63,9 @@ class DatabaseTarget(Target):
                   default: off
         scan: {db.index: [off, on]}
 
-    A change is a barrier: nothing is under way meanwhile, it is over when its statements are, and what was there before
-    is restored at the end of the run (`get` asks for it, or `default` tells it), but on a private server, which ends.
+    A change is a barrier: it happens while nothing is under way, and is complete when its statements are. The value
+    before (from the query `get`, or `default`) is restored at the end of the run, except on a private server, which
+    ends.
     """
 
     kind = "database"

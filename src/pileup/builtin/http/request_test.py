@@ -26,10 +26,10 @@ def _clean_headers(headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
 class HttpRequest(Test):
     """Send one HTTP request and judge the answer.
 
-    Passes when the status is one of `statuses` (any 2xx when none is given), and when `contains` occurs in the answer.
-    401, 403, 429 and 503 that are not expected count as refused, no answer within the timeout as ambiguous, all else
-    as failed. The bytes counted are those of the bodies sent and received. Whether a connection is kept between
-    requests is an option of the target (`keep_alive`).
+    It passes if the status is one of `statuses` (by default any 2xx) and `contains` occurs in the answer. Unexpected
+    401, 403, 429 and 503 count as refused, no answer within the timeout as ambiguous, everything else as failed. The
+    bytes counted are those of the bodies sent and received. The option `keep_alive` of the target says whether
+    connections are kept between requests.
     """
 
     name = "http.request"

@@ -32,14 +32,14 @@ class HttpTarget(ConnectedTarget):
     """A server that speaks HTTP/1.1, with or without TLS.
 
     The url begins with http:// or https://; paths in tests are relative to it. Credentials: `token` or `token_file`
-    (bearer), `user` and `password` (basic), `ca` (who signs the server's certificate, a file or a folder; the system's
-    list when left out), `certificate` and `key` (of the client), or `proxy` (both in one file, as the grid has them).
-    `token`, `proxy` and `ca` may be `discover`: what the grid's own tools would find. A file with a token is read
-    again when it changes. A token or a password is sent over TLS only, or to this machine itself.
+    (bearer), `user` and `password` (basic), `ca` (CA certificates to verify the server by, a file or a folder; by
+    default the system's), `certificate` and `key` (of the client), or `proxy` (both in one file, as the grid has them).
+    `token`, `proxy` and `ca` may be `discover`: what the grid's own tools would find. A token file is read again when
+    it changes. Tokens and passwords are sent only over TLS, or to this machine.
 
-    Storage tests follow redirects (301, 302, 307, 308; 303 where something is read), each hop a request of its own
-    that is counted among the calls; `http.request` does not: one request is one. Who we are, `headers` and the client
-    certificate are told to the url's own protocol, host and port alone, and to the hosts of `trust`.
+    Storage tests follow redirects (301, 302, 307, 308; 303 for reads); each hop counts as a call. `http.request` does
+    not follow redirects. Credentials, `headers` and the client certificate are sent only to the url's protocol, host
+    and port, and to the hosts in `trust`.
     """
 
     kind = "http"
@@ -55,8 +55,8 @@ class HttpTarget(ConnectedTarget):
     redirect_writes: Literal["same host", "anywhere"] = option(
         "same host",
         help="where a redirect may send what changes something (PUT, DELETE, MKCOL): to the same path of the same host "
-        "(over TLS, at another port), or anywhere, as storage that redirects to its disk servers wants it (dCache, "
-        "DPM, EOS); what is read follows redirects anywhere",
+        "(over TLS, at another port), or anywhere, which storage that redirects to its disk servers needs "
+        "(dCache, DPM, EOS); reads follow redirects anywhere",
     )
     trust: list[str] = option(
         [], help="hosts, as host or host:port, that get the credentials when a redirect leads there"

@@ -45,8 +45,8 @@ Listing = list[Entry]
 class WebDavTarget(HttpTarget, FileTarget):
     """Storage that speaks WebDAV (RFC 4918): dCache, StoRM, XRootD, EOS, Apache, nginx.
 
-    The url is that of a folder that is there: http:// or https:// (also dav:// and davs://). Credentials as for kind
-    `http`. Files are written with PUT, read with GET, looked at with HEAD, removed with DELETE; folders are made with
+    The url is that of an existing folder: http:// or https:// (also dav:// and davs://). Credentials as for kind
+    `http`. Files are written with PUT, read with GET, examined with HEAD, removed with DELETE; folders are made with
     MKCOL and listed with PROPFIND.
 
     With `launch` pileup starts an XRootD server on this machine and ends it after the run, for example `launch:

@@ -25,25 +25,25 @@ class Node(Monitor):
     | metric | unit | what |
     |---|---|---|
     | `load1` `load5` `load15` | | processes that run or wait for a disk, averaged over 1, 5, 15 minutes |
-    | `processes` | | processes there are |
+    | `processes` | | number of processes |
     | `cpu[mode=user]` `system` `iowait` `idle` `steal` | % | share of the time of all cores |
     | `memory[kind=used]` `available` `total` | B | main memory |
     | `swap[kind=used]` `total` | B | swap space |
-    | `network[direction=in]` `out` | B/s | all network cards, or where none are seen all interfaces but the loopback |
+    | `network[direction=in]` `out` | B/s | all network cards; if none are visible, all interfaces except the loopback |
     | `loopback[direction=in]` `out` | B/s | within this machine |
     | `disk[direction=read]` `write` | B/s | over all disks |
     | `disk_operations[direction=read]` `write` | /s | over all disks |
-    | `disk_busy` | % | share of the time in which the busiest disk had something to do |
+    | `disk_busy` | % | share of the time in which the busiest disk was busy |
 
-    Shares and rates are those since the sample before. With `each`, also `interface[direction=…,name=eth0]` and
-    `device[direction=…,name=sda]` in B/s and `device_busy[name=sda]` in %. What a system does not tell is left out.
-    In a check: `max(node.cpu[mode=iowait]) < 20`, `last(node.load1) < 1`.
+    Shares and rates are since the sample before. With `each`, also `interface[direction=…,name=eth0]` and
+    `device[direction=…,name=sda]` in B/s and `device_busy[name=sda]` in %. Metrics that a system does not provide are
+    left out. In a check: `max(node.cpu[mode=iowait]) < 20`, `last(node.load1) < 1`.
     """
 
     name = "node"
     reads_proc = True
 
-    each: bool = option(False, help="also every network interface and disk apart")
+    each: bool = option(False, help="also each network interface and disk separately")
 
     _before: _Counters | None = None
     _devices: frozenset[str] = frozenset()

@@ -14,17 +14,17 @@ from pileup.plugin import Monitor, Sample, option
 class Process(Monitor):
     """Number, CPU, memory, threads and open files of chosen processes.
 
-    Processes are chosen again at every sample by `match`, `program` or `pid`, several of them together meaning all
-    must hold; those that come and go are no matter. pileup itself is chosen by `pid` only. `target` names the
-    daemons of a server that pileup launched, all of them or one, over restarts too:
+    `match`, `program` and `pid` choose the processes again at every sample, so processes may come and go; if several
+    are given, all must match. pileup itself is chosen only by `pid`. `target` names the daemons of a server that pileup
+    launched, all of them or one, over restarts too:
 
         monitors:
           - {use: process, name: slurmctld, target: ce.slurmctld, every: 5 s}
           - {use: process, name: daemons, target: ce, every: 5 s}
 
-    Of a target with a url pileup knows no daemons: the monitor and the criteria on it are *not covered* there, unless
-    one of the other words is combined with `target` and chooses them, on this machine or with `host` on theirs. With
-    `launch` these words are not used:
+    If the target has a url, pileup does not know its daemons: the monitor and the criteria on it are *not covered*,
+    unless one of the other options is combined with `target` to choose them, on this machine or on `host`. With
+    `launch` these options are not used:
 
           - {use: process, name: slurmctld, target: ce.slurmctld, program: slurmctld, host: "ssh://root@ce01"}
 
@@ -34,18 +34,18 @@ class Process(Monitor):
     | `cpu[of=all]` `mean` `largest` | % | CPU time since the sample before, 100 % being one core |
     | `cpu[mode=user]` `system` | % | the same of all: time in the programs themselves, and in the kernel for them |
     | `rss[of=all]` `mean` `largest` | B | memory held (resident set size; shared pages count in each process) |
-    | `threads` | | threads in all |
-    | `open_files` | | open file descriptors in all |
-    | `not_permitted` | | processes that this user may not look into |
+    | `threads` | | total number of threads |
+    | `open_files` | | total number of open file descriptors |
+    | `not_permitted` | | processes that this user may not inspect |
 
-    With `children` the CPU time of children that ended since the sample before is counted where their parent, or its
-    parent, is chosen and waits for them: scripts that live for less than an interval are seen. Else the time that a
-    process used between the last sample and its end is not. Children that have left their parent (daemons of their own)
-    are not its children any more.
+    With `children` the CPU time of children that ended since the sample before is counted if a chosen process is their
+    parent or grandparent and waits for them, so scripts that live for less than an interval are counted. Otherwise the
+    time that a process used between the last sample and its end is not counted. Children that have detached from their
+    parent (daemons) no longer count as its children.
 
-    A sum that would lack the processes that this user may not look into is left out of the sample rather than told
-    too small. Zombies count in `number` and `cpu` alone. A sample costs about 20 us for each process of the machine;
-    monitors that sample at the same moment share that, and daemons of a `target` without `children` cost nothing of it.
+    If this user may not inspect some processes, sums that would lack them are left out of the sample. Zombies count
+    only in `number` and `cpu`. A sample costs about 20 us for each process of the machine, once for all monitors that
+    sample at the same moment, and nothing for daemons of a `target` without `children`.
     """
 
     name = "process"

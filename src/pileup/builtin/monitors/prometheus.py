@@ -24,22 +24,22 @@ Identity = tuple[str, str]
 class PrometheusMonitor(Monitor):
     """Scrape an endpoint that speaks the Prometheus text format or OpenMetrics, as exporters and many services do.
 
-    `metrics` names what is kept, as it is in the answer or with `*` and `?`; `only` narrows that by labels. Values
-    are kept as they are told, with their labels; those that `rates` names become the growth of a counter per second
-    since the scrape before, so the first one gives none, and a counter that was set back counts from 0. Gauges that a
-    pattern of `rates` meets stay as they are. What `rates` names need not be in `metrics` too.
+    `metrics` lists the names to keep, exactly or with `*` and `?`; `only` restricts them by labels. Values are kept as
+    they are, with their labels. Counters listed in `rates` become their growth per second since the scrape before, so
+    the first scrape gives none; a counter that was reset counts from 0. Gauges that match a pattern of `rates` stay as
+    they are. Names in `rates` need not be in `metrics`.
 
         monitors:
           - {use: prometheus, name: disk, url: "http://server:9100/metrics", every: 5 s,
              metrics: [node_load1], rates: ["node_disk_*_bytes_total"], only: {device: "sd*"}}
 
     In a check: `max(disk.node_load1) < 8`, `mean(disk.node_disk_read_bytes_total[device=sda]) > 100 MB/s`. Units
-    follow from OpenMetrics or from the end of a name (`_seconds`, `_bytes`, …). Characters that checks cannot name
-    (`:` in names, `,=[]` in values of labels) become `_`. What is not a finite number is left out.
+    follow from OpenMetrics or from the end of a name (`_seconds`, `_bytes`, …). Characters that checks do not allow
+    (`:` in names, `,=[]` in values of labels) become `_`. Values that are not finite numbers are left out.
 
-    A scrape that fails, or holds more than `series` series that are asked for, leaves a gap, and the reason is
-    recorded once. The bearer token is read again for each scrape and sent over https, or within this machine, only;
-    redirects are not followed.
+    A scrape that fails, or has more than `series` of the requested series, leaves a gap, and the reason is recorded
+    once. The bearer token is read again for each scrape and sent only over https, or within this machine. Redirects are
+    not followed.
     """
 
     name = "prometheus"
@@ -51,7 +51,7 @@ class PrometheusMonitor(Monitor):
     buckets: bool = option(False, help="keep the `_bucket` series of histograms too")
     series: int = option(1000, ge=1, le=100_000, help="most series that may be asked for")
     timeout: Duration = option(10 * 10**9, gt=0, help="how long an answer may take")
-    ca: str | None = option(None, help="file with the certificates that the server's must be signed by, PEM")
+    ca: str | None = option(None, help="file with the CA certificates to verify the server by, PEM")
     token_file: str | None = option(None, help="file with a bearer token")
 
     def check(self) -> None:

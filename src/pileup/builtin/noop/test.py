@@ -8,13 +8,12 @@ from pileup.plugin import Duration, Program, Step, Test, option
 class Noop(Test):
     """Do nothing, or wait for a time that is known.
 
-    Shows what pileup itself costs: whatever response time and rate this test reaches, no other test can do better
-    on the same machine.
+    It shows the cost of pileup itself: no other test can have a better response time or rate on the same machine.
     """
 
     name = "noop"
 
-    cost: Duration = option(0, help="how long an iteration takes; waited for without using CPU")
+    cost: Duration = option(0, help="how long an iteration takes; it waits without using CPU")
 
     def program(self) -> Program:
         """Return one step that takes `cost`."""

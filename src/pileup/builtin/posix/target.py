@@ -33,9 +33,9 @@ PIECE = 1 << 20
 class PosixTarget(FileTarget):
     """A folder on a file system that is mounted here: local disk, NFS, CephFS, Lustre, EOS, dCache.
 
-    The url is a path, or file:///path. Without a url a folder in the place for temporary files is made and removed
-    after the run. Files go through the system's cache unless `direct` is set. pileup stays inside the folder: paths
-    that lead out of it, through `..` or a symbolic link, are refused.
+    The url is a path, or file:///path. Without a url a temporary folder is made, and removed after the run. Files use
+    the page cache unless `direct` is set. pileup stays inside the folder: paths that lead out of it, by `..` or a
+    symbolic link, are refused.
     """
 
     kind = "posix"
@@ -43,8 +43,8 @@ class PosixTarget(FileTarget):
 
     direct: bool = option(
         False,
-        help="move files around the system's cache (O_DIRECT); sizes, offsets, lengths and buffers must be multiples "
-        "of 4096 bytes then, and the file system must have it",
+        help="bypass the page cache (O_DIRECT); sizes, offsets, lengths and buffers must be multiples of 4096 "
+        "bytes, and the file system must support it",
     )
 
     @property

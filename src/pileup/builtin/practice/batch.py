@@ -60,10 +60,10 @@ class PracticeBatchTarget(HttpTarget, BatchTarget):
     10 s, submit_cost: {exponential: 5 ms}, limit: 10000}`; its settings are those of `pileup practice batch`. In the
     folder of the target below the run, `jobs.csv` says what happened to each job, over restarts, and
     `practice-batch.csv` what was done to each request (`practice-batch-2.csv` after a restart). A restart after a kill
-    forgets what was submitted since the last checkpoint. Jobs only pretend: none sleeps, burns or runs a command, each
-    is over after its `duration`. With the setting `users` it knows these alone, and those made known later. A job with
-    a delegation is refused when that has expired, was taken back or is another's. Options and credentials are those of
-    kind `http`.
+    forgets submissions since the last checkpoint. Jobs are simulated: none sleeps, uses CPU or runs a command, each is
+    over after its `duration`. With the setting `users` only these users, and those registered later, have access. A job
+    is refused if its delegation has expired, was revoked or belongs to another user. Options and credentials are those
+    of kind `http`.
     """
 
     kind = "practice-batch"

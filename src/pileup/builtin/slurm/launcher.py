@@ -1,4 +1,4 @@
-"""A private Slurm: munged, its data base where wanted, controller, nodes and REST, all as one ordinary user.
+"""A private Slurm: munged, its database where wanted, controller, nodes and REST, all as one ordinary user.
 
 Everything lies in {short}. A computing element in front of it puts the parts before its own daemons.
 """
@@ -25,7 +25,7 @@ SOCKET = "{short}/run/rest.sock"
 MUNGE = "{short}/run/munge.sock"
 DATABASE = "slurm_acct"
 READER = "pileup"
-"""User of the data base that may look at everything; like its socket for those who can reach {short}, its owner."""
+"""User of the database that may look at everything; like its socket for those who can reach {short}, its owner."""
 TOLD = "etc/pileup.json"
 """What a target needs to know of it, below {short}."""
 ENVIRONMENT = {"SLURM_CONF": CONF}

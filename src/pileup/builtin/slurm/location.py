@@ -23,11 +23,11 @@ class Place:
     conf: str = ""
     """Its slurm.conf, as SLURM_CONF names it."""
     database: str = ""
-    """Url of the data base of its accounting."""
+    """Url of the database of its accounting."""
     completions: str = ""
     """Path of its completion log."""
     slow_log: str = ""
-    """Path of the log of slow queries of its data base."""
+    """Path of the log of slow queries of its database."""
     gate: Endpoint | None = None
     """Where who has a token comes in, when that is not the url."""
 

@@ -43,44 +43,44 @@ NONE = Requests(0, 0)
 
 
 class SlurmMonitor(Monitor):
-    """Ask a Slurm for what its controller and its scheduler report on themselves (sdiag), and for its jobs by state.
+    """Read the statistics of Slurm's controller and scheduler (sdiag), and count jobs by state.
 
         monitors: [{use: slurm, target: ce, every: 5 s}]
         criteria:
           - {id: C1, says: The queue is kept full, check: "min(slurm.jobs[state=queued]) >= 5000"}
           - {id: C2, says: The scheduler keeps up, check: "max(slurm.cycle[of=last]) < 1 s"}
 
-    `target` is a target of kind slurm, or a private ARC CE, which has one behind it; `config` the slurm.conf of another
-    one, whose commands work here. Of a site's ARC CE, whose batch system pileup cannot reach, only `jobs` are known:
-    those of pileup's users, by REST. Criteria on the other metrics are *not covered* there.
+    `target` is a target of kind slurm, or a private ARC CE, which has a Slurm behind it; `config` is the slurm.conf of
+    another Slurm whose commands work here. On a site's ARC CE pileup cannot reach the batch system, and measures only
+    `jobs`, those of pileup's users, by REST. Criteria on the other metrics are *not covered* there.
 
     | metric | unit | what |
     |---|---|---|
-    | `jobs[state=queued]` `running` | | jobs there are, all users together |
+    | `jobs[state=queued]` `running` | | jobs in this state, all users together |
     | `total[of=submitted]` `started` `completed` `failed` `cancelled` `backfilled` | | jobs since the first sample |
     | `rate[of=submitted]` … | /s | the same since the sample before |
     | `cycle[of=last]` `mean` | s | a cycle of the scheduler: the last, and the mean since the counters began |
     | `backfill_cycle[of=last]` `mean` | s | the same of backfilling |
     | `cycle_rate[of=schedule]` `backfill` | /s | cycles |
-    | `cycle_jobs[of=depth]` `queue` | | jobs looked at in a cycle on average; jobs that waited at the last |
+    | `cycle_jobs[of=depth]` `queue` | | jobs considered in a cycle on average; jobs that waited at the last one |
     | `requests_rate` | /s | requests that the controller answered (RPC) |
     | `requests_time` | s | their mean time |
-    | `waiting[for=node]` `database` | | messages that wait to be told to nodes, and to slurmdbd |
-    | `threads[of=server]` `agent`, `agents` | | threads that answer and that tell nodes; who tells them |
+    | `waiting[for=node]` `database` | | messages that wait to be sent to nodes, and to slurmdbd |
+    | `threads[of=server]` `agent`, `agents` | | threads that answer requests, threads that send to nodes, and agents |
 
-    With `each` also `request_rate[type=…]` and `request_time[type=…]` of every kind of request. Counters that begin
-    again (at midnight, with the controller) go on here.
+    With `each` also `request_rate[type=…]` and `request_time[type=…]` of every kind of request. Slurm resets its
+    counters at midnight and with the controller; these metrics continue.
 
-    Where the data base of the accounting is known, jobs are counted there: cheap, and some seconds behind. Rows of jobs
-    that a killed controller forgot stay open in it and are counted. Else squeue is asked, at most each `squeue`.
-    Statistics come by REST where the target has a url (a fraction of a ms of pileup's CPU), else from sdiag.
+    If the database of the accounting is known, jobs are counted there, which is cheap, but some seconds behind. Rows of
+    jobs that a killed controller forgot stay open there and are counted. Otherwise squeue is run, at most once per
+    `squeue`. Statistics come by REST if the target has a url (a fraction of a ms of pileup's CPU), else from sdiag.
     """
 
     name = "slurm"
 
     target: str | None = option(None, help="name of a target of the suite, of kind slurm or arc")
     config: str | None = option(None, help="slurm.conf of another Slurm")
-    each: bool = option(False, help="also every kind of request apart")
+    each: bool = option(False, help="also each kind of request separately")
     squeue: Duration = option(10 * 10**9, ge=10**9, help="least time between two calls of squeue, where one is needed")
 
     def check(self) -> None:

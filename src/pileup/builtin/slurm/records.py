@@ -1,4 +1,4 @@
-"""What becomes of jobs, as Slurm's accounting keeps it: in a data base, in the completion log, or behind sacct.
+"""What becomes of jobs, as Slurm's accounting keeps it: in a database, in the completion log, or behind sacct.
 
 Each says what has begun and ended since a cursor, and knows jobs that have ended by their names. Slurm reports whole
 seconds.
@@ -23,7 +23,7 @@ from pileup.plugin import Failed, PluginError, Refused, TargetError
 from pileup.plugin.batch import Changes, Job, JobState
 
 OVERLAP = 20
-"""Seconds that each look goes back behind the last one: rows come to the data base late, and not in order."""
+"""Seconds that each look goes back behind the last one: rows come to the database late, and not in order."""
 COLUMNS = "id_job, job_name, state, exit_code, time_submit, time_start, time_end, id_user, nodelist"
 SWEEP = 30
 """Seconds between samples by name: on a machine without time to spare slurmdbd may hear of jobs later still."""
@@ -47,7 +47,7 @@ def _checked(url: str) -> str:
 
 
 DatabaseUrl = Annotated[str, AfterValidator(_checked)]
-"""Address of a data base, without a password in it; empty for none."""
+"""Address of a database, without a password in it; empty for none."""
 
 
 class Records(Protocol):
@@ -61,7 +61,7 @@ class Records(Protocol):
 
 
 class DatabaseRecords:
-    """The data base of slurmdbd. Rows of jobs that a controller forgot when it was killed stay open forever in it."""
+    """The database of slurmdbd. Rows of jobs that a controller forgot when it was killed stay open forever in it."""
 
     def __init__(self, url: str, login: Login, cluster: str) -> None:
         self._url = url
@@ -78,7 +78,7 @@ class DatabaseRecords:
         moment, number, low, next_low, swept = (int(part) for part in (cursor or "0/0/0/0/0").split("/"))
         if not number:  # the first page of a look: what is open now was open before, whatever comes meanwhile
             low, next_low = next_low, self._oldest_open()
-        rows = self._ask(  # numbers alone, and a name that the data base has told
+        rows = self._ask(  # numbers alone, and a name that the database has told
             f"select mod_time, job_db_inx, {COLUMNS} from {self._table()} where job_db_inx >= {low} "  # noqa: S608
             f"and (time_start > 0 or time_end > 0) "  # one that was cancelled while it waited has never begun
             f"and (mod_time > {moment} or (mod_time = {moment} and job_db_inx > {number})) "
@@ -132,7 +132,7 @@ class DatabaseRecords:
             )
             if len(rows) != 1:
                 raise Failed(
-                    f"the data base has {len(rows)} tables of jobs; expected one: the option `cluster` names which"
+                    f"the database has {len(rows)} tables of jobs; expected one: the option `cluster` names which"
                 )
             self._known = f"`{rows[0][0]}`"
         return self._known
@@ -247,9 +247,9 @@ def _number(id_: str) -> tuple[int, int]:
 
 
 def login_of(password_file: str | None) -> Login:
-    """Return who asks the data base. Raises TargetError for a file that is none."""
+    """Return who asks the database. Raises TargetError for a file that is none."""
     if password_file is not None and not Path(password_file).expanduser().is_file():
-        raise TargetError(f"there is no file {password_file}", "one with the password of the data base")
+        raise TargetError(f"there is no file {password_file}", "one with the password of the database")
     return Login(password_file=password_file)
 
 

@@ -1,4 +1,4 @@
-"""What a private Slurm may be reported: the words of `launch` for the kind slurm."""
+"""Settings of a private Slurm: the keys of `launch` for the kind slurm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MILLISECOND = 10**6
 
 
 class SlurmSettings(Part):
-    """Settings of a private Slurm: controller, nodes of many slots, REST, and a data base where wanted.
+    """Settings of a private Slurm: controller, nodes with many slots, REST, and optionally a database.
 
     All of it runs on this machine, as one user, who is also the user of the jobs.
     """
@@ -20,7 +20,7 @@ class SlurmSettings(Part):
     nodes: Count = Field(1, ge=1, le=64, description="daemons of nodes (slurmd), which share the slots")
     accounting: bool = Field(
         False,
-        description="keep what becomes of jobs in a data base of its own (slurmdbd, MariaDB); false: in a file",
+        description="keep the accounting of jobs in a private database (slurmdbd, MariaDB); false: in a file",
     )
     tokens: bool = Field(
         False,
@@ -59,7 +59,7 @@ class SlurmSettings(Part):
         if self.nodes > self.slots:
             raise ValueError(f"{self.nodes} nodes share {self.slots} slots; expected at least a slot for each")
         if self.slow_queries is not None and not self.accounting:
-            raise ValueError("slow_queries is set without a data base; expected `accounting: true` beside it")
+            raise ValueError("slow_queries is set without a database; expected `accounting: true` beside it")
         return self
 
     def node_slots(self) -> list[int]:

@@ -69,14 +69,14 @@ class SlurmTarget(BatchTarget):
     max_jobs: 10000, accounting: true}`; every setting can be an axis of a scan. Faults and monitors may name its
     daemons: munged, mariadbd, slurmdbd, slurmctld, slurmd (of several nodes slurmd-n1 and so on), slurmrestd.
 
-    A site's own: the url of its REST daemon, unix:/run/slurmrestd.sock or http(s)://host:6820 with `token_file` (JWT)
-    among the credentials; or no url, `driver: sbatch` and `config` (its slurm.conf). squeue and sacct must work here.
+    For a site's Slurm give the url of its REST daemon, unix:/run/slurmrestd.sock or http(s)://host:6820 with
+    `token_file` (JWT) in the credentials; or no url, but `driver: sbatch` and `config` (its slurm.conf). squeue and
+    sacct must work here.
 
-    A submission is refused where the limits of Slurm say no (MaxJobCount, limits of accounts), ambiguous where no
-    answer came. Slurm takes one job in one request: `batch` is so many requests. It reports whole seconds. Jobs that
-    have
-    ended it forgets by itself (MinJobAge): a purge is refused. A delegation is a token (`scontrol token`), which cannot
-    be taken back; pileup cannot make users known to it.
+    A submission is refused by limits of Slurm (MaxJobCount, limits of accounts), and ambiguous if no answer came. Slurm
+    takes one job per request: `batch: N` means N requests. Times are whole seconds. Slurm forgets ended jobs by itself
+    (MinJobAge): a purge is refused. A delegation is a token (`scontrol token`), which cannot be revoked. pileup cannot
+    register users with Slurm.
     """
 
     kind = "slurm"
@@ -89,12 +89,12 @@ class SlurmTarget(BatchTarget):
     config: str = option("", help="slurm.conf of a site (SLURM_CONF); default: where its commands look by themselves")
     user: str = option("", help="user name for Slurm; default: that of the token, or who runs pileup")
     partition: str = option("", help="where jobs are queued; default: Slurm's own")
-    account: str = option("", help="the account that jobs are booked on; default: the user's own")
+    account: str = option("", help="the account that jobs are charged to; default: the user's own")
     database: DatabaseUrl = option(
-        "", help="data base of the accounting, e.g. mariadb://reader@host/slurm_acct; default: sacct is asked"
+        "", help="database of the accounting, e.g. mariadb://reader@host/slurm_acct; default: sacct is used"
     )
-    password_file: str | None = option(None, help="file with the password of the data base")
-    cluster: str = option("", help="name of the cluster in the data base, where it has several")
+    password_file: str | None = option(None, help="file with the password of the database")
+    cluster: str = option("", help="name of the cluster in the database, if it has several")
     patience: Duration = option(30 * SECOND, gt=0, help="how long a request or a command may take")
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -125,12 +125,12 @@ class SlurmTarget(BatchTarget):
 
     @property
     def database_url(self) -> str:
-        """Where the data base of its accounting is; empty when that is not known."""
+        """Where the database of its accounting is; empty when that is not known."""
         return self.database or self.place.database
 
     @property
     def slow_log(self) -> str:
-        """Where the log of slow queries of that data base is; empty when there is none."""
+        """Where the log of slow queries of that database is; empty when there is none."""
         return self.place.slow_log
 
     def environment(self) -> dict[str, str]:
@@ -384,7 +384,7 @@ class SlurmTarget(BatchTarget):
         return found
 
     def queue_length(self) -> dict[JobState, int]:
-        """Return how many jobs wait and run, by the data base where it is known: a look that costs little."""
+        """Return how many jobs wait and run, by the database where it is known: a look that costs little."""
         if isinstance(self.records, DatabaseRecords):
             return self.records.open_jobs()
         return dict(Counter(map(state_of, self.commands.lines("squeue", "-h", "-a", "-r", "-o", "%T"))))

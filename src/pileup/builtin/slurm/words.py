@@ -1,4 +1,4 @@
-"""What Slurm says, in its own words: states, lines of its commands, rows of its data base, errors."""
+"""What Slurm says, in its own words: states, lines of its commands, rows of its database, errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NUMBERS = (
     "DEADLINE",
     "OUT_OF_MEMORY",
 )
-"""States by their numbers in the data base (slurm.h, enum job_states)."""
+"""States by their numbers in the database (slurm.h, enum job_states)."""
 NOWHERE = frozenset({"", "(null)", "None assigned"})
 """Nodes of a job that has never begun: its start is told as its end."""
 COMPLETION = re.compile(
@@ -137,17 +137,17 @@ def history_job(line: str) -> Job | None:
 
 
 def word_of(number: int) -> str:
-    """Return the word for a state of the data base; flags are above its lowest byte."""
+    """Return the word for a state of the database; flags are above its lowest byte."""
     return NUMBERS[number & 0xFF] if number & 0xFF < len(NUMBERS) else "FAILED"
 
 
 def numbered(number: int) -> JobState:
-    """Return what a state of the data base is called here."""
+    """Return what a state of the database is called here."""
     return state_of(word_of(number))
 
 
 def row_job(row: Sequence[Any]) -> Job:
-    """Read a row of the data base: id, name, state, exit code, times of submission, start, end, user, nodes."""
+    """Read a row of the database: id, name, state, exit code, times of submission, start, end, user, nodes."""
     id_, name, number, ended_with, submit, start, end, user, nodes = row
     word, state = word_of(number), numbered(number)
     started = 0 if (nodes or "") in NOWHERE else int(start) * SECOND

@@ -9,13 +9,13 @@ from pileup.plugin import Count, Keys, Program, Sizes, Step, option
 
 
 class StorageContend(ContentSet):
-    """Create files in one folder, or spread over many, and remove them again: where the entry of a folder is a lock.
+    """Create and remove files in one folder, or spread over many, to measure contention for the lock of a folder.
 
-    File n lies in folder n modulo `folders`, so that with one folder all clients create in the same, and with as many
-    folders as clients hardly two meet. Scan over `folders` to see what a shared folder costs. The operations are
-    `create` and `delete`, an iteration is both; it leaves nothing behind, so that it can be pressed for any time.
-    Each client takes names of a share of its own in turn, so that no two act on the same file, however long one of them
-    takes. Needs as many names (`files`) as clients: two at one name disturb one another.
+    File n is in folder n modulo `folders`: with one folder all clients share it, and with as many folders as clients
+    they hardly ever do. Scan over `folders` to see what a shared folder costs. The operations are `create` and
+    `delete`, an iteration is both. It leaves nothing behind, so the load can last for any time. Each client uses its
+    own share of the names in turn, so no two clients act on the same file, however long an operation takes. That needs
+    at least as many names (`files`) as clients.
     """
 
     name = "storage.contend"

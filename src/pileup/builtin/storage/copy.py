@@ -11,18 +11,17 @@ from pileup.plugin.units import counted
 
 
 class StorageCopy(ContentSet, NamedSet):
-    """Copy whole files, as `xrdcp`, `gfal-copy` or `curl` do, and verify each: between the storage and memory here.
+    """Copy whole files between the storage and memory here, as `xrdcp`, `gfal-copy` or `curl` do, and verify each.
 
     `direction: out` reads files from the storage (those that `storage.write` has written with the same `folder`,
-    `files`, `size` and `entropy`, or others by `names`); `direction: in` writes them. Then the storage is asked for
-    the checksum of the file, which must be that of the bytes that went over the wire; on POSIX the file is read again
-    for that. The operations are `copy`, whose bytes and times are those of the data, and `checksum`; an iteration is
-    both. Nothing is written on a disk here, so that the disk of the clients is never the limit.
+    `files`, `size` and `entropy`, or others by `names`); `direction: in` writes them. Then the test asks the storage
+    for the checksum of the file, which must be that of the transferred bytes; on POSIX the file is read again for that.
+    The operations are `copy`, with the bytes and times of the data, and `checksum`; an iteration is both. Nothing is
+    written to a disk here, so the clients' disk is never the bottleneck.
 
-    Plain WebDAV (Apache, nginx, rclone) states no checksums, and fails. With `checksum: if stated` it passes: such a
-    question is an operation `checksum-not-stated`, and those called `checksum` were verified.
-
-    Copies in to the same name at the same time disturb one another: have as many files as clients, and `order: client`.
+    Plain WebDAV servers (Apache, nginx, rclone) give no checksums, and the test fails. With `checksum: if stated` it
+    passes: a missing checksum is an operation `checksum-not-stated`, and operations `checksum` were verified. Copies in
+    to the same name at the same time disturb each other: use as many files as clients, and `order: client`.
     """
 
     name = "storage.copy"
@@ -30,8 +29,7 @@ class StorageCopy(ContentSet, NamedSet):
     direction: Literal["in", "out"] = option("out", help="`in` to the storage, or `out` of it")
     checksum: Literal["none", "adler32", "if stated"] = option(  # type: ignore[assignment]  # one word more
         "adler32",
-        help="which checksum the storage is asked for after each copy; `if stated`: Adler-32, and a storage that "
-        "states none passes",
+        help="which checksum to ask for after each copy; `if stated`: Adler-32, and a storage without checksums passes",
     )
     verify: bool = option(True, help="when copying out, compare every byte with what was written")
     read_ahead: Size | None = option(

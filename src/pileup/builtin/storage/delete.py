@@ -9,8 +9,8 @@ from pileup.plugin import Step, option
 class StorageDelete(FileSet):
     """Delete the files of a set, `folder`/f000000, f000001, ..., each once, and nothing else.
 
-    A set is used up: under a load with `for` the files run out, and every further iteration fails. Press it with
-    `times: N` (and `clients`, if there should be many at once), N at most `files`. The folder stays.
+    The files are used up: with a load with `for` they run out, and every further iteration fails. Use `times: N` (and
+    `clients` for several at once), N at most `files`. The folder stays.
     """
 
     name = "storage.delete"

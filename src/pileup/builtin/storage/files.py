@@ -47,16 +47,16 @@ def place_of(folder: str, own: str) -> str:
 class FileSet(Test):
     """Base of the tests on files: the files of one set, `folder`/f000000, f000001, ...
 
-    The content of a file follows from the seed of the suite, the number of the file and its size alone, so that one
-    test reads and verifies what another has written.
+    The content of a file depends only on the seed of the suite, the number of the file and its size, so one test can
+    verify what another has written.
     """
 
     needs = "files"
 
     folder: FolderPath = option(
         "pileup",
-        help="folder of the set: in a folder of the run's own below the url of the target, which goes with the run; "
-        "`/name` means just here, `name` below the url itself",
+        help="folder of the files: inside the run's own folder below the url of the target, which is removed "
+        "with the run; `/name` means exactly `name` below the url itself",
     )
     files: Count = option(1, ge=1, le=10**9, help="number of files in the set")
     order: Literal["sequential", "random", "client"] = option(
@@ -67,14 +67,14 @@ class FileSet(Test):
     batch: Count | None = option(
         None,
         ge=1,
-        help="files handled in one iteration, each within the timeout of the test; when left out, all of the set under "
-        "`once`, one under any other load",
+        help="files per iteration, each within the timeout of the test; by default all files with `once`, one "
+        "with any other load",
     )
     layers: Layers = option(
         "all",
-        help="`all` of the operation, or a part alone, to say what each costs: `control` opens and closes without "
-        "bytes (an empty file is written), `data` moves the bytes of a file that stays open, `session` connects, logs "
-        "in and leaves, `noop` does nothing",
+        help="`all` of the operation, or only a part, to measure its cost: `control` opens and closes without "
+        "bytes (an empty file is written), `data` moves the bytes of a file that stays open, `session` "
+        "connects, logs in and disconnects, `noop` does nothing",
     )
 
     @abstractmethod

@@ -17,8 +17,8 @@ class StorageList(Test):
 
     folder: FolderPath = option(
         "pileup",
-        help="folder to list, in the folder of the run's own below the url of the target; `/name` is `name` below the "
-        "url itself, `/` the url",
+        help="folder to list, inside the run's own folder below the url of the target; `/name` is `name` below "
+        "the url itself, `/` the url",
     )
     entries: Count | None = option(None, help="fail unless exactly so many files and folders are in it")
 

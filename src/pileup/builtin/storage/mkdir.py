@@ -11,9 +11,9 @@ from pileup.plugin import Count, Keys, Program, Step, option
 class StorageMkdir(FileSet):
     """Make folders, `folder`/d000000, d000001, ..., and remove them again.
 
-    The operations are `mkdir` and `delete`, an iteration is both; it leaves nothing behind, so that it can be pressed
-    for any time. Each client takes names of a share of its own in turn, so that no two act on the same. Needs as many
-    names (`files`) as clients: two at one name disturb one another.
+    The operations are `mkdir` and `delete`, an iteration is both. It leaves nothing behind, so the load can last for
+    any time. Each client uses its own share of the names in turn, so no two clients act on the same folder. That needs
+    at least as many names (`files`) as clients.
     """
 
     name = "storage.mkdir"

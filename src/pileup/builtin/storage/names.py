@@ -17,10 +17,10 @@ class NamedSet(FileSet):
 
     names: list[str] = option(
         [],
-        help="names in `folder`, here below the url of the target itself, of files to take in the place of the set; a "
-        "pattern like `*.root` stands for those that are in the folder when the test begins",
+        help="names of existing files to use instead of the set, in `folder`, which is then below the url of "
+        "the target itself; a pattern like `*.root` is expanded when the test begins",
     )
-    names_from: str = option("", help="file with such names, one a line; relative to the suite")
+    names_from: str = option("", help="file with such names, one per line; relative to the suite")
 
     def keys(self) -> Keys:
         """Return the files of the set, or those named."""

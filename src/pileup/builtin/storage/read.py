@@ -13,15 +13,15 @@ class StorageRead(ContentSet, NamedSet):
     """Read files, whole or in part, and verify every byte.
 
     Reads what `storage.write` has written with the same `folder`, `files`, `size` and `entropy` in a suite with the
-    same seed; the first wrong byte, a wrong size or a missing file fails the operation. Files that pileup has not
-    written are read with `names` and `verify: false`. Verifying costs CPU of this machine (about 1 ms for 10 MB);
-    switch it off where that is the limit. Bytes counted are those received.
+    same seed; the first wrong byte, a wrong size or a missing file fails the operation. Use `names` and `verify: false`
+    to read files that pileup has not written. Verifying costs CPU of this machine (about 1 ms for 10 MB); switch it off
+    if that is the bottleneck. Bytes counted are those received.
 
-    `access` says how: `sequential` reads on from `offset`; `random` reads one piece of `length` bytes at a place drawn
-    again each time, as databases do; `vector` asks for so many `pieces` in one request, as ROOT's TTreeCache does;
-    `sparse` goes through the file and reads a `fraction` of it in pieces, as an analysis of few branches does, with
-    `pieces` of them in one request. Pieces never overlap and ascend. All but `sequential` keep the file open from one
-    read to the next.
+    `access` says how: `sequential` reads from `offset` on; `random` reads one piece of `length` bytes at a random
+    offset, as databases do; `vector` reads `pieces` pieces in one request, as ROOT's TTreeCache does; `sparse` reads a
+    `fraction` of the file in pieces from its begin to its end, as an analysis of few branches does, with `pieces` of
+    them per request. Pieces ascend and never overlap. All except `sequential` keep the file open from one read to the
+    next.
     """
 
     name = "storage.read"
@@ -30,12 +30,14 @@ class StorageRead(ContentSet, NamedSet):
     access: Literal["sequential", "random", "vector", "sparse"] = option("sequential", help="see above")
     offset: Size = option(0, help="read from this byte of each file on")
     length: Size | None = option(
-        None, gt=0, help="read so many bytes from `offset` on, when left out up to the end; else the size of a piece"
+        None,
+        gt=0,
+        help="sequential: bytes to read from `offset` on, by default up to the end; else the size of a piece",
     )
     pieces: Count | None = option(
-        None, ge=1, le=65536, help="pieces in one request; when left out 16 for a vector read, one for a sparse one"
+        None, ge=1, le=65536, help="pieces per request; by default 16 for a vector read, 1 for a sparse one"
     )
-    fraction: Fraction = option(0.02, gt=0, le=1, help="how much of each file a sparse read reads")
+    fraction: Fraction = option(0.02, gt=0, le=1, help="share of each file that a sparse read reads")
     read_ahead: Size | None = option(
         None,
         le=1 << 30,

@@ -11,11 +11,11 @@ SUFFIX = ".renamed"
 
 
 class StorageRename(FileSet):
-    """Give the files of a set another name, f000000.renamed, and their own again.
+    """Rename the files of a set to f000000.renamed and back.
 
-    The set must have been written by a test of the same run (`storage.write`). Both ways are an operation `rename`,
-    and together an iteration; it ends as it began, so that it can be pressed for any time. Each client takes files of a
-    share of its own in turn. Needs as many files as clients: two at one file disturb one another.
+    A test of the same run (`storage.write`) must have written the set. Each direction is an operation `rename`, both
+    are an iteration. The names are then as before, so the load can last for any time. Each client uses its own share of
+    the files in turn. That needs at least as many files as clients.
     """
 
     name = "storage.rename"

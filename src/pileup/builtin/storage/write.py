@@ -13,14 +13,14 @@ MOST = 1 << 50
 class StorageWrite(ContentSet):
     """Write files of known content, `folder`/f000000, f000001, ...
 
-    Under `once` an iteration writes the whole set; under any other load it writes one file, and files that were
-    written before are written again in turn. The folder is made first, outside the measurement. Data for other tests
-    is made in place with this: sizes by a law or a mix, as compressible as `entropy` says.
+    With `once` an iteration writes the whole set; with any other load it writes one file, and files that were written
+    before are written again in turn. The folder is made first, outside the measurement. Use this test to make data for
+    other tests: sizes from a distribution or a mix, as compressible as `entropy` says.
 
-    A relative `folder` lies in a folder of the run's own, which is removed with all that is in it. In an absolute one
-    nothing is overwritten: a file of these names that is there ends the set-up, and clean-up removes what this run has
-    written and nothing else. A set that is kept there (`cleanup: never`) is used again by name: under `once` or `times`
-    nothing is written when it is whole and the same. Bytes counted are those of the files.
+    A relative `folder` is inside the run's own folder, which is removed with its content. In an absolute one nothing is
+    overwritten: if a file of these names exists, the set-up fails, and clean-up removes only what this run has written.
+    A set that is kept there (`cleanup: never`) is reused: with `once` or `times` nothing is written if it is complete
+    and the same. Bytes counted are those of the files.
     """
 
     name = "storage.write"

@@ -186,7 +186,7 @@ def _token() -> Iterator[File]:
 
 
 def _key_cache(keys: dict[str, object]) -> bytes:
-    """Return the data base in which the SciTokens library keeps keys of issuers, with those of ours.
+    """Return the database in which the SciTokens library keeps keys of issuers, with those of ours.
 
     It asks issuers over https and takes no CA but those of the system: a private issuer would never do.
     """

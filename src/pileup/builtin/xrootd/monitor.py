@@ -40,9 +40,9 @@ MOVED = {"in": "link.in", "out": "link.out"}
 class XrootdMonitor(Monitor):
     """Connections, operations, bytes, threads and CPU of an XRootD server, as it counts them itself.
 
-    It asks the server (`query stats`) over a session of its own, which the figures contain: one connection, and one
-    operation of kind other each time. `target` names a target of the suite, of kind `xrootd`, or `webdav` where XRootD
-    answers on the same port (a server that does not call itself so is not asked); or `url` and `ca` name a server.
+    It asks the server (`query stats`) over its own session, which is included in the figures: one connection, and one
+    operation `other` per sample. `target` names a target of the suite, of kind `xrootd`, or `webdav` if XRootD answers
+    on the same port (only servers that identify as XRootD are asked); or `url` and `ca` name a server.
 
         monitors:
           - {use: xrootd, target: se, every: 1 s}
@@ -50,21 +50,20 @@ class XrootdMonitor(Monitor):
     | metric | unit | what |
     |---|---|---|
     | `connections` | | open connections |
-    | `threads` `idle_threads` | | threads of the scheduler, and those of them that wait |
+    | `threads` `idle_threads` | | threads of the scheduler, and how many of them are idle |
     | `queue` | | jobs that wait for a thread |
     | `cpu` | % | CPU time since the sample before, 100 % being one core |
     | `accepted` `logins` | | connections accepted and sessions logged in, since the first sample |
     | `opens` `reads` `vector_reads` `writes` `other` `errors` | | operations since the first sample |
     | `pieces` | | pieces that vector reads asked for, since the first sample |
     | `in` `out` | B | bytes on its connections since the first sample, with headers and TLS |
-    | `open_rate` `read_rate` … | /s | what each of these grew by per second since the sample before |
-    | `in_rate` `out_rate` | B/s | the same of the bytes |
+    | `open_rate` `read_rate` … | /s | growth of each of these per second since the sample before |
+    | `in_rate` `out_rate` | B/s | the same for the bytes |
 
-    Reads, writes and bytes of a connection count when it is closed, or when the server makes its own report
-    (`xrd.report`): each second on a server that pileup has launched, else as its site has it. All else counts at once.
-
-    HTTP is served by the same code: a GET is an open and reads. A server that was started again goes on counting from
-    where the one before was last seen.
+    The server counts reads, writes and bytes of a connection when it is closed, or when it makes its own report
+    (`xrd.report`): each second on a server that pileup launched, else as configured by the site. It counts everything
+    else at once. HTTP is served by the same code: a GET is an open and reads. After a restart of the server the counts
+    continue from the last values.
     """
 
     name = "xrootd"

@@ -1,4 +1,4 @@
-"""What a private XRootD server may be reported: the words of `launch` for the kinds xrootd and webdav."""
+"""Settings of a private XRootD server: the keys of `launch` for the kinds xrootd and webdav."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pileup.plugin import Bandwidth, Count, Part, Rate
 class XrootdSettings(Part):
     """Settings of a private XRootD server: root:// and HTTP (WebDAV) on one port of 127.0.0.1.
 
-    Its files lie in a folder for temporary files that is removed with it, and stay over a restart.
+    Its files are in a temporary folder that is removed with it, and survive restarts.
     """
 
     tls: bool = Field(
@@ -20,11 +20,11 @@ class XrootdSettings(Part):
     )
     authorization: Literal["none", "macaroons", "tokens"] | None = Field(
         None,
-        description="who has access: anyone on this machine, or who has a macaroon or a WLCG token; pileup gets one "
-        "made. Default: none, and macaroons with `folder`, whose files are not of this run alone",
+        description="who has access: anyone on this machine (none), or clients with a macaroon or a WLCG token; "
+        "pileup gets one. Default: none, but macaroons with `folder`, which may hold other files too",
     )
     checksum: Literal["none", "adler32", "crc32c", "md5"] = Field(
-        "adler32", description="the checksum of a file that it states when asked"
+        "adler32", description="the kind of checksum that it computes"
     )
     threads: Count | None = Field(
         None, ge=3, le=100_000, description="most threads (xrd.sched maxt); default: as XRootD itself has it"
@@ -41,7 +41,7 @@ class XrootdSettings(Part):
         None, ge=1, le=1_000_000, description="most connections of one user that have a file open"
     )
     folder: str | None = Field(
-        None, description="folder for the files, e.g. on the disk to be tested; it is there and stays; default: its own"
+        None, description="existing folder for the files, e.g. on the disk to be tested; default: its own"
     )
     trace: bool = Field(
         False, description="write a line for each request into its log: for debugging, not for measuring"

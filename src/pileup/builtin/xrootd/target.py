@@ -43,14 +43,14 @@ NATIVE = ("token", "token_file", "ca", "user", "certificate_sha256", "insecure")
 class XrootdTarget(ConnectedTarget, FileTarget):
     """Storage that speaks the XRootD protocol: XRootD, EOS, dCache, and what is built on them.
 
-    The url is that of a folder that is there: root://host:1094//path, with TLS roots://host//path (also xroot:// and
-    xroots://). Every virtual client is a session of its own.
+    The url is that of an existing folder: root://host:1094//path, with TLS roots://host//path (also xroot:// and
+    xroots://). Every client has its own session.
 
     Credentials: `token` or `token_file`, `ca` (a file or a folder), `user` (the name to log in with). `token` and `ca`
-    may be `discover`: what the grid's own tools would find. A file with a token is read again when it changes. A token
-    is sent over TLS only, or within this machine: to another host TLS is asked for by itself. An X.509 proxy (`proxy`)
-    authenticates on root:// by a protocol (GSI) that the engine does not speak: it needs `client: bindings` or `client:
-    xrdcp`, or the same storage by kind `webdav`.
+    may be `discover`: what the grid's own tools would find. A token file is read again when it changes. A token is sent
+    only over TLS, or within this machine: for another host TLS is requested automatically. An X.509 proxy (`proxy`) on
+    root:// needs the protocol GSI, which the engine does not speak: use `client: bindings` or `client: xrdcp`, or the
+    same storage by kind `webdav`.
 
     With `launch` pileup starts a server on this machine and ends it after the run, for example `launch: {throttle: 16,
     checksum: crc32c}`; every setting can be an axis of a scan.
@@ -203,7 +203,7 @@ class XrootdTarget(ConnectedTarget, FileTarget):
         """Return what to raise where the folder could not be looked at; `reached`: the server has let us in."""
         if reached:
             told = f"{self.url} cannot be used: {problem.what}"
-            return TargetError(told, "the url of a folder that is there", "correct the url")
+            return TargetError(told, "the url of an existing folder", "correct the url")
         place = self.place
         silent = isinstance(problem.__cause__, TimeoutError)
         if not (place.tls or silent) and speaks_tls(place.host, place.port, self.first_answer / 1e9):

@@ -183,7 +183,7 @@ def test_times_are_what_the_service_has_written_down() -> None:
 
 @pytest.fixture
 def accounting(tmp_path: Path) -> Iterator[Accounting]:
-    """The data base of a service with a job that failed, and one that goes on."""
+    """The database of a service with a job that failed, and one that goes on."""
     require_program(str(SCHEMA), "apt-get install nordugrid-arc-arex")
     path = tmp_path / "accounting.db"
     with closing(sqlite3.connect(path)) as made:

@@ -180,9 +180,9 @@ def test_a_unix_socket_in_a_folder_with_a_short_path_that_is_removed(
 
 
 def test_a_failing_task_ends_what_was_started_before(supervisor: Supervisor, tmp_path: Path) -> None:
-    task = Task(python("import sys; sys.exit('no data base')"), name="make-db")
+    task = Task(python("import sys; sys.exit('no database')"), name="make-db")
     stack = Launcher((Daemon(python(READY), Line(URL)), task, Daemon(("/no/such",), Line("x"))))
-    with pytest.raises(TargetError, match=r"make-db .* ended with code 1 and said: no data base"):
+    with pytest.raises(TargetError, match=r"make-db .* ended with code 1 and said: no database"):
         supervisor.launch("se", stack, tmp_path / "se")
     assert supervisor.pids("se") == []
 
