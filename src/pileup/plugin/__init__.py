@@ -1,7 +1,7 @@
 """The public surface for plug-ins: Test, Target, Monitor, Report, Exporter, Program, and what their options may be.
 
-May import `model` only. No compiled code is needed to write or to test a plug-in. What only some need is in modules
-beside: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `logs`, `charts`, `testing`.
+It may import only `model`. You need no compiled code to write or test a plug-in. Modules beside it have what only some
+need: `results` (what reports are given), `units`, `credentials`, `verbs`, `batch`, `logs`, `charts`, `testing`.
 """
 
 from pileup.model.check import FIELDS

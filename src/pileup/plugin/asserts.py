@@ -1,7 +1,7 @@
-"""What a plain `assert` saw when it failed: its expression with the values in it.
+"""Explains a failed plain `assert`: its expression with the values in it.
 
-Nothing is evaluated again but names, fields and lengths. The answers of calls are kept while the test runs, which
-`keeping` sees to in the files that suites name: `assert answer() == 4` becomes `assert (kept := answer()) == 4`.
+Only names, fields and lengths are evaluated again. In files that suites name, `keeping` changes asserts so that results
+of calls are kept: `assert answer() == 4` becomes `assert (kept := answer()) == 4`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any
 KEPT = "_pileup_kept_"
 """Names of the local variables that hold the operands of the assert which was evaluated last, and their number."""
 LONGEST = 80
-"""Characters shown of one value, and of the expression twice as many."""
+"""Most characters shown of one value; twice as many of the expression."""
 MOST = 6
 """Values shown of one assert."""
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = LONGEST
 BUILTIN = (str, bytes, list, tuple, dict, set, frozenset, range)
-"""Types of which a length or an item can be asked with no code of anybody else."""
+"""Types whose length and items can be read without running foreign code."""
 
 
 class UnknownValue(Exception):
-    """The value of an expression cannot be had without evaluating it again."""
+    """The value of an expression is not known without evaluating it again."""
 
 
 def told(trace: TracebackType | None) -> str:
@@ -40,13 +40,13 @@ def told(trace: TracebackType | None) -> str:
     try:
         found = _failed(trace.tb_frame.f_code, trace.tb_lasti) if trace else None
         return _sentence(found, trace.tb_frame) if found and trace else ""
-    except Exception:  # of what does not fit the source any more, or cannot be shown: the line is told all the same
+    except Exception:  # the source has changed, or the value cannot be shown: the line is still reported
         return ""
 
 
 @lru_cache(1024)
 def _failed(code: CodeType, at: int) -> ast.Assert | None:
-    """Return the assert that has an instruction of a function."""
+    """Return the assert to which an instruction of a function belongs."""
     span = _span(code, at)
     return next((each for each in _asserts(code.co_filename) if _covers(each, span)), None)
 
@@ -90,7 +90,7 @@ def _text(node: ast.expr) -> str:
 
 
 def _operands(test: ast.expr) -> list[ast.expr]:
-    """Return the parts of an assert that were evaluated, whatever it gave."""
+    """Return the parts of an assert that were evaluated, whatever the result."""
     match test:
         case ast.Compare(left, _, [first, *_]):
             return [left, first]
@@ -102,7 +102,7 @@ def _operands(test: ast.expr) -> list[ast.expr]:
 
 
 def _is_kept(node: ast.expr) -> bool:
-    """Whether an operand has to be kept to be known."""
+    """Whether an operand is known only if it is kept."""
     return not isinstance(node, ast.Name | ast.Constant | ast.NamedExpr)
 
 
@@ -145,7 +145,7 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _field(owner: object, name: str) -> Any:
-    """Return a field that is looked up without anybody's code. Raises UnknownValue."""
+    """Return a field that can be read without running foreign code. Raises UnknownValue."""
     cls = type(owner)
     if cls.__getattribute__ not in (object.__getattribute__, ModuleType.__getattribute__, type.__getattribute__):
         raise UnknownValue
@@ -170,7 +170,7 @@ def _item(owner: object, index: object) -> Any:
 
 
 def _shown(value: object) -> str:
-    """Return a value in short; empty for what says nothing: a function, a module, an object without a face."""
+    """Return a short text of a value; empty for a function, a module, or an object without a readable one."""
     if callable(value) or isinstance(value, ModuleType) or type(value).__repr__ is object.__repr__:
         return ""
     return _cut(_REPR.repr(value), LONGEST)
@@ -181,13 +181,13 @@ def _cut(text: str, longest: int) -> str:
 
 
 class _Keeping(ast.NodeTransformer):
-    """Has each assert of a function keep what its operands gave."""
+    """Makes each assert of a function keep the values of its operands."""
 
     def __init__(self) -> None:
         self._within: list[type[ast.AST]] = []
 
     def visit(self, node: ast.AST) -> Any:
-        """Go through the tree, knowing what the nearest scope is."""
+        """Visit the tree, remembering the nearest scope."""
         scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if scope:
             self._within.append(type(node))
@@ -207,7 +207,7 @@ class _Keeping(ast.NodeTransformer):
 
 
 class _Naming(ast.NodeTransformer):
-    """Has one expression bind its value to a name."""
+    """Makes one expression bind its value to a name."""
 
     def __init__(self, wanted: ast.expr, name: str) -> None:
         self._wanted = wanted
@@ -222,6 +222,6 @@ class _Naming(ast.NodeTransformer):
 
 
 def keeping(source: bytes, file_name: str) -> CodeType:
-    """Compile a user's file so that its asserts keep what their operands gave. Raises SyntaxError."""
+    """Compile a user's file so that its asserts keep the values of their operands. Raises SyntaxError."""
     tree = ast.fix_missing_locations(_Keeping().visit(ast.parse(source, file_name)))
     return compile(tree, file_name, "exec", dont_inherit=True)

@@ -1,8 +1,8 @@
-"""Batch systems and computing elements: what tests may ask of one, whichever it is.
+"""Batch systems and computing elements: the interface that tests use, whatever the system.
 
-A job is known by its name, which is unique in a run; the id is what the system calls it, and may be given again after
-a crash. Acts raise Refused (the system refused), Failed (it did the wrong thing) or Ambiguous (no answer: it may have
-happened); none of them is ever tried again by itself. Times are ns since the epoch by the system's clock, 0: unknown.
+A job is identified by its name, which is unique in a run. The id comes from the system, which may reuse it after a
+crash. Methods raise Refused (the system refused), Failed (it did the wrong thing) or Ambiguous (no answer: it may have
+happened); nothing is retried automatically. Times are ns since the epoch by the system's clock, 0: unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pileup.plugin.target import Target
 
 
 class JobState(StrEnum):
-    """Where a job is."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -32,7 +32,7 @@ class JobState(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether the job is over."""
         return self not in {JobState.QUEUED, JobState.RUNNING}
 
 
@@ -42,17 +42,17 @@ Work = Literal["sleep", "cpu", "command"]
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What should be done. Raises ValueError for a command without `work="command"`, and the other way round."""
+    """A job to submit. Raises ValueError for a command without `work="command"`, and for the work without a command."""
 
     name: str
     duration: int = 0
-    """Nanoseconds for which it sleeps or keeps a core busy; a command takes as long as it takes."""
+    """Nanoseconds for which it sleeps or keeps a core busy; not used for a command."""
     command: tuple[str, ...] = ()
-    """Program and arguments, for `work="command"` alone."""
+    """Program and arguments, only for `work="command"`."""
     user: str = ""
-    """Whom it is submitted for, where the system lets one say so; "": who we are for the target."""
+    """The user to submit for, if the system supports that; "": the user of the target's credentials."""
     delegation: str = ""
-    """Id of the credentials handed over before, where each job may have its own."""
+    """Id of the delegation that the job uses, if jobs can have their own."""
     work: Work = "sleep"
 
     def __post_init__(self) -> None:
@@ -64,10 +64,10 @@ class JobSpec:
 
 
 def shell_line(job: JobSpec) -> str:
-    """Return the line that a shell runs for a job; a job that ends as it should has the exit status 0.
+    """Return the shell command of a job; it ends with exit status 0 if all is well.
 
-    Signals to its process group end it. A busy core is bounded by wall time: `timeout` says so by the status 124, and
-    with --foreground stays in the group (it would not end at all after a time of 0).
+    Signals to its process group end it. A busy core is limited by wall time: `timeout` ends with the status 124 then,
+    and with --foreground stays in the group (it would not end at all after a time of 0).
     """
     if job.work == "command":
         return f"exec {shlex.join(job.command)}"
@@ -81,7 +81,7 @@ def shell_line(job: JobSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the system says of a job."""
+    """A job as the system reports it."""
 
     name: str
     id: str
@@ -100,18 +100,18 @@ class Job:
             return Outcome.PASSED, ""
         said = self.reason or self.state.value
         if self.state is JobState.CANCELLED and not said.lower().startswith(self.state.value):
-            said = f"{self.state.value}: {said}"  # whatever the system says, people read it so
+            said = f"{self.state.value}: {said}"  # the same text for all systems
         return Outcome.FAILED, said
 
     @property
     def cause(self) -> Cause:
-        """Why a job that has ended did not pass, where that is known: results count cancelled ones apart."""
+        """Why an ended job did not pass, if known: results count cancelled jobs separately."""
         return Cause.CANCELLED if self.state is JobState.CANCELLED else Cause.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What became of one job of a request that was answered: it has an id, or was refused for a reason."""
+    """The answer for one job of a submission: its id, or the reason why it was refused."""
 
     name: str
     id: str = ""
@@ -120,17 +120,17 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Jobs that began or ended since a cursor, each as it is now, and the cursor to go on from."""
+    """Jobs that began or ended since a cursor, each in its current state, and the next cursor."""
 
     jobs: tuple[Job, ...]
     cursor: str
     more: bool = False
-    """Whether there is more at once."""
+    """Whether more changes are available now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge did: how many jobs are gone; ids of those that still go on, and of those that nobody knows."""
+    """The result of a purge: how many jobs were purged, ids of jobs that are not over, and of unknown jobs."""
 
     count: int
     busy: tuple[str, ...] = ()
@@ -139,24 +139,24 @@ class Purged:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Credentials handed over; `expires` in ns since the epoch, 0: not known."""
+    """Delegated credentials; `expires` in ns since the epoch, 0: not known."""
 
     id: str
     expires: int
     user: str = ""
-    """Whose they are; "": who we are for the target."""
+    """Their user; "": the user of the target's credentials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a client believes of a submission: acknowledged with an id, or without an answer (no id)."""
+    """What a client knows of a submission: acknowledged with an id, or without an answer (no id)."""
 
     name: str
     id: str = ""
 
 
 class Fate(StrEnum):
-    """What became of a claimed submission."""
+    """The fate of a claimed submission."""
 
     ONCE = "ran once"
     TWICE = "ran twice"
@@ -164,11 +164,11 @@ class Fate(StrEnum):
     """It is over, and never ran."""
     GOING = "still there"
     LOST = "lost"
-    """Acknowledged, and nobody knows of it."""
+    """Acknowledged, but the system does not know it."""
     NEVER = "never"
-    """Not answered, and nobody knows of it."""
+    """No reply, and the system does not know it."""
     PURGED = "purged by others"
-    """Acknowledged, and somebody else has taken it out of the system: how it ended is not known."""
+    """Acknowledged, and purged by somebody else: how it ended is not known."""
     REUSED = "id used again"
     """Acknowledged and unknown, and its id belongs to another job."""
 
@@ -183,30 +183,29 @@ class Finding:
 
 
 class BatchTarget(Target):
-    """A system that takes jobs in, queues and runs them."""
+    """A system that accepts jobs, queues and runs them."""
 
     _framework: ClassVar[bool] = True
     provides: ClassVar[frozenset[str]] = frozenset({"any", "batch"})
     at_once: ClassVar[int] = 1000
-    """Most names or ids that go into one question."""
+    """Most names or ids in one request."""
 
     @abstractmethod
     def submit(self, jobs: Sequence[JobSpec]) -> list[Submission]:
-        """Hand jobs over in one request; return what became of each, in order.
+        """Submit jobs in one request; return a Submission for each, in order.
 
-        Raises Refused when none was taken, Ambiguous when no answer came, Failed for any other answer.
+        Raises Refused when none was accepted, Ambiguous when no answer came, Failed for any other answer.
         """
 
     @abstractmethod
     def status(self, names: Sequence[str] = (), ids: Sequence[str] = ()) -> list[Job]:
-        """Return what the queue knows of these jobs; unknown ones are left out, several may have one name."""
+        """Return these jobs as the queue knows them; unknown ones are left out, several may have the same name."""
 
     @abstractmethod
     def changes(self, cursor: str, still_open: Callable[[], Sequence[str]], most: int = 5000) -> Changes:
-        """Return what began or ended since a cursor ("": since ever), at most so many jobs.
+        """Return jobs that began or ended since a cursor ("": from the start), at most `most`.
 
-        `still_open` gives the names of the jobs that one waits for: systems that cannot tell changes are asked for
-        these.
+        `still_open` returns the names of open jobs, to ask for in systems without a list of changes.
         """
 
     @abstractmethod
@@ -215,7 +214,7 @@ class BatchTarget(Target):
 
     @abstractmethod
     def purge(self, ids: Sequence[str] = (), oldest: int = 0) -> Purged:
-        """Take jobs that have ended out of the queue: these, or so many of the oldest."""
+        """Purge ended jobs from the queue: these, or the oldest ones, at most `oldest`."""
 
     @abstractmethod
     def counts(self) -> dict[JobState, int]:
@@ -223,32 +222,32 @@ class BatchTarget(Target):
 
     @abstractmethod
     def history(self, names: Sequence[str]) -> list[Job]:
-        """Return what the accounting knows of jobs that have ended, by name."""
+        """Return ended jobs from the accounting, by name."""
 
     def reason(self, name: str) -> str:
-        """Return why a job waits or how it failed, in the system's words; "" when nobody knows it."""
+        """Return why a job waits or how it failed, in the system's words; "" if not known."""
         found = self.status([name]) or self.history([name])
         return found[-1].reason if found else ""
 
     @abstractmethod
     def delegate(self, lifetime: int, user: str = "") -> Delegation:
-        """Hand somebody's credentials over for so many ns. Raises Refused where the system takes none."""
+        """Delegate credentials of a user for so many ns. Raises Refused if the system does not support it."""
 
     @abstractmethod
     def renew(self, delegation: Delegation, lifetime: int) -> Delegation:
-        """Let a delegation last for so many ns from now on."""
+        """Renew a delegation: it is valid for so many ns from now on."""
 
     def revoke(self, delegation: Delegation) -> None:
-        """Take a delegation back; one that is not there any more is fine. Raises Refused where that cannot be done."""
+        """Revoke a delegation; one that no longer exists is fine. Raises Refused if the system does not support it."""
         raise Refused(
             f"delegation {delegation.id!r} stays: a target of kind {self.kind!r} cannot take one back; "
             "expected that it expires by itself"
         )
 
     def introduce(self, user: str) -> None:
-        """Make somebody known who has never been here; one who is known is fine.
+        """Register a new user; one who is registered already is fine.
 
-        Raises Refused where pileup cannot make users.
+        Raises Refused if pileup cannot register users.
         """
         raise Refused(
             f"user {user!r} cannot be registered with a target of kind {self.kind!r}; expected one that is known there"
@@ -256,16 +255,16 @@ class BatchTarget(Target):
 
     @property
     def introduces(self) -> bool:
-        """Whether pileup can make users known to it (`introduce`); where not, who we are acts in their place."""
+        """Whether pileup can register users (`introduce`); if not, the user of the credentials acts in their place."""
         return type(self).introduce is not BatchTarget.introduce
 
     @property
     def one_user(self) -> bool:
-        """Whether we have one identity there, who then acts in the place of every user of a suite."""
+        """Whether there is only one identity, which acts for every user of a suite."""
         return False
 
     def audit(self, claims: Iterable[Claim]) -> list[Finding]:
-        """Look every claim up in queue and history and return what became of each, in their order."""
+        """Look every claim up in queue and history, and return the fate of each, in order."""
         claims = list(claims)
         names = [claim.name for claim in claims]
         known = defaultdict(list)
@@ -277,7 +276,7 @@ class BatchTarget(Target):
         gone = {claim.id: claim.name for claim in claims if claim.id and not known[claim.name]}
         taken: set[str] = set()
         for job in self._of_ids(list(gone)):
-            if job.name == gone.get(job.id):  # it was on its way from one list of the system to another
+            if job.name == gone.get(job.id):  # it was moving from one list of the system to another
                 known[job.name].append(job)
             else:
                 taken.add(job.id)
@@ -289,12 +288,12 @@ class BatchTarget(Target):
 
 
 def _once(jobs: Sequence[Job]) -> tuple[Job, ...]:
-    """Each job once: queue and history may both know it. Of ids given again the time of submission tells them apart."""
+    """Each job once: queue and history may both have it. The time of submission distinguishes jobs with a reused id."""
     return tuple({(job.id, job.submitted): job for job in jobs}.values())
 
 
 def fate_of(claim: Claim, jobs: Sequence[Job], taken: set[str]) -> Fate:
-    """Return what became of a claim: `jobs` bear its name, `taken` are ids of other jobs."""
+    """Return the fate of a claim: `jobs` have its name, `taken` are ids of other jobs."""
     found = _once(jobs)
     if len(found) > 1:
         return Fate.TWICE

@@ -18,13 +18,13 @@ KEPT = 1 << 20
 
 @dataclass(slots=True)
 class Stream:
-    """What came out of one stream: its first KEPT bytes, and how many more there were."""
+    """The output of one stream: its first KEPT bytes, and how many more there were."""
 
     kept: bytearray = field(default_factory=bytearray)
     cut: int = 0
 
     def add(self, piece: bytes) -> None:
-        """Keep a piece as far as there is room."""
+        """Keep as much of a piece as fits."""
         room = KEPT - len(self.kept)
         self.kept += piece[:room]
         self.cut += max(0, len(piece) - room)
@@ -63,7 +63,7 @@ class Finished:
             raise Failed(f"{not_contains!r} is in the output")
 
     def _last_words(self) -> str:
-        """Return the last line of stderr, which tells most about a failure."""
+        """Return the last line of stderr, which usually explains a failure."""
         lines = self.stderr.text().strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
 
@@ -98,12 +98,12 @@ def run_command(
 ) -> Finished:
     """Run a program to its end, for at most `timeout` ns, and judge it as `Finished.expect` does; return how it ended.
 
-    `command` is the program and its arguments: a list, or a text that is split at spaces as a shell does; `shell` has
-    /bin/sh do it. `environment` is added to pileup's own. The program runs in a process group of its own: when its time
-    is up the group gets SIGTERM, and SIGKILL two seconds later; what it leaves behind is ended, too. What it writes is
-    printed (not with `show=False`): in a test it is in the record.
+    `command` is the program and its arguments: a list, or a text that is split at spaces as a shell does; with `shell`,
+    /bin/sh runs it. `environment` is added to pileup's own. The program runs in its own process group. At the timeout
+    the group gets SIGTERM, and SIGKILL two seconds later; processes that it leaves behind are ended, too. Its output is
+    printed (unless `show=False`), so that the output of a test is in the record.
 
-    Raises Ambiguous at the timeout, Failed for a program that is not there, or that ended otherwise than expected, and
+    Raises Ambiguous at the timeout, Failed for a program that does not exist or does not end as expected, and
     ValueError for a command that cannot be split. Blocks: in an async test, `await asyncio.to_thread(run_command, …)`.
     """
     from pileup.plugin.processes import execute  # noqa: PLC0415  kept out of start-up: see cli
@@ -132,6 +132,6 @@ def run_command(
 
 
 def _show(file: TextIO, stream: Stream) -> None:
-    """Write what was kept to where the harness catches it, iteration by iteration."""
+    """Print what was kept, which the harness captures per iteration."""
     cut = f"\n[{stream.cut} more bytes cut]\n" if stream.cut else ""
     print(stream.text() + cut, end="", file=file)

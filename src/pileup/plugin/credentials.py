@@ -1,4 +1,4 @@
-"""Who pileup is for a target, as a suite says or as the user's own surroundings do; what programs may know of it."""
+"""Credentials for a target, from the suite or from the user's environment, and which of them programs may see."""
 
 from pileup.model.child_environment import handed_on
 from pileup.model.suite import Credentials

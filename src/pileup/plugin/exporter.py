@@ -22,7 +22,7 @@ class ExportTable(ABC):
 
     @abstractmethod
     def copy(self, path: Path, form: str) -> None:
-        """Let DuckDB write it: `form` is what is in the brackets of COPY, e.g. "FORMAT csv, HEADER true"."""
+        """Let DuckDB write it: `form` is the text in the brackets of COPY, e.g. "FORMAT csv, HEADER true"."""
 
 
 class Exporter:
@@ -32,7 +32,7 @@ class Exporter:
     name: ClassVar[str] = ""
     """Name under which it is registered: `pileup export RUN --to NAME`."""
     suffix: ClassVar[str] = ""
-    """End of the names of its files, without the dot."""
+    """Suffix of its file names, without the dot."""
 
     @abstractmethod
     def write(self, table: ExportTable, path: Path) -> None:

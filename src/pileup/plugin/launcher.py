@@ -1,4 +1,4 @@
-"""How pileup starts a private server for a target: its processes, how each is known to be ready, and its url.
+"""How pileup starts a private server for a target: its processes, their readiness, and its url.
 
 All texts (commands, environments, contents of files, urls, what readiness looks at) may hold
 
@@ -25,7 +25,7 @@ WITHIN = 30 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Ready when a line of its output (stdout or stderr) matches; a group `url` tells the url of the target."""
+    """Ready when a line of its output (stdout or stderr) matches; a group `url` gives the url of the target."""
 
     pattern: str
 
@@ -47,7 +47,7 @@ class Accepts:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Ready when something is at a path."""
+    """Ready when a path exists."""
 
     path: str
 
@@ -57,9 +57,9 @@ Ready = Line | Answer | Accepts | Exists
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """One process that stays: started in a session of its own, its output goes to `NAME.log`.
+    """One process that keeps running, in its own session; its output goes to `NAME.log`.
 
-    That is not in the folder of the target, but in `TARGET.logs` beside it: there nobody but pileup writes.
+    The log is in `TARGET.logs` next to the folder of the target, where only pileup writes.
     """
 
     command: tuple[str, ...]
@@ -72,20 +72,20 @@ class Daemon:
     ready_within: int = WITHIN
     """Nanoseconds."""
     before_end: tuple[tuple[str, ...], ...] = ()
-    """Commands run before it is ended in order, e.g. to cancel jobs; one that fails is told and the end goes on."""
+    """Commands to run before a normal end, e.g. to cancel jobs; a failure is reported, and the end goes on."""
     stop: StopSignal = "TERM"
-    """Signal that asks it to end; what does not within `grace` (ns) is killed, and so is what it leaves."""
+    """Signal that asks it to end; after `grace` (ns) it is killed, with any processes that it has left."""
     grace: int = 5 * 10**9
     listen: tuple[str, ...] = ()
-    """Names of ports whose listening sockets on 127.0.0.1 it is handed from descriptor 3 on (LISTEN_FDS, as systemd
-    does). Its port then accepts from the first moment, so `ready` should be a Line or an Answer."""
+    """Names of ports whose listening sockets on 127.0.0.1 it gets from descriptor 3 on (LISTEN_FDS, as systemd does).
+    Its port then accepts from the first moment, so `ready` should be a Line or an Answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One command that must end with 0 before what follows is started: to make a database, to add a user.
-
-    It is done at the launch; at a restart only with `again`, at that of one process only right before it.
+    """One command that must end with exit code 0 before the next process is started, e.g. to make a database. It runs
+    at the launch; at a restart only with `again`, and at the restart of one process only directly before it.
     """
 
     command: tuple[str, ...]
@@ -99,33 +99,34 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that the server needs, written before it is started; without content a folder. Paths as in commands."""
+    """A file that the server needs, written before the start; without content a folder. Paths as in commands."""
 
     path: str
     content: str | bytes | None = None
-    """Words in braces are filled in in text, not in bytes."""
+    """Words in braces are filled in if it is text, not if it is bytes."""
     mode: int = 0o600
     keep: bool = False
-    """Whether one that is there is left as it is: a key that must not change at a restart."""
+    """Whether an existing file is left as it is, such as a key that must not change at a restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """The processes of a private server, started in this order, each awaited, and ended in reverse order."""
+    """The processes of a private server, started in this order, each when the one before is ready; ended in reverse."""
 
     processes: tuple[Daemon | Task, ...]
     url: str = ""
-    """The url of the target; empty: the group `url` of a ready line tells it."""
+    """The url of the target; empty: from the group `url` of a ready line."""
     files: tuple[File, ...] = ()
     user: str = ""
-    """Who runs it when pileup runs as root; the folders become that user's. Empty: whoever runs pileup."""
+    """The user who runs it when pileup is root, and owns its folders. Empty: the user of pileup."""
     credentials: dict[str, str] = field(default_factory=dict)
-    """Words of a target's `credentials` that let pileup in, as paths of files (`ca`, `token_file`); never a secret.
-
-    What says who pileup is yields to what the suite says of that; `ca` to the suite's."""
+    """Keys of `credentials` with which pileup has access, as paths of files (`ca`, `token_file`); never a secret.
+    Credentials of the suite take precedence.
+    """
     disk: str = ""
-    """The folder that `disk` of a target puts on a small file system of its own: what the server must be able to write
-    to. Empty: `disk` is refused."""
+    """The folder that `disk` of a target puts on a separate small file system: the one that the server must be able to
+    write. Empty: `disk` is refused.
+    """
 
     @classmethod
     def one(

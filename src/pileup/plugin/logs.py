@@ -1,4 +1,4 @@
-"""Logs that grow: their entries as they come, over rotation and truncation, in bounded memory.
+"""Follows log files: returns new entries, over rotation and truncation, in bounded memory.
 
 A reader of a log is a parser and a `Log`:
 
@@ -10,7 +10,7 @@ A reader of a log is a parser and a `Log`:
     times = list(log.entries())   # of the lines that were added since the last call
     log.close()
 
-An entry of several lines has a parser that keeps what goes on: see `Parser`.
+If entries have several lines, the parser keeps a state: see `Parser`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from typing import BinaryIO, Generic, TypeVar
 from pileup.model.errors import PluginError
 
 AT_ONCE = 4 << 20
-"""Bytes of a file that are read at one look; what is behind them waits for the next."""
+"""Most bytes of a file read by one call; the rest is read by the next."""
 LONGEST = 1 << 20
 """Bytes of a line; the rest of a longer one is left out."""
 MARK = 64
-"""Bytes before a position by which a file is known to be still the same."""
+"""Bytes before the position that are compared to see whether the file is still the same."""
 
 Entry = TypeVar("Entry")
 Parser = Callable[[Sequence[str]], Iterable[Entry]]
-"""Takes whole lines, in their order, and gives the entries that they complete. What goes on is its own to keep."""
+"""Takes complete lines in order and returns the entries that they complete. It keeps incomplete entries itself."""
 
 
 def by_line(parse: Callable[[str], Entry | None]) -> Callable[[], Parser[Entry]]:
@@ -55,12 +55,12 @@ class Part:
 
 
 class Tail:
-    """Follows a file by its name and gives the lines that are complete.
+    """Follows a file by its name and returns complete lines.
 
-    It begins `back` bytes before the end that the file has now, with the next whole line; a file that is not there yet
-    is read from its begin. A file that takes its place (rotation) is read from its begin, once something is in it and
-    the old one was read to its end. One that was cut (truncation, also when it has grown beyond the old position since)
-    is read from its begin. Of several rotations between two looks only the last file is read.
+    It starts `back` bytes before the current end of the file, with the next complete line. A file that does not exist
+    yet is read from its beginning. After a rotation the new file is read from its beginning, once it has content and
+    the old one was read to its end. A truncated file is read from its beginning, also if it has grown beyond the old
+    position since. After several rotations between two calls only the last file is read.
 
     `what` says in errors what is expected: "the log of slow queries".
     """
@@ -70,7 +70,7 @@ class Tail:
         self._what = what
         self._file: BinaryIO | None = None
         self._begin()
-        with suppress(PluginError):  # the first look says why
+        with suppress(PluginError):  # the first call says why
             self._file = self._opened()
             self._start(max(0, self._size() - back))
 
@@ -84,7 +84,7 @@ class Tail:
         ended = yield from self._added()
         if replaced and ended:
             self.close()
-            with suppress(PluginError):  # the next look says why
+            with suppress(PluginError):  # the next call says why
                 self._file = self._opened()
                 yield from self._added()
 
@@ -93,7 +93,7 @@ class Tail:
         return [line for part in self.parts() for line in part.lines]
 
     def close(self) -> None:
-        """Let go of the file. What is asked for afterwards is read from the begin."""
+        """Close the file. Later calls read it from the beginning."""
         if self._file is not None:
             self._file.close()
         self._file = None
@@ -179,7 +179,7 @@ class Tail:
 
 
 class Log(Generic[Entry]):
-    """The entries of a log. `parser` makes what reads them: a new one for each file, so that none runs on into it."""
+    """The entries of a log. `parser` makes a parser for each file, so that no entry continues in the next file."""
 
     def __init__(
         self, path: Path, parser: Callable[[], Parser[Entry]], *, back: int = 0, what: str = "a log that grows"

@@ -17,8 +17,8 @@ from pileup.plugin.target import Target
 class Monitor:
     """Base of all monitors. Options are annotated fields; the docstring is the monitor's page.
 
-    `sample` is called at each interval from one thread. Rates are made by the monitor from its own last call; the first
-    call may return less. What it raises is recorded and shown; the monitor is called again at the next interval.
+    `sample` is called at each interval, from one thread. For rates, the monitor remembers its last call; the first call
+    may return fewer samples. Exceptions are recorded and shown; the monitor is called again at the next interval.
     """
 
     _framework: ClassVar[bool] = True
@@ -27,12 +27,13 @@ class Monitor:
     of_daemons: ClassVar[bool] = False
     """Whether the option `target` names daemons of a server that pileup launched: `TARGET`, or `TARGET.DAEMON`."""
     records: ClassVar[bool] = False
-    """Whether it records operations of a server (`record`): then checks may ask for their figures."""
+    """Whether it records operations of a server (`record`), so that checks can use their figures."""
     instead_of_target: ClassVar[tuple[str, ...]] = ()
-    """With `of_daemons`, options that choose the processes of a server that pileup did not launch; then `target` is
-    left out. Without any of them the monitor is not covered there."""
+    """With `of_daemons`, options that choose processes of a server that pileup did not launch; `target` is then left
+    out. Without any of them the monitor is not covered there.
+    """
     reads_proc: ClassVar[bool] = False
-    """Whether it reads all that it measures through `proc`: then a `host` needs no pileup, a POSIX shell will do."""
+    """Whether it reads everything through `proc`: then a `host` needs only a POSIX shell, not pileup."""
 
     def __init__(self, **options: Any) -> None:
         assign(self, options)
@@ -42,16 +43,16 @@ class Monitor:
         """Refuse options that contradict each other: raise ValueError."""
 
     def attach(self, find: Callable[[], Target], daemons: Callable[[], Mapping[str, int]] | None = None) -> None:
-        """Take what finds the target of the suite that the option `target` names, for monitors that have this option.
+        """Set how to find the target that the option `target` names, for monitors with this option.
 
-        It may be another one after its server was started again. It raises TargetError while there is none. `daemons`
-        tells the processes of its server that run: name -> pid; it raises TargetError when pileup launched none.
+        The target may differ after a restart of its server. Both raise TargetError while there is none. `daemons`
+        returns the running processes of a launched server: name -> pid.
         """
         self._find = find
         self._daemons = daemons
 
     def watched(self) -> Target:
-        """Return the target that the option `target` names, as it is now. Raises PluginError, TargetError."""
+        """Return the current target that the option `target` names. Raises PluginError, TargetError."""
         find: Callable[[], Target] | None = getattr(self, "_find", None)
         if find is None and getattr(self, "target", None) is None:
             raise PluginError("the option `target` is left out", "the name of a target of the suite")
@@ -60,7 +61,7 @@ class Monitor:
         return find()
 
     def daemons(self) -> dict[str, int]:
-        """Return the daemons that the option `target` names and that run now: name -> pid.
+        """Return the running daemons that the option `target` names: name -> pid.
 
         Empty between the end of a server and its next start. Raises PluginError, TargetError.
         """
@@ -70,12 +71,12 @@ class Monitor:
         return dict(tell())
 
     def open(self) -> None:
-        """Make ready; raise PluginError when it cannot measure here."""
+        """Prepare; raise PluginError if it cannot measure here."""
 
     def lacks(self) -> str:
-        """Return why some of what it measures cannot be had of what it watches; empty when all can.
+        """Return why some metrics cannot be measured on what it watches; empty if all can.
 
-        Asked once, after `open`. Criteria on what it has no samples of are not covered then.
+        Called once, after `open`. Criteria on metrics without samples are then not covered.
         """
         return ""
 
@@ -97,12 +98,12 @@ class Monitor:
         error: str = "",
         labels: Labels | None = None,
     ) -> None:
-        """Record an operation that a server says it did. To be called within `sample`; `records` must be true.
+        """Record an operation of a server. Call it within `sample`; `records` must be true.
 
-        `name` is what was done, alike for all acts of a kind: no values of users in it. `key` is the object: where an
-        operation of a client that has the same key goes on at that time, it is the parent of this one. Times are ns
-        since the epoch by the clock of this host; `first_byte` 0: not known. `calls` is how much the work was, `labels`
-        what figures are broken down by. Raises ValueError for times that are none and names that cannot be.
+        `name` says what was done, the same for all operations of a kind, without values of users. `key` is the object:
+        a client's operation with the same key at that time becomes the parent. Times are ns since the epoch by the
+        clock of this host; `first_byte` 0: not known. `calls` is the amount of work; figures are broken down by
+        `labels`. Raises ValueError for invalid times and names.
         """
         numbers = (start, end, first_byte, bytes, calls, int(outcome))
         self.recording.add(name, key, error, labels, numbers)
@@ -121,7 +122,7 @@ class Monitor:
         error: Sequence[str] | str = "",
         labels: Sequence[Labels] | Labels | None = None,
     ) -> None:
-        """Record many operations as columns: of each a value for every operation, or one for all.
+        """Record many operations as columns, each with a value for every operation, or one for all.
 
         Columns of numbers are taken as they are when they are numpy arrays of int64 (`calls` uint32, `outcome` uint8).
         Raises ValueError as `record` does, and for columns of different lengths.
@@ -133,7 +134,7 @@ class Monitor:
 
     @property
     def proc(self) -> Proc:
-        """What the kernel of the measured machine says below /proc; of this machine until it is set, before `open`."""
+        """/proc of the measured machine: this machine, unless it is set before `open`."""
         found: Proc = getattr(self, "_proc", LOCAL)
         return found
 
@@ -143,7 +144,7 @@ class Monitor:
 
     @property
     def recording(self) -> Recording:
-        """Where it records; set by what samples it. Raises PluginError for one that does not say that it `records`."""
+        """Where it records; set by pileup. Raises PluginError for a monitor without `records`."""
         found: Recording | None = getattr(self, "_recording", None)
         if found is None:
             hint = "pileup.plugin.testing.MonitorRecord takes them in a unit test"
@@ -155,4 +156,4 @@ class Monitor:
         self._recording = where
 
     def close(self) -> None:
-        """Give back what `open` took."""
+        """Release what `open` acquired."""

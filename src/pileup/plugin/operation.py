@@ -1,4 +1,4 @@
-"""What a Python test gets to time its acts with."""
+"""How a Python test times its operations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Operation(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None, /
     ) -> bool | None:
-        """End it: failed, or as the exception says, when the block raised one."""
+        """End it: with the outcome of the exception, if the block raised one."""
 
     async def __aenter__(self) -> Self:
         """Begin it, in `async with`; nothing is awaited."""
@@ -54,20 +54,20 @@ class Op(Protocol):
     def __call__(self, name: str, key: str = "", *, labels: Labels | None = None) -> Operation:
         """Begin an operation of that name on that object; it ends with the block, failed if the block raises.
 
-        `labels` is what figures are broken down by: {"drive": "d3"}; at most 1,000 sets in a case. Raises ValueError
-        for the name of a label that no check could select, TypeError for what is not a mapping.
+        Figures are broken down by `labels`: {"drive": "d3"}; at most 1,000 sets in a case. Raises ValueError for the
+        name of a label that no check could select, TypeError for what is not a mapping.
         """
 
     def check(self, name: str, ok: object) -> bool:
-        """Count whether something is as it should be, and return it; the iteration does not fail by it.
+        """Count `ok` as passed or failed, and return it; the iteration does not fail if it is false.
 
-        `op.check("has header", …)` is in the record as an operation `check.has_header` of no length, passed or failed:
-        `fraction(TEST.check.has_header.failed) < 1 %`. Raises ValueError for a name of other characters than letters,
-        digits, spaces, `_` and `-`, or of more than 80.
+        `op.check("has header", …)` is recorded as an operation `check.has_header` without duration:
+        `fraction(TEST.check.has_header.failed) < 1 %`. Raises ValueError for a name with other characters than letters,
+        digits, spaces, `_` and `-`, or with more than 80.
         """
 
     def begin(self, name: str, key: str, start: int | None = None) -> None:
-        """Open a detached operation: one that outlives this iteration, and that anybody ends by name and key later.
+        """Open a detached operation: it continues after this iteration, and is ended later by its name and key.
 
         `start` in ns since the epoch, None: now. Raises ValueError when one of that name and key is open already.
         """
@@ -86,19 +86,19 @@ class Op(Protocol):
         error: str = "",
         labels: Labels | None = None,
     ) -> None:
-        """Record an operation that somebody else has timed: a worker, a client of its own, a job's own log.
+        """Record an operation that something else has timed: a worker, a library, the log of a job.
 
-        It belongs to this iteration. Times are ns since the epoch, `end` None: now; one that would end before it began
-        ends when it began. `outcome` is a number of pileup.plugin.Outcome, `labels` what figures are broken down by:
-        {"worker": "n2"}. Raises ValueError for times that are none and labels that no check could select.
+        It belongs to this iteration. Times are ns since the epoch, `end` None: now; an end before the start is
+        corrected to the start. `outcome` is a number of pileup.plugin.Outcome. Figures are broken down by `labels`:
+        {"worker": "n2"}. Raises ValueError for invalid times and for labels that no check could select.
         """
 
 
 class Ledger(Protocol):
-    """Detached operations that are open at this place, of all tests. Each becomes one row of the record when it ends.
+    """The open detached operations of all tests at this place. Each becomes one row of the record when it ends.
 
-    The row belongs to the iteration that began it. Times are ns since the epoch, None: now; one that would end before
-    it began ends when it began. What is open at the end of the run is recorded as unfinished.
+    The row belongs to the iteration that began it. Times are ns since the epoch, None: now; an end before the start is
+    corrected to the start. What is open at the end of the run is recorded as unfinished.
     """
 
     def end(
@@ -115,7 +115,7 @@ class Ledger(Protocol):
         """End one; False when none is open. `outcome` is a number of model.record.Outcome, `cause` of Cause."""
 
     def end_many(self, name: str, ends: Sequence[End], *, cause: int = 0) -> int:
-        """End several of one name, for one cause; return how many were open."""
+        """End several with the same name and cause; return how many were open."""
 
     def turn(self, name: str, key: str, to: str, at: int | None = None) -> bool:
         """End one as passed and begin `to` with the same key at that time, for the same iteration.

@@ -4,8 +4,8 @@
         folder: str = "/"
         entries: int | None = option(None, ge=0, help="fail unless this many are found")
 
-A field without a default is required. Fields whose name begins with `_` and ClassVars are not options. A field may end
-with `_` where its name is taken: `client_` is the option `client`.
+A field without a default is required. ClassVars and fields whose name begins with `_` are not options. If a name is
+taken, the field may end with `_`: `client_` is the option `client`.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def option(
     lt: float | None = None,
     pattern: str | None = None,
 ) -> Any:
-    """Declare an option with a help text and bounds (in the base unit of its type); returns what a field takes."""
+    """Declare an option with a help text and bounds (in the base unit of its type); assign the result to a field."""
     return Option(default, help, ge, gt, le, lt, pattern)
 
 
 def option_defaults(settings: Any) -> list[str]:
-    """Return the fields of a pydantic model whose default is what `option` returned: to pydantic that is a value."""
+    """Return the fields of a pydantic model that were declared with `option`, which pydantic takes for a value."""
     fields = getattr(settings, "model_fields", {})
     return [name for name, found in fields.items() if isinstance(found.default, Option)]
 
@@ -80,7 +80,7 @@ def _declared(cls: type) -> dict[str, tuple[Any, Option]]:
 
 @cache
 def _fields(cls: type) -> dict[str, str]:
-    """Return the options that are called otherwise than their fields, with the names of those."""
+    """Return the options whose name differs from that of their field, with the names of the fields."""
     return {name.removesuffix("_"): name for name in _hints(cls) if name.endswith("_")}
 
 

@@ -1,4 +1,4 @@
-"""What a kind of target says that the exceptions of its library mean, and whether it says so rightly."""
+"""The outcomes that a kind of target assigns to the exceptions of its library, and checks of these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEANINGS = {"refused": Outcome.REFUSED, "ambiguous": Outcome.AMBIGUOUS}
 
 
 def meaning_of(target: Any, problem: BaseException) -> object:
-    """Return what a target says of an exception: an Outcome, None for nothing, or what its `outcome_of` returned."""
+    """Return the outcome that a target assigns to an exception (None: none), or what its `outcome_of` returned."""
     told: object = target.outcome_of(problem)
     if told is None:
         told = next((outcome for name, outcome in MEANINGS.items() if isinstance(problem, getattr(target, name))), None)
@@ -19,7 +19,7 @@ def meaning_of(target: Any, problem: BaseException) -> object:
 
 
 def wrong_meanings(cls: type) -> tuple[str, str] | None:
-    """Return what is wrong with the exceptions that a target declares, and what is expected; None: nothing."""
+    """Return what is wrong with the exceptions that a target declares, and what is expected; None if they are valid."""
     for name in MEANINGS:
         found = getattr(cls, name, ())
         if not isinstance(found, tuple):

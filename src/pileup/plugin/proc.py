@@ -1,6 +1,6 @@
-"""What Linux says below /proc, as raw text: of this machine, or through the same words of another one.
+"""Reads /proc of Linux as raw text, of this machine or of another one through the same interface.
 
-A monitor that reads through `Monitor.proc` alone measures hosts on which no pileup is installed.
+A monitor that reads only through `Monitor.proc` can measure hosts without pileup.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Protocol
 
 LONGEST = 4 << 20
-"""Bytes of one file that are read."""
+"""Most bytes read of one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Files as they were at one moment (s, by the monotonic clock of the machine that pileup runs on).
+    """Contents of files at one moment (s, by the monotonic clock of the machine that pileup runs on).
 
-    By name relative to /proc. A file that is not there, or may not be read, is left out.
+    By name relative to /proc. Files that do not exist, or may not be read, are left out.
     """
 
     moment: float
@@ -36,12 +36,12 @@ class Stats:
     boot: int
     lines: Mapping[int, bytes]
     hidden: frozenset[int] = frozenset()
-    """Processes that are there and may not be looked at."""
+    """Processes that exist but may not be inspected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """How many processes there are, and devices of their own, not made of others: `net/eth0`, `block/sda`."""
+    """How many processes there are, and the physical devices: `net/eth0`, `block/sda`."""
 
     processes: int
     devices: frozenset[str]
@@ -69,17 +69,17 @@ class Proc(Protocol):
         """Count processes, and list devices."""
 
     def stats(self, pids: Iterable[int] | None = None) -> Stats:
-        """Return what is said of these processes, or of all."""
+        """Return the text of /proc/PID/stat of these processes, or of all."""
 
     def command_lines(self, pids: Iterable[int]) -> dict[int, bytes | None]:
-        """Return words, each ended by NUL; None where they may not be read. Those that have ended are left out."""
+        """Return arguments, each ended by NUL; None if they may not be read. Ended processes are left out."""
 
     def open_files(self, pids: Iterable[int]) -> dict[int, int | None]:
-        """Return how many descriptors processes have open; None where they may not be counted, as above."""
+        """Return how many descriptors processes have open; None if they may not be counted. Ended ones are left out."""
 
 
 class LocalProc:
-    """Those of this machine, or folders like them."""
+    """/proc and /sys of this machine, or similar folders."""
 
     ticks = os.sysconf("SC_CLK_TCK")
     page = os.sysconf("SC_PAGE_SIZE")
@@ -151,7 +151,7 @@ class LocalProc:
         return len(os.listdir(f"{self._root}/{pid}/fd"))  # noqa: PTH208  a Path for each would cost more than the look
 
     def _content(self, name: str) -> bytes:
-        """Read a file at once where it is short: what the kernel says in one call is of one moment."""
+        """Read a short file by one call, so that its content is of one moment."""
         number = os.open(f"{self._root}/{name}", os.O_RDONLY)
         try:
             parts = [os.read(number, 1 << 16)]

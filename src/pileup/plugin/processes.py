@@ -1,4 +1,4 @@
-"""Runs a program to its end or its timeout, keeps a bounded part of its output, leaves no process behind."""
+"""Runs a program to its end or its timeout, keeps a limited part of its output, leaves no process behind."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from pileup.plugin.commands import Finished, Stream
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 KILLED_WITHIN = 1.0
-"""Seconds in which the kernel takes killed processes away."""
+"""Seconds that the kernel has to remove killed processes."""
 PIECE = 1 << 16
 TICK = 0.02
-"""Seconds between samples whether a program has ended that leaves its output open."""
+"""Seconds between checks whether a program has ended that leaves its output open."""
 
 
 _running: set[subprocess.Popen[bytes]] = set()
@@ -32,7 +32,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 @atexit.register
 def _end_all() -> None:
-    """End what still runs when pileup ends, be it in the middle of an iteration."""
+    """End what still runs when pileup ends, even in the middle of an iteration."""
     for process in list(_running):
         _signal(process.pid, _descendants(process.pid), signal.SIGKILL)
 
@@ -72,7 +72,7 @@ def started(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program in a process group of its own, with pipes; at the end what is left of its group is ended.
 
-    It gets the open files of the numbers `handed` beside.
+    It also inherits the open files with the numbers `handed`.
 
     Raises OSError when it cannot be started (FileNotFoundError: no such program).
     """
@@ -104,7 +104,7 @@ def _located(program: str) -> str:
 
 
 class _Traffic:
-    """Moves bytes in and out of a process without ever waiting for it."""
+    """Moves bytes in and out of a process without blocking."""
 
     def __init__(self, process: subprocess.Popen[bytes], stdin: bytes) -> None:
         self.stdout, self.stderr = Stream(), Stream()
@@ -133,7 +133,7 @@ class _Traffic:
         return True
 
     def close(self) -> None:
-        """Take what is in the pipes now, for a second at most, then let them go."""
+        """Read what is in the pipes now, for a second at most, then close them."""
         end = time.monotonic() + 1
         while self._selector.get_map() and self._move(0) and time.monotonic() < end:
             pass
@@ -143,7 +143,7 @@ class _Traffic:
                 pipe.close()
 
     def _move(self, timeout: float) -> bool:
-        """Wait for something to move and move it; False when there was nothing."""
+        """Wait for a pipe to be ready and move bytes; False when there was nothing."""
         events = self._selector.select(timeout)
         for key, _ in events:
             more = self._fill() if key.data is None else _empty(key.fd, key.data)
@@ -156,21 +156,21 @@ class _Traffic:
         pipe = self._process.stdin
         try:
             written = os.write(pipe.fileno(), self._stdin[:PIECE]) if pipe else 0
-        except BrokenPipeError:  # it does not want to read all of it
+        except BrokenPipeError:  # it stopped reading
             return False
         self._stdin = self._stdin[written:]
         return len(self._stdin) > 0
 
 
 def _empty(descriptor: int, stream: Stream) -> bool:
-    """Take one piece out of a pipe; False at its end."""
+    """Read one piece of a pipe; False at its end."""
     piece = os.read(descriptor, PIECE)
     stream.add(piece)
     return bool(piece)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a process has ended. It is not reaped: until that is done, nobody else can get its number."""
+    """Whether a process has ended. It is not reaped, so that its pid cannot be reused yet."""
     if process.returncode is not None:
         return True
     try:
@@ -201,7 +201,7 @@ def _end_group(process: subprocess.Popen[bytes], ended: bool) -> None:
             time.sleep(TICK / 2)
         if not alive:
             break
-    process.poll()  # never waited for: what hangs in the kernel, on a dead file server say, cannot be ended by anybody
+    process.poll()  # do not wait: a process that hangs in the kernel, e.g. on a dead file server, cannot be ended
 
 
 def _descendants(pid: int) -> list[psutil.Process]:
@@ -214,18 +214,18 @@ def _signal(group: int, strays: list[psutil.Process], number: signal.Signals) ->
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
     for stray in strays:
-        with suppress(psutil.Error):  # psutil knows a number that was given to another process since
+        with suppress(psutil.Error):  # psutil detects a reused pid
             stray.send_signal(number)
 
 
 def _alive(process: subprocess.Popen[bytes], strays: list[psutil.Process]) -> bool:
-    """Whether something of the group, or a stray, still runs. Dead ones that nobody reaps do not count."""
+    """Whether something of the group, or a stray, still runs. Zombies do not count."""
     process.poll()
     try:
         os.killpg(process.pid, 0)
     except ProcessLookupError:
         return any(_runs(stray) for stray in strays)
-    except PermissionError:  # someone else's: nothing that can be done about it
+    except PermissionError:  # owned by another user: it cannot be ended
         return False
     return any(_runs(each) for each in [*_members(process.pid), *strays])
 

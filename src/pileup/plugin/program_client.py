@@ -1,4 +1,4 @@
-"""The other way to press a native test: its Program done, step by step, by some other client than the engine."""
+"""Runs the Program of a native test, step by step, with another client than the engine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pileup.plugin.target import Target
 
 Range = tuple[int, int]
-"""Where a piece of an object begins, and its length, bytes."""
+"""Offset and length of a piece of an object, bytes."""
 METHODS = {verb: "open_file" if verb == "open" else verb for verb in VERBS if verb != "noop"}
 """Verb -> the method of a ProgramClient that does it."""
 
 
 class Call:
-    """One operation to be done now, and what its client notes while it does it."""
+    """One operation to do now, and what its client reports while it does it."""
 
     __slots__ = ("_operation", "calls", "deadline", "key", "sent", "step", "timeout")
 
@@ -29,56 +29,56 @@ class Call:
         self.key = key
         """Name of the object, relative to the target."""
         self.timeout = timeout
-        """What it may take, ns."""
+        """Its timeout, ns."""
         self.deadline = time.monotonic() + timeout / 1e9
-        """When it has taken too long, of time.monotonic()."""
+        """When the timeout ends, of time.monotonic()."""
         self.calls = 0
         """Requests made so far."""
         self.sent = False
-        """Whether a request has left, so that no answer means that it may have happened."""
+        """Whether a request was sent, so that without an answer it may have happened."""
         self._operation = operation
 
     @property
     def seconds(self) -> float:
-        """What is left of the timeout. Raises TimeoutError when nothing is."""
+        """Time left of the timeout. Raises TimeoutError when it is over."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
         return left
 
     def leaves(self) -> float:
-        """Count a request that leaves now; return the seconds in which its answer must be here."""
+        """Count a request that is sent now; return the seconds until its answer must have come."""
         left = self.seconds
         self.calls += 1
         self.sent = True
         return left
 
     def came(self, size: int) -> None:
-        """Count bytes of payload that are not given back to whoever asked."""
+        """Count bytes of payload that are not returned to the caller."""
         self._operation.bytes += size
 
     def first_byte(self) -> None:
-        """Note that the first byte of the answer is here, now; later ones do not count."""
+        """Record that the first byte of the answer has come now; later calls have no effect."""
         self._operation.first_byte()
 
 
 class ProgramClient:
-    """One virtual client of a target: a session of its own, and a method for each verb that it can do.
+    """One client of a target: a session, and a method for each verb that it supports.
 
-    What is common to all clients is done around it: which object is whose turn, known content made and compared,
-    sizes, counts, sums, the timeout, the record. A verb ends with nothing said, or raises Failed, Refused or Ambiguous
-    in words that have no path, host or number in them, so that equal errors are counted together; TimeoutError says
-    that no answer came in time. It must come back within `call.seconds`. After an operation that did not pass the next
-    one is asked of the same client, which repairs its own session.
+    pileup does what is common to all clients: it chooses objects, makes and compares known content, checks sizes and
+    sums, counts, applies the timeout, and records. A verb returns, or raises Failed, Refused or Ambiguous with a text
+    without path, host or number, so that equal errors are counted together; TimeoutError means that no answer came in
+    time. It must return within `call.seconds`. After an operation that did not pass the same client is used for the
+    next one, so it must repair its session.
     """
 
     verbs: ClassVar[frozenset[str]] = frozenset({"noop"})
-    """What it can do: the verbs whose methods it has, and `noop`."""
+    """The verbs that it supports: those whose methods it has, and `noop`."""
     name: ClassVar[str] = ""
-    """What users call it: the value of the target's option `client`."""
+    """Its name: the value of the target's option `client`."""
 
     def __init_subclass__(cls) -> None:
-        """Find out what it can do."""
+        """Find out which verbs it supports."""
         super().__init_subclass__()
         has = {verb for verb, name in METHODS.items() if getattr(cls, name) is not getattr(ProgramClient, name)}
         cls.verbs = frozenset({"noop", *has})
@@ -93,10 +93,10 @@ class ProgramClient:
         return f"`client: {cls.name}` has no {step.verb}; expected a client that has it, or another test"
 
     def open(self) -> None:
-        """Connect and make ready; not timed. What goes wrong is met again by the first operation."""
+        """Connect and prepare; not timed. Errors are ignored here, and appear in the first operation."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
 
     def stat(self, call: Call) -> int:
         """Return the size of an object in bytes."""
@@ -107,25 +107,25 @@ class ProgramClient:
         raise NotImplementedError
 
     def begin_read(self, call: Call) -> int | None:
-        """Open an object for what is read of it now; return its size where the server tells it then."""
+        """Open an object for reading; return its size if the server reports it."""
         return None
 
     def end_read(self, call: Call, keep: bool) -> None:
         """Close it, or keep it open for the next read; also after a read that failed."""
 
     def read(self, call: Call, offset: int, length: int | None) -> Iterator[bytes]:
-        """Yield what is in an object from a byte on, up to its end when no length is given.
+        """Yield the content of an object from a byte on, by default up to its end.
 
         Called between `begin_read` and `end_read`, once or more.
         """
         raise NotImplementedError
 
     def read_pieces(self, call: Call, ranges: Sequence[Range]) -> Iterator[bytes]:
-        """Yield pieces of an object, one for each range, asked for together."""
+        """Yield pieces of an object, one for each range, requested together."""
         raise NotImplementedError
 
     def write(self, call: Call, pieces: Iterator[bytes], size: int) -> None:
-        """Write a whole object, `size` bytes, in the place of one that is there."""
+        """Write a whole object of `size` bytes, replacing an existing one."""
         raise NotImplementedError
 
     def delete(self, call: Call) -> None:
@@ -141,8 +141,8 @@ class ProgramClient:
         raise NotImplementedError
 
     def copy(self, call: Call, to: Target, key: str) -> None:
-        """Let the server send an object to a second target, under a name relative to that one, in place of what is
-        there. The bytes that it reports on while it goes on are noted with `call.came`.
+        """Let the server send an object to a second target, under a name relative to that, replacing an existing one.
+        Report the bytes with `call.came` while they are transferred.
         """
         raise NotImplementedError
 
@@ -155,9 +155,9 @@ class ProgramClient:
         raise NotImplementedError
 
     def connect(self, call: Call) -> None:
-        """Make a session beside the client's own and end it."""
+        """Make an additional session and end it."""
         raise NotImplementedError
 
     def request(self, call: Call) -> None:
-        """Do what the step's method and headers say, and judge the answer by its `expect`."""
+        """Send the request of the step's method and headers, and check the answer by its `expect`."""
         raise NotImplementedError

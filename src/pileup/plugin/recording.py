@@ -1,4 +1,4 @@
-"""Operations that a monitor records, gathered in columns and handed on in batches: no list of them is kept."""
+"""Operations that a monitor records, collected in columns and passed on in batches: no list of them is kept."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pileup.model.record import OTHER_LABELS, Labels, Outcome
 from pileup.model.timed import KINDS, NUMBERS, OperationBatch
 
 BATCH = 65_536
-"""Operations that are handed on together, at the latest."""
+"""Most operations in a batch."""
 MOST_LABELS = 1000
-"""Different sets of labels that one monitor is told apart by; those that come later are counted as others."""
+"""Most different sets of labels of one monitor; further ones are counted as others."""
 MOST_NAMES = 4096
-"""Different names of operations."""
+"""Most different names of operations."""
 OTHER_NAMES = "(other names)"
 EARLIEST = 10**18
-"""Times before this one, ns since the epoch (2001), are taken for seconds."""
+"""Times before this one, ns since the epoch (2001), are probably seconds, and refused."""
 LONGEST = 100
 """Characters of a label's value."""
 SEPARATES = str.maketrans(dict.fromkeys(",=]", "_") | {chr(code): "_" for code in (*range(32), 127)})
@@ -79,7 +79,7 @@ class Recording:
             self.flush()
 
     def flush(self) -> None:
-        """Hand on what was gathered."""
+        """Pass on what was collected."""
         if self._columns["start"]:
             columns, texts = self._columns, tuple(self._texts)[1:]
             self._begin()

@@ -1,4 +1,4 @@
-"""Finds plug-ins by entry points, ours and everybody's alike, or in a file named by the suite."""
+"""Finds plug-ins by entry points, built-in ones and others in the same way, or in a file named by the suite."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _unknown(kind: str, name: str) -> PluginError:
 
 
 def _loaded(kind: str, entry: EntryPoint) -> type:
-    """Import a registered class; whatever goes wrong in somebody's package makes it unavailable, with the reason."""
+    """Import a registered class; any error in its package makes it unavailable, with the reason."""
     package = entry.dist.name if entry.dist else entry.value
     try:
         cls = entry.load()

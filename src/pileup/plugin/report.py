@@ -21,14 +21,14 @@ class Report:
     name: ClassVar[str] = ""
     """Name under which it is registered: `reports: [{use: NAME}]`, `pileup report RUN --to NAME`."""
     file_name: ClassVar[str] = ""
-    """Name of the file in the run folder, where a suite does not say another."""
+    """Name of the file in the run folder, unless the suite sets another."""
     by_default: ClassVar[bool] = False
-    """Whether every run writes it whose suite does not say which reports it wants."""
+    """Whether it is written by every run whose suite has no `reports`."""
     for_people: ClassVar[bool] = False
-    """Whether people read it: `pileup run` then says where it is, also when the suite does not name it."""
+    """Whether it is for people: then `pileup run` prints its path, also if the suite does not name it."""
 
     folder: Path = Path()
-    """Folder of the suite that names it, else the working folder: relative paths in its options start there."""
+    """Folder for relative paths in its options: that of the suite, else the working folder."""
 
     def __init__(self, **options: Any) -> None:
         assign(self, options)
@@ -56,7 +56,7 @@ class Report:
 
 
 def rendered(report: Report, results: RunResults, outputs: dict[str, str]) -> bytes:
-    """Return what a report makes of a run. Raises PluginError for a mistake in it, with the user's line."""
+    """Return the report of a run. Raises PluginError for a mistake in the plug-in, with the user's line."""
     try:
         data: object = report.render(results, outputs)
     except PileupError:

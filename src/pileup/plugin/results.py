@@ -1,4 +1,4 @@
-"""What reports and charts are given: the judged results of a run, and its figures in words.
+"""The input of reports and charts: the judged results of a run, and its figures in words.
 
 Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes.
 """

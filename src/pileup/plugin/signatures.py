@@ -1,4 +1,4 @@
-"""Whether the methods of a plug-in can be called as pileup calls them: asked when it is loaded, not in a run."""
+"""Checks that pileup can call the methods of a plug-in, when it is loaded and not only in a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WrongMethod(NamedTuple):
 
 
 def wrong_methods(cls: type) -> Iterator[WrongMethod]:
-    """Yield the methods of a plug-in that take something else than pileup gives them, or that nobody would await."""
+    """Yield the methods of a plug-in whose arguments do not match, or that would not be awaited."""
     for name, base in _methods(cls).items():
         mine: Any = getattr(cls, name)
         theirs = getattr(base, name)
@@ -38,7 +38,7 @@ def wrong_methods(cls: type) -> Iterator[WrongMethod]:
 
 
 def _methods(cls: type) -> dict[str, type]:
-    """Return the public methods that a plug-in may define, each with the base of pileup's that says how."""
+    """Return the public methods that a plug-in may define, each with the base class that declares it."""
     bases = [base for base in cls.__mro__ if "_framework" in vars(base)]
     return {
         name: base
@@ -80,7 +80,7 @@ def _of_two_kinds(cls: type[Test]) -> Iterator[WrongMethod]:
 
 
 def _parameters(method: Any) -> list[str]:
-    """Return the names that a method takes in their places, as it is looked up in its class."""
+    """Return the names of the positional arguments of a method."""
     try:
         found = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -90,12 +90,12 @@ def _parameters(method: Any) -> list[str]:
 
 
 def _takes(mine: Any, given: list[str]) -> bool:
-    """Whether a method can be called with so many arguments, in their places."""
+    """Whether a method can be called with this number of positional arguments."""
     try:
         inspect.signature(mine).bind(*given)
     except TypeError:
         return False
-    except ValueError:  # of compiled code, which does not say what it takes
+    except ValueError:  # compiled code has no signature
         return True
     return True
 

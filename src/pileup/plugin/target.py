@@ -1,4 +1,4 @@
-"""A target is a system under test: where it is, who we are for it, and what its kind can do."""
+"""A target is a system under test: its address, the credentials for it, and what its kind supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pileup.plugin.options import assign
 from pileup.plugin.program_client import ProgramClient
 
 NO_CLIENT = "this target has no client of the engine; expected a Python test, or a ProgramClient"
-"""Why no native test can press a target, as "what; expected what"."""
+"""Why no native test can use a target, as "what; expected what"."""
 
 
 class Target:
@@ -29,31 +29,32 @@ class Target:
     kind: ClassVar[str] = ""
     """Name under which it is registered."""
     provides: ClassVar[frozenset[str]] = frozenset({"any"})
-    """What tests may ask for in `needs`, beside the kind's own name."""
+    """What tests may ask for in `needs`, in addition to the name of the kind."""
     scratch: ClassVar[bool] = False
-    """Whether a folder of the run serves as url when the suite gives none."""
+    """Whether a folder of the run is the default url."""
     needs_url: ClassVar[bool] = True
-    """Whether it is somewhere at all; without an address a suite gives it neither url nor launch."""
+    """Whether it has an address; if not, a suite gives it neither url nor launch."""
 
     launch_settings: ClassVar[Any] = None
-    """Pydantic model of the settings that `launcher` takes, for `pileup describe` and for the nearest name."""
+    """Pydantic model of the settings of `launcher`, for `pileup describe` and for suggestions of names."""
 
     settable: ClassVar[tuple[str, ...]] = ()
-    """Names of settings that `setting` tells and `change` changes, of a server that pileup did not launch."""
+    """Names of settings that `setting` returns and `change` sets, on a server that pileup did not launch."""
 
     refused: ClassVar[tuple[type[BaseException], ...]] = ()
-    """Exceptions of its library by which the system refuses: what ends with one is refused, not failed."""
+    """Exceptions of its library that mean that the system refused: the outcome is refused, not failed."""
     ambiguous: ClassVar[tuple[type[BaseException], ...]] = ()
-    """Exceptions that mean that no answer came, and that it may have happened; TimeoutError means so by itself."""
+    """Exceptions that mean that no answer came, so it may have happened; TimeoutError need not be listed."""
 
     folder: Path | None = None
-    """Folder of the server that pileup launched for it, where `{folder}` of its launcher was; None for any other, and
-    in processes and on hosts beside that of the run."""
+    """Folder of the server that pileup launched, `{folder}` of its launcher; None for other servers, and in other
+    processes and on other hosts than that of the run.
+    """
 
     url: str
-    """Where it is: as the suite says, or where the server is that pileup launched."""
+    """Its address: from the suite, or that of the server that pileup launched."""
     credentials: Credentials
-    """Who pileup is for it; secrets are read late and never shown."""
+    """Credentials for it; secrets are read late and never shown."""
 
     def __init__(self, url: str = "", credentials: Credentials | None = None, **options: Any) -> None:
         self.url = url
@@ -62,51 +63,51 @@ class Target:
 
     @classmethod
     def check_url(cls, url: str) -> None:
-        """Refuse a url that no target of this kind can have, without reaching for it: asked before a run.
+        """Refuse a url that no target of this kind can have, without connecting: called before a run.
 
         Raises TargetError, or ValueError with "what; expected what".
         """
 
     @classmethod
     def launcher(cls, settings: Mapping[str, object], folder: Path) -> Launcher | None:
-        """Return how to start a private server with these settings, or None when this kind cannot be started.
+        """Return how to start a private server with these settings, or None if this kind cannot be started.
 
         Raises ValueError for a setting that is unknown or out of bounds.
         """
         return None
 
     def client(self) -> ClientSpec | None:
-        """Return which protocol the engine speaks with this target, and its settings; None: the engine speaks none.
+        """Return the protocol of the engine for this target, and its settings; None: the engine cannot speak to it.
 
-        Left out where the engine does not know the protocol: native tests cannot press the target then (unless
-        `program_client` gives another client), tests in Python call what the class offers.
+        Leave it out if the engine does not know the protocol: then native tests need a client from `program_client`,
+        and Python tests call the methods of the class.
         """
         return None
 
     def remarks(self) -> list[str]:
-        """Return what users should be told of this target on the screen and in the report; asked once it is reached."""
+        """Return remarks on this target for the screen and the report; called once it was reached."""
         return []
 
     def program_client(self) -> Callable[[int], ProgramClient] | None:
-        """Return what makes the virtual client of a number to do the steps of native tests; None: the engine does them.
+        """Return a function from a client's number to the client for native tests; None: the engine runs them.
 
-        For targets whose users choose between clients. What makes ready for a load and cleans up after it is the
-        engine's in any case. Raises PluginError when the software is not installed.
+        For targets whose users choose between clients. Preparation and clean-up of a load use the engine in any case.
+        Raises PluginError when the software is not installed.
         """
         return None
 
     def preparing_client(self) -> Callable[[int], ProgramClient] | None:
-        """Return what makes ready for a load and cleans up where the engine cannot reach the target; None: the engine.
+        """Return what prepares and cleans up a load if the engine cannot reach the target; None: the engine does.
 
-        This one is `program_client` for a target without `client`. Raises PluginError when the software is not
+        By default `program_client` for a target without `client`. Raises PluginError when the software is not
         installed.
         """
         return self.program_client() if type(self).client is Target.client else None
 
     def problem_of(self, step: Step) -> str:
-        """Return why the client chosen cannot do a step, as "what; expected what"; empty when it can.
+        """Return why the chosen client cannot do a step, as "what; expected what"; empty when it can.
 
-        Asked before a run, when the address may not be known. This one speaks for the engine, which needs `client`, and
+        Called before a run, when the address may not be known. The default is for the engine, which needs `client`, and
         has no verb with a second target yet.
         """
         if type(self).client is Target.client and type(self).program_client is Target.program_client:
@@ -116,26 +117,26 @@ class Target:
         return ""
 
     def outcome_of(self, problem: BaseException) -> Outcome | None:
-        """Return what an exception of its library means, where the class alone does not say; None: as declared.
+        """Return what an exception of its library means if its class is not enough; None: as declared.
 
-        Asked of operations and iterations of Python tests that end with one which is none of pileup's.
+        Called for exceptions of other libraries that end operations and iterations of Python tests.
         """
         return None
 
     def probe(self) -> str:
-        """Reach the target once and return what it is (name, version). Raises TargetError when it cannot be reached."""
+        """Connect once and return what the target is (name, version). Raises TargetError when it cannot be reached."""
         return ""
 
     @classmethod
     def settings_of(cls, options: dict[str, object]) -> dict[str, tuple[str, ...]]:
-        """Return the settings that a target with these options (as written) can change, with their values.
+        """Return the settings that a target with these options (as written) can change, with the allowed values.
 
-        A name without values takes any. They may be changed of a server that pileup launched, too.
+        A name without values allows any. Settings of launched servers can be changed, too.
         """
         return dict.fromkeys(cls.settable, ())
 
     def setting(self, name: str) -> str | None:
-        """Return what a setting of `settings_of` is now, as `change` takes it; None: it is not to be restored.
+        """Return the current value of a setting of `settings_of`, as `change` takes it; None: do not restore it.
 
         Raises TargetError when that fails.
         """
@@ -144,13 +145,13 @@ class Target:
     def change(self, name: str, value: str) -> None:
         """Change a setting of `settings_of` and return when it is in force. Raises TargetError when that fails.
 
-        Called with nothing under way; at the end of the run with what `setting` told before the first change.
+        Called while nothing is under way; at the end of the run with the value of `setting` before the first change.
         """
         raise NotImplementedError
 
 
 def port_of(parts: SplitResult) -> int | None:
-    """Return the port of a url that was split, None where it has none. Raises TargetError for what is not a port."""
+    """Return the port of a split url, None if it has none. Raises TargetError for an invalid port."""
     try:
         port = parts.port
     except ValueError:
@@ -162,7 +163,7 @@ def port_of(parts: SplitResult) -> int | None:
 
 
 def no_folder(url: str) -> TargetError:
-    """Return what to raise for a url whose folder is not there, the same for every protocol."""
+    """Return what to raise for a url whose folder does not exist, the same for every protocol."""
     return TargetError(f"{url}: no such folder", "a folder that is there", "make it, or correct the url")
 
 
@@ -176,7 +177,7 @@ class Entry:
 
 
 class FileTarget(Target):
-    """A target that keeps files under paths: what Python tests may call. Paths are relative to the url."""
+    """A target that stores files under paths: methods for Python tests. Paths are relative to the url."""
 
     _framework: ClassVar[bool] = True
     provides: ClassVar[frozenset[str]] = frozenset({"any", "files"})
@@ -185,12 +186,12 @@ class FileTarget(Target):
     def list(self, path: str) -> list[Entry]:
         """Return the entries of a folder, sorted by name.
 
-        Raises NotThere when there is none, NoListing where the server lists no folders at all.
+        Raises NotThere when it does not exist, NoListing when the server does not list folders.
         """
 
     @abstractmethod
     def stat(self, path: str) -> Entry:
-        """Return what is at a path. Raises NotThere when there is nothing."""
+        """Return the entry at a path. Raises NotThere when there is none."""
 
     @abstractmethod
     def read(self, path: str) -> Iterator[bytes]:
@@ -198,12 +199,12 @@ class FileTarget(Target):
 
     @abstractmethod
     def write(self, path: str, data: bytes) -> None:
-        """Write a whole file, in the place of one that is there."""
+        """Write a whole file, replacing an existing one."""
 
     def create(self, path: str, data: bytes) -> None:
-        """Write a whole file where nothing is yet. Raises ThereAlready where something is.
+        """Write a whole file at a path that does not exist. Raises ThereAlready if it exists.
 
-        This one looks, then writes; a kind that can do both in one step does so.
+        By default it looks, then writes; override it if the system can do both in one step.
         """
         try:
             self.stat(path)
@@ -217,12 +218,12 @@ class FileTarget(Target):
         """Remove a file or an empty folder."""
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all that is in it, at once: asked for where `list` raises NoListing.
+        """Remove a folder with its content, in one step: used if `list` raises NoListing.
 
-        pileup asks only for the folder that a run has made for itself alone, after it has read its own marker in it.
+        pileup calls it only for the run's own folder, after it has read its marker in it.
         """
         raise NoListing(f"{path!r} cannot be removed with what is in it")
 
     @abstractmethod
     def mkdir(self, path: str) -> None:
-        """Make a folder; one that is there already is fine."""
+        """Make a folder; an existing one is fine."""

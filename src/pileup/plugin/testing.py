@@ -38,12 +38,12 @@ from pileup.plugin.test import Context, Test, needs_of
 from pileup.plugin.verdict import Judge, Verdict, verdict_of, verdict_on
 
 CHECKED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _-]{0,79}")
-"""What a check may be called."""
+"""Allowed names of checks."""
 
 
 @dataclass(slots=True)
 class TimedOperation:
-    """One operation as it was seen; `first_byte_after` and `seconds` from its beginning."""
+    """One finished operation; `first_byte_after` and `seconds` from its beginning."""
 
     name: str
     key: str = ""
@@ -58,7 +58,7 @@ class TimedOperation:
     _judge: Callable[[BaseException], Verdict] = field(default=verdict_on, repr=False)
 
     def first_byte(self) -> None:
-        """Mark that the first byte of the answer is here, now."""
+        """Mark that the first byte of the answer has come now."""
         self.first_byte_after = time.perf_counter() - self._begin
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class EndedOperation:
 
 
 class TestLedger:
-    """Detached operations in plain Python (plugin.Ledger): what ended is in `ended`, in that order."""
+    """A ledger in plain Python (plugin.Ledger): ended operations are in `ended`, in order."""
 
     __test__ = False
 
@@ -271,19 +271,19 @@ def _decoded(batch: OperationBatch) -> Iterator[RecordedOperation]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """How one iteration went. `problem` is what `run` raised, for a look at its traceback."""
+    """The result of one iteration. `problem` is the exception that `run` raised, with its traceback."""
 
     outcome: Outcome
     error: str = ""
     seconds: float = 0.0
     operations: tuple[TimedOperation, ...] = ()
     numbers: tuple[Sample, ...] = ()
-    """What the test gave to `report`."""
+    """Numbers that the test passed to `report`."""
     problem: BaseException | None = None
     claims: tuple[tuple[str, str, str], ...] = ()
-    """What the test gave to `claim`: name, id, what."""
+    """Submissions that the test passed to `claim`: name, id, what."""
     artefacts: Mapping[str, bytes] = field(default_factory=dict)
-    """What the test left in `self.context.artefacts`: name -> content."""
+    """Files in `self.context.artefacts`: name -> content."""
 
     @property
     def passed(self) -> bool:
@@ -301,11 +301,11 @@ def run_once(
     targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
-    """Make a test with these options, set it up, run one iteration, tear it down (async too); return how it went.
+    """Make a test with these options, set it up, run one iteration, tear it down (async too); return the result.
 
-    Detached operations that it begins are in `ledger`; give the same one to several iterations that share them.
-    A test that needs several targets is given `targets`, by the words of its `needs`.
-    Raises pydantic.ValidationError or ValueError for wrong options, and what `setup` or `teardown` raise.
+    Detached operations that it begins are in `ledger`; pass the same one to several calls to share them. For a test
+    with several targets pass `targets`, by the words of its `needs`. Raises pydantic.ValidationError or ValueError for
+    wrong options, and what `setup` or `teardown` raise.
     """
     return asyncio.run(
         run_async(cls, target, context=context, number=number, ledger=ledger, targets=targets, **options)
@@ -322,7 +322,7 @@ async def run_async(
     targets: Mapping[str, Target] | None = None,
     **options: Any,
 ) -> Iteration:
-    """Do the same inside an event loop that runs already; a plain `run` blocks the loop meanwhile."""
+    """The same inside a running event loop; a plain `run` blocks the loop meanwhile."""
     if cls.native():
         raise TypeError(
             f"{cls.__name__} has a program, which only the native engine runs; call program() and look at it"
@@ -371,7 +371,7 @@ def _taken(kept: list[Path]) -> dict[str, bytes]:
 
 
 async def _iterate(test: Test, op: TestOp) -> tuple[Outcome, str]:
-    """Run under the timeout of the context, which only an async `run` can be cut off by."""
+    """Run with the timeout of the context, which can interrupt only an async `run`."""
     result = test.run(op)
     if inspect.isawaitable(result):
         async with asyncio.timeout(test.context.timeout / 1e9):

@@ -1,4 +1,4 @@
-"""Loads a plug-in from a user's file beside the suite, and shows mistakes in it at the user's own line."""
+"""Loads a plug-in from a user's file, and shows mistakes in it with the user's line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEND = "fix the file and run again"
 
 
 class NoClassError(PluginError):
-    """A file has no class of this name, or one of another kind; `offered` are those of the kind that it has."""
+    """A file has no class of this name, or one of another kind; `offered` are its classes of the right kind."""
 
     def __init__(self, what: str, expected: str, offered: Sequence[str] = ()) -> None:
         super().__init__(what, expected)
@@ -89,15 +89,15 @@ def _import_file(path: Path) -> ModuleType:
 
 
 class _Loader(SourceFileLoader):
-    """Compiles the user's file itself: its asserts keep what they saw."""
+    """Compiles the user's file so that its asserts keep their values."""
 
     def get_code(self, fullname: str) -> CodeType:
-        """Compile it again, whatever is cached for others."""
+        """Compile it without a cache."""
         return asserts.keeping(self.get_data(self.path), self.path)
 
 
 def _inspect(cls: type, base: type, path: Path) -> None:
-    """Find the mistakes that Python itself would tell only in the middle of a run."""
+    """Find mistakes that Python itself would report only during a run."""
     try:
         names = list(declared(cls))
         faults = _wrong_defaults(cls)
@@ -138,14 +138,14 @@ def _wrong_defaults(cls: type) -> list[tuple[str, str]]:
 
 
 def _missing(cls: type, base: type) -> list[str]:
-    """Return the methods that a class must have and has not."""
+    """Return the required methods that a class lacks."""
     if base is Test:
         return [] if cls.run is not Test.run or cls.program is not Test.program else ["run"]  # type: ignore[attr-defined]
     return [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
 
 
 def _at(cls: type, path: Path, message: str, option: str = "") -> str:
-    """Put file and line in front: that of the option, or that of the class."""
+    """Prepend file and line: that of the option, or that of the class."""
     try:
         lines, line = inspect.getsourcelines(cls)
     except OSError:

@@ -1,4 +1,4 @@
-"""From what a Python test returned or raised to the outcome of its iteration, the same in a run and in a unit test."""
+"""Decides the outcome of an iteration of a Python test from its result, the same in a run and in a unit test."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ SHOWN = 100
 Verdict = tuple[Outcome, str]
 """The outcome and the message for people, empty when passed."""
 LONGEST = 500
-"""Characters of a message that the record keeps: one that is cut keeps the user's line."""
+"""Characters of a message that the record keeps; a longer one is shortened before the user's line."""
 NO_ANSWER = "no answer in time"
 NO_REASON = "the test failed without a reason"
 PACKAGE = str(Path(__file__).resolve().parent.parent)
 LIBRARIES = "/lib/python"
-"""What paths of the interpreter's own files and of installed packages have in them."""
+"""Parts of the paths of the interpreter's files and of installed packages."""
 
 
 def verdict_of(result: object) -> Verdict:
-    """Return the outcome of a `run` that came back: with nothing or True it passed."""
+    """Return the outcome of a `run` that returned: None and True mean passed."""
     if result is None or result is True:
         return Outcome.PASSED, ""
     return (
@@ -43,7 +43,7 @@ def verdict_of(result: object) -> Verdict:
 
 
 class Judge:
-    """What an exception means for a test: by its class, or by what its targets say of it."""
+    """The outcome of an exception in a test: by its class, or as its targets declare."""
 
     def __init__(self, test: Test | None = None) -> None:
         self._targets = _targets_of(test)
@@ -52,7 +52,7 @@ class Judge:
     def __call__(self, problem: BaseException) -> Verdict:
         """Return the outcome of an iteration or an operation that ended with this exception, and its message.
 
-        What nobody meant to raise names the user's line. Never raises.
+        The message of an unexpected exception has the user's line. Never raises.
         """
         if isinstance(problem, VerdictException):
             return self._meant(problem)
@@ -81,7 +81,7 @@ class Judge:
         return Outcome.FAILED, mistake(problem, self._home)
 
     def users_line(self, trace: TracebackType | None) -> TracebackType | None:
-        """Return the innermost entry of a traceback that is the user's own; None where there is none."""
+        """Return the innermost entry of a traceback in the user's code; None if there is none."""
         return users_line(trace, self._home)
 
     def is_users(self, file_name: str) -> bool:
@@ -92,7 +92,7 @@ class Judge:
         return _placed(told, problem.__traceback__, self._home)
 
     def _mapped(self, problem: BaseException) -> tuple[Outcome | None, str]:
-        """Return the outcome that a target gives an exception, None when none does; and what went wrong in asking."""
+        """Return the outcome that a target gives an exception (None: none does), and what went wrong when asking."""
         for target in self._targets:
             asked = f"; outcome_of of target {target.kind!r}"
             try:
@@ -113,7 +113,7 @@ def _targets_of(test: Test | None) -> tuple[Any, ...]:
 
 
 def _home_of(cls: type) -> str:
-    """Return where the code of a test is: the folder of its package, or its file; empty for pileup's own."""
+    """Return where the code of a test is: the folder of its package, or its file; empty for built-in tests."""
     module = sys.modules.get(cls.__module__.partition(".")[0])
     folders: Sequence[str] = getattr(module, "__path__", None) or ()
     home = next(iter(folders), None) or getattr(module, "__file__", None) or ""
@@ -124,18 +124,18 @@ _NO_TEST = Judge()
 
 
 def verdict_on(problem: BaseException) -> Verdict:
-    """Return the same where no test and no target is known."""
+    """The same, without test and target."""
     return _NO_TEST(problem)
 
 
 def mistake(problem: BaseException, home: str = "") -> str:
-    """Return an exception that nobody meant to raise: its class, its message, and the user's line."""
+    """Describe an unexpected exception: its class, its message, and the user's line."""
     name, told = type(problem).__name__, words(problem)
     return _placed(f"{name}: {told}" if told else name, problem.__traceback__, home)
 
 
 def words(problem: BaseException) -> str:
-    """Return the message of an exception, which may be one that cannot tell it."""
+    """Return the message of an exception, even if its `__str__` fails."""
     try:
         return str(problem).encode(errors="backslashreplace").decode()
     except Exception:
@@ -143,7 +143,7 @@ def words(problem: BaseException) -> str:
 
 
 def _shown(result: object) -> str:
-    """Return a value in short."""
+    """Return a short text of a value."""
     try:
         text = repr(result)
     except Exception:
@@ -152,7 +152,7 @@ def _shown(result: object) -> str:
 
 
 def _placed(told: str, trace: TracebackType | None, home: str) -> str:
-    """Return a message with the user's line behind it, in brackets, where there is one."""
+    """Return a message followed by the user's line in brackets, if there is one."""
     found = users_line(trace, home)
     if found is None:
         return told
@@ -162,7 +162,7 @@ def _placed(told: str, trace: TracebackType | None, home: str) -> str:
 
 
 def place(file_name: str, line: int) -> str:
-    """Return a line of code in short."""
+    """Return a short text of a line of code."""
     return f"{os.path.basename(file_name)}:{line}"  # noqa: PTH119  it is asked of each failure: a Path takes longer
 
 

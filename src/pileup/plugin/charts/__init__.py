@@ -1,7 +1,7 @@
-"""Charts as plug-ins: what they are given, and what they return. `drawing` has what they draw with.
+"""Charts as plug-ins: their inputs and results. `drawing` has parts to draw with.
 
-A chart takes finished results and returns groups of drawings for a section of the report for people. A drawing is a
-Vega-Lite specification, best made with altair and `pileup.plugin.charts.drawing`, and the tables that it draws.
+A chart takes finished results and returns groups of drawings for a section of the HTML report. A drawing is a Vega-Lite
+specification, best made with altair and `pileup.plugin.charts.drawing`, and the tables that it draws.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class Drawing:
     title: str
     unit: str
     spec: dict[str, Any]
-    """Vega-Lite, of `drawing.timed` or `drawing.finish`; it names its tables."""
+    """Vega-Lite specification from `drawing.timed` or `drawing.finish`; it refers to its tables by name."""
     table: str
-    """Name of the table whose numbers can be read below it."""
+    """Name of the table that is shown as numbers below it."""
     legend: tuple[Mark, ...] = ()
     about: str = ""
     """One sentence on how to read it."""
     timed: bool = True
     """Whether its x axis is the time of the run."""
     columns: dict[str, str] = field(default_factory=dict)
-    """Columns of the table worth reading as numbers: name -> heading."""
+    """Columns of that table to show: name -> heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Group:
     drawings: Sequence[Drawing] = ()
     tables: Mapping[str, Columns] = field(default_factory=dict)
     heading: str = ""
-    """Heading above; in the section `points` the test, in `monitors` who measured where."""
+    """Heading above; in the section `points` the test, in `monitors` the monitor and its host."""
     notes: Sequence[str] = ()
     """Sentences below."""
     paired: bool = False
-    """Whether two drawings may be beside each other."""
+    """Whether two drawings may be side by side."""
     small: bool = False
     section: str = ""
-    """Another part of the page than that of its chart."""
+    """Section of the page, if not that of the chart."""
 
 
 class Chart:
@@ -93,7 +93,7 @@ class Chart:
 
     @abstractmethod
     def draw(self, results: RunResults, axis: Clock) -> Iterable[Group]:
-        """Return what there is to see, nothing where the results have no figures for it.
+        """Return groups of drawings; none if the results have no figures for them.
 
-        `axis` turns times of the record (ns since the epoch) into those of the page (ms since the run's start).
+        `axis` converts times of the record (ns since the epoch) to those of the page (ms since the run's start).
         """
