@@ -182,7 +182,7 @@ def test_clean_refuses_a_run_that_goes_on(here: Path) -> None:
         (folder,) = (here / "runs").iterdir()
         done = run(here, "clean", str(folder))
         assert done.returncode == 2
-        assert f"is still running: its pileup is at work (pid {process.pid})" in done.stderr
+        assert f"is still running: its process is active (pid {process.pid})" in done.stderr
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)

@@ -247,7 +247,7 @@ def test_s1_where_a_server_lists_no_folders_the_runs_own_goes_and_what_may_not_b
         assert sorted(str(path.relative_to(disk)) for path in disk.rglob("*")) == ["new", "new/deep", "theirs"]
         told = [event.text for event in RunFolder.open(run_folder(done)).events() if event.kind == "clean-up"]
         assert told == [
-            "something stays in the folder /new/deep on target se: /new was made for it, but the server lists no "
+            "files remain in the folder /new/deep on target se: /new was made for it, but the server lists no "
             "folders: others may have files in it; remove it by hand"
         ]
         assert done.stderr.splitlines()[-1].startswith(

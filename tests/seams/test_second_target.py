@@ -58,7 +58,7 @@ def test_nothing_is_copied_out_of_the_limits_or_over_what_others_have(installed:
     far = suite.parent / "far"
     for value, told in (
         (f"limits.inside={suite.parent / 'near'}", "it would copy to target far"),
-        ("tests.send.options.folder=theirs", "outside of the folder of the run's own"),
+        ("tests.send.options.folder=theirs", "outside the run's own folder"),
     ):
         (far / "theirs").mkdir(exist_ok=True)
         (far / "theirs/f000000").write_text("theirs")

@@ -1,4 +1,4 @@
-//! What all requests of a server share: the pipe, the slots, the clock, what goes wrong on purpose.
+//! What all requests of a server share: the pipe, the slots, the clock, injected faults.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What servers of all kinds are reported: where to listen, how much to do at once, what goes wrong on purpose.
+//! Settings of all kinds of servers: where to listen, how much to do at once, which faults to inject.
 
 use std::path::PathBuf;
 

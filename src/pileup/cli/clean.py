@@ -86,7 +86,7 @@ def _refuse_alive(folder: RunFolder, force: bool) -> None:
     if owner is None or not alive(folder):
         return
     if seen_from_here(owner):
-        told = f"{folder.path} is still running: its pileup is at work (pid {owner.pid})"
+        told = f"{folder.path} is still running: its process is active (pid {owner.pid})"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
     if not force:
         told = f"{folder.path} may go on: its pileup ran on host {owner.host}"

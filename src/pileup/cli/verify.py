@@ -107,4 +107,4 @@ def _reported(folder: RunFolder, made: RunResults) -> Iterator[tuple[str, str]]:
         if told.get(name) in OLDER and name in criteria:
             continue
         if told.get(name, verdict) != verdict:
-            yield path.name, f"{name} was {told[name]}, made again from the record it is {verdict}"
+            yield path.name, f"{name} was {told[name]}, computed again from the record it is {verdict}"

@@ -230,7 +230,7 @@ class Connection:
                     self._heard = time.monotonic()
                     self._hear(message, now())
         except (PileupError, OSError, ValueError) as problem:
-            reason = f"it said what it should not: {problem}"
+            reason = f"it sent an invalid message: {problem}"
         finally:
             self.lose(reason or self._why())
             stream.close()

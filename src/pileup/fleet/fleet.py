@@ -250,7 +250,7 @@ class Fleet:
         places = self._pressing(order)
         if not places:
             told = "; ".join(f"place {place.number} ({place.name}): {place.lost}" for place in self._chosen(order))
-            raise TargetError(f"no place is left to press from: {told}", "a place that answers")
+            raise TargetError(f"no place is left to run the load: {told}", "a place that answers")
         works = [work.at(self.places.index(place) + 1) for place in places]
         shares = [(shard, len(places)) for shard in range(len(places))]
         parts = [

@@ -19,25 +19,27 @@ class Fault(Part):
     """Something that goes wrong on purpose. The first fault of the list that hits a request is the one it meets."""
 
     kind: Literal["stall", "refuse", "error", "ghost"] = Field(
-        description="stall: no answer for a time; refuse: 503 at once; error: a status that says so; "
-        "ghost: it is done, but answered late or never"
+        description="stall: no answer for a time; refuse: 503 at once; error: an error status; ghost: carried "
+        "out, but answered late or never"
     )
     share: Fraction = Field(
-        1.0, le=1, description="share of the requests that meet it, drawn from the seed and the request's number"
+        1.0, le=1, description="share of the requests that it applies to, drawn from the seed and the request's number"
     )
     at: Duration | None = Field(
         None,
-        description="begin of the time in which it is there, after the start of the server; default: from the start",
+        description="when it begins, after the start of the server; default: at the start",
     )
     for_: Duration | None = Field(
         None,
         alias="for",
-        description="how long it is there, default: to the end; "
-        "of a stall without `at` and of a ghost: how long each request it hits has no answer (ghost without: ever)",
+        description="how long it lasts; default: to the end. For a stall without `at`, and a ghost: the delay "
+        "of each answer (a ghost without `for` gives none)",
     )
     status: int = Field(500, ge=400, le=599, description="status of an error")
-    methods: tuple[Method, ...] = Field((), description="methods that it hits, e.g. [GET, PUT]; default: all")
-    paths: tuple[str, ...] = Field((), description="how the paths begin that it hits, e.g. [/jobs]; default: all")
+    methods: tuple[Method, ...] = Field((), description="methods that it applies to, e.g. [GET, PUT]; default: all")
+    paths: tuple[str, ...] = Field(
+        (), description="beginnings of the paths that it applies to, e.g. [/jobs]; default: all"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -72,8 +74,8 @@ class StorageFault(Fault):
 
     kind: Literal["stall", "refuse", "truncate", "wrong_byte", "error", "ghost"] = Field(  # type: ignore[assignment]  # more of them
         description="stall: no answer for a time; refuse: 503 at once; truncate: the body ends in the middle; "
-        "wrong_byte: one byte of an object that is read is another; error: a status that says so; "
-        "ghost: it is done, but answered late or never"
+        "wrong_byte: one byte of an object that is read is changed; error: an error status; ghost: carried out, "
+        "but answered late or never"
     )
 
 
@@ -98,7 +100,7 @@ class ServerSettings(Part):
     log: str | None = Field(None, description="CSV file that says what was done to each request; default: none")
     tls: Tls | None = Field(None, description="speak TLS, with these files; default: plain HTTP")
     token: str | None = Field(
-        None, min_length=1, repr=False, description="bearer token to ask for; without it the answer is 401"
+        None, min_length=1, repr=False, description="required bearer token; without it the answer is 401"
     )
 
     def common(self) -> dict[str, object]:
@@ -125,7 +127,7 @@ class StorageSettings(ServerSettings):
         None, ge=1000, description="of all bodies together, in and out; default: unlimited"
     )
     capacity: Size = Field(2**30, description="bytes kept in memory; beyond, the answer is 507")
-    faults: tuple[StorageFault, ...] = Field((), description="what goes wrong on purpose")
+    faults: tuple[StorageFault, ...] = Field((), description="faults to inject")
 
     def to_native(self) -> dict[str, object]:
         """Return plain data for `PracticeStorage` (as JSON): times in ns, sizes in bytes, bandwidth in bytes/s."""
@@ -154,7 +156,7 @@ class BatchSettings(ServerSettings):
         description="how often all submissions are made safe against a crash; 0: each before it is acknowledged",
     )
     loss: Fraction = Field(1.0, le=1, description="share of the submissions since then that a crash forgets")
-    reuse_ids: bool = Field(False, description="after a crash, give ids again that were given since then")
+    reuse_ids: bool = Field(False, description="after a crash, reuse ids that were given since then")
     keep: Duration | None = Field(
         None, description="how long jobs that have ended stay in the queue; default: until they are purged"
     )
@@ -162,15 +164,15 @@ class BatchSettings(ServerSettings):
     submit_cost: TimeLaw = Field(
         Law(fixed=0), description="how long a submission occupies the server, however many jobs it names"
     )
-    status_cost: TimeLaw = Field(Law(fixed=0), description="the same of a question about jobs")
-    purge_cost: TimeLaw = Field(Law(fixed=0), description="the same of a cancel or a purge")
+    status_cost: TimeLaw = Field(Law(fixed=0), description="the same for a query of jobs")
+    purge_cost: TimeLaw = Field(Law(fixed=0), description="the same for a cancel or a purge")
     delegate_cost: TimeLaw = Field(
-        Law(fixed=0), description="the same of a delegation, its renewal or end, and of a new user"
+        Law(fixed=0), description="the same for a delegation, its renewal or end, and for a new user"
     )
     users: tuple[Annotated[str, StringConstraints(min_length=1, max_length=250)], ...] = Field(
         (), description="who may submit jobs and credentials, besides those registered later; default: anyone"
     )
-    faults: tuple[Fault, ...] = Field((), description="what goes wrong on purpose")
+    faults: tuple[Fault, ...] = Field((), description="faults to inject")
     jobs: str | None = Field(
         None,
         description="CSV file that says what happened to each job; a server that finds one continues where it ends; "

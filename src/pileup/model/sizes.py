@@ -38,7 +38,7 @@ class SizeLaw(BaseModel):
         None, description="[median, sigma]: the logarithm is normal with standard deviation sigma"
     )
     mix: Annotated[tuple[Share, ...], Field(min_length=1, max_length=1000)] | None = Field(
-        None, description="[{size: 1 MiB, weight: 9}, {size: 1 GiB}]: one of these, as often as they weigh"
+        None, description="[{size: 1 MiB, weight: 9}, {size: 1 GiB}]: one of these, in proportion to the weights"
     )
 
     @model_validator(mode="after")

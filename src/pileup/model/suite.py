@@ -76,8 +76,8 @@ class SettingSpec(Part):
     """
 
     set_: Text = Field(alias="set", description="command that sets it; {value} is filled in")
-    get: Text | None = Field(None, description="command that prints the value there is, to be restored at the end")
-    default: Text | None = Field(None, description="value to restore, where no command can tell it")
+    get: Text | None = Field(None, description="command that prints the current value, to be restored at the end")
+    default: Text | None = Field(None, description="value to restore, if no command can print it")
     ready: Text | None = Field(
         None,
         description="command that succeeds once the value is in force; "
@@ -85,7 +85,7 @@ class SettingSpec(Part):
     )
     within: Duration = Field(60 * 10**9, gt=0, description="time after which a value that is not in force is an error")
     restore: Literal["always", "never"] = Field(
-        "always", description="whether the previous value is set again at the end"
+        "always", description="whether the previous value is restored at the end"
     )
 
     @model_validator(mode="after")
@@ -114,7 +114,7 @@ class TargetSpec(Part):
     )
     like: str | None = Field(
         None,
-        description="name of another target: this one is that one too when --set gives that a url and this nothing",
+        description="name of another target: if --set gives that one a url and this one none, this target uses it too",
     )
     disk: Size | None = Field(
         None,
@@ -206,7 +206,9 @@ class TestSpec(Part):
         "default: more than 1 % of what was due did not pass",
     )
     with_: tuple[Name, ...] = Field(
-        (), alias="with", description="a role: begins with the load of these tests and ends with the last of them"
+        (),
+        alias="with",
+        description="tests to run alongside: the load begins with theirs and ends with the last of them",
     )
     isolate: Isolation | None = Field(
         None, description="in threads of this process, or in a process of its own; default: that of the suite"
@@ -266,7 +268,8 @@ class MonitorSpec(BaseModel):
     )
     watches: Name | None = Field(
         None,
-        description="the target whose host it is about: measured elsewhere, criteria on it are not covered",
+        description="the target whose host it should measure; if it measures another host, criteria on it are "
+        "not covered",
     )
 
     @property
@@ -278,8 +281,8 @@ class MonitorSpec(BaseModel):
 class Limits(Part):
     """Guard rails of the whole run: past one of them pileup stops and says so (exit 7)."""
 
-    bytes: Size | None = Field(None, description="read and written in all")
-    operations: Count | None = Field(None, description="operations in all")
+    bytes: Size | None = Field(None, description="bytes read and written in total")
+    operations: Count | None = Field(None, description="operations in total")
     duration: Duration | None = Field(None, description="of the run")
     errors_in_a_row: Count | None = Field(
         None, ge=1, description="iterations of one case that did not pass, one after another"
@@ -311,8 +314,8 @@ class FaultSpec(Part):
         description="how long: then a paused server continues, a killed one is started again, a limit is lifted, "
         "a disk has room again",
     )
-    run: Text | None = Field(None, description="the command, split as a shell would, not run by one")
-    during: tuple[Name, ...] = Field((), description="tests under whose load it happens; default: the first sustained")
+    run: Text | None = Field(None, description="the command, split into words as by a shell, but run without one")
+    during: tuple[Name, ...] = Field((), description="tests during whose load it happens; default: the first sustained")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -331,13 +334,13 @@ class Cooldown(Part):
     """How long monitors go on after the load of a point, to see the system come to rest."""
 
     until: Text | None = Field(None, description="a check on a monitor that ends it, e.g. `last(node.load1) < 1`")
-    at_most: Duration = Field(gt=0, description="longest time; where `until` is not met by then, the run reports it")
+    at_most: Duration = Field(gt=0, description="longest time; if `until` is not met by then, the run reports it")
 
 
 class Places(Part):
     """Where the load comes from: this process unless one of the words says otherwise."""
 
-    processes: Count | None = Field(None, ge=1, le=1000, description="so many processes on this host")
+    processes: Count | None = Field(None, ge=1, le=1000, description="number of processes on this host")
     ssh: tuple[Text, ...] = Field((), max_length=1000, description="hosts, each as for the ssh command")
     python: Text | None = Field(
         None, description="Python with pileup at those hosts; default: the path of the one here"
@@ -412,13 +415,13 @@ class Suite(Part):
         default_factory=dict, description="values used as $name anywhere, changed by --set name=value"
     )
     options: dict[Name, Any] = Field(
-        default_factory=dict, description="options seen by every test that has one of that name"
+        default_factory=dict, description="options for every test that has one of that name"
     )
     targets: dict[Name, TargetSpec] = Field(default_factory=dict, description="systems under test by name")
     limits: Limits = Field(default_factory=Limits, description="limits of the run")
     delay: TimeLaw | None = Field(None, description="pause before each test that has no delay of its own")
     tests: tuple[TestSpec, ...] = Field(
-        min_length=1, description="what is done, in this order unless `after` says otherwise"
+        min_length=1, description="tests to run, in this order unless `after` says otherwise"
     )
     monitors: tuple[MonitorSpec, ...] = Field((), description="what else is measured")
     criteria: tuple[CriterionSpec, ...] = Field((), description="what must hold")
@@ -443,7 +446,7 @@ class Suite(Part):
         "at the same time; they share the CPU of pileup, and their targets",
     )
     loop: Count = Field(1, ge=1, le=10_000, description="how often the whole suite is run")
-    faults: tuple[FaultSpec, ...] = Field((), description="what is broken on purpose, and when")
+    faults: tuple[FaultSpec, ...] = Field((), description="faults to inject, and when")
     cooldown: Cooldown | None = Field(None, description="how long monitors go on after the load of each point")
     environment: EnvironmentWord | None = Field(None, description="client software to set up before the tests")
     isolate: Isolation = Field(

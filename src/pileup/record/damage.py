@@ -47,7 +47,7 @@ def _of_file(path: Path) -> str:
             return _of_table(path)
     except (RecordError, OSError) as problem:
         return str(problem)
-    return f"{path.name} does not belong here: a conversion was cut short, or somebody put it there"
+    return f"{path.name} does not belong here: a conversion was interrupted, or it was added later"
 
 
 def _of_parquet(path: Path) -> str:
@@ -73,14 +73,14 @@ def _of_sums(run: Path) -> Iterator[tuple[str, str]]:
 def _of_table(path: Path) -> str:
     reader = TableReader(path)
     if not reader.begin:
-        return "its header is torn: nothing of it can be read"
+        return "its header is incomplete: nothing of it can be read"
     end, size = reader.end(), path.stat().st_size
     if end == size:
         return ""
     following = _blocks_after(path, end + 1)
     if following:
         return f"the block at byte {end} is damaged: its checksum is wrong, {size - end} bytes from there are not read"
-    return f"the last {size - end} bytes are torn: a block that was not written to its end"
+    return f"the last {size - end} bytes are an incomplete block"
 
 
 def _blocks_after(path: Path, begin: int) -> bool:
@@ -112,5 +112,5 @@ def _of_lines(path: Path) -> Iterator[str]:
 
 def _of_line(line: bytes, name: str) -> str:
     if journal.parsed(line) is None:
-        return "is torn or is not a JSON object"
+        return "is incomplete or not a JSON object"
     return "" if name == "notes.jsonl" or journal.whole(line) else "has no number or no time as pileup gives them"

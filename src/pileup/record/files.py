@@ -106,7 +106,7 @@ def append_to(path: Path, mode: int = 0o644) -> int:
 
 
 def new(path: Path) -> int:
-    """Make a file of a name that nothing has then, whatever had it; return its descriptor. Raises OSError."""
+    """Make a new file, replacing an existing one; return its descriptor. Raises OSError."""
     path.unlink(missing_ok=True)
     return os.open(path, _NEW, 0o644)
 

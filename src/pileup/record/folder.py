@@ -398,4 +398,4 @@ def _first_free(base: Path, name: str) -> Path:
         except FileExistsError:
             continue
         return path
-    raise FileExistsError(17, f"{name} and 9999 more are there already")
+    raise FileExistsError(17, f"{name} and 9999 more exist already")

@@ -69,4 +69,4 @@ def _gaps(name: str, numbers: set[int]) -> Iterator[tuple[str, str]]:
     for before, after in pairwise([0, *known]):
         if after > before + 1:
             lost = f"line {before + 1} is" if after == before + 2 else f"lines {before + 1} to {after - 1} are"
-            yield name, f"{lost} missing, by the numbers in them: they were cut out, or could not be written"
+            yield name, f"{lost} missing, by the numbers in them: they were removed, or could not be written"

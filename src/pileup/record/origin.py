@@ -51,5 +51,5 @@ def foreign(run: Path, nonce: str) -> Iterator[str]:
 def check(run: Path, nonce: str) -> None:
     """Raise DamagedRecord when a table in a run folder is of another run."""
     for name in foreign(run, nonce):
-        hint = "put the right one there; `pileup verify` names all that is wrong"
+        hint = "restore the right one; `pileup verify` lists all problems"
         raise DamagedRecord(f"{run / name} is a table of another run", "those of this run", hint)

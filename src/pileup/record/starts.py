@@ -82,7 +82,7 @@ def write(starts: Starts, file: IO[bytes]) -> str:
         case, recorded = _chosen(connection, Path(starts.source), starts.case)
         if recorded != starts.recorded:
             told = f"{starts.source} had {starts.recorded} starts of {case} and has {recorded} now"
-            raise RecordError(told, "a record that is not written any more", "replay a run that has ended")
+            raise RecordError(told, "a record that has ended", "replay a run that has ended")
         connection.execute(
             f"""CREATE TEMP TABLE starts AS SELECT intended FROM operations
             WHERE {PRESSED} AND "case" = ? ORDER BY intended LIMIT {starts.count:d}""",  # noqa: S608  as above

@@ -198,8 +198,8 @@ def _not_told_apart(data: CaseData) -> list[str]:
         count = total(chosen([frame], (("shared", "yes"),), {})).ended
         if count:
             told.append(
-                f"{format_count(count)} operations that {monitor} recorded began while other tests pressed the same"
-                " target, and no key says whose they are: they are counted here, with the label shared=yes"
+                f"{format_count(count)} operations that {monitor} recorded began while other tests used the "
+                "same target, and no key says to which they belong: they are counted here, with the label shared=yes"
             )
     return told
 

@@ -189,4 +189,4 @@ def _verdicts(run: Manifest, results: RunResults) -> Iterator[Found]:
         ("exit_code", run.exit_code, int(results.exit_code)),
     ):
         if recorded != anew:
-            yield "run.json", f"{name} is {recorded}, made again from the record it is {anew}"
+            yield "run.json", f"{name} is {recorded}, computed again from the record it is {anew}"

@@ -112,7 +112,7 @@ def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: 
     suite = next(iter(variants.suites.values()))
     lost = (*uncovered(suite, folder, given.moved), *unset, *scanned.uncovered)
     for place, name, why in blind(suite, lost):
-        told = f"the load of test {shown(name)} is steered by what is not there"
+        told = f"the load of test {shown(name)} is steered by a monitor that cannot measure here"
         problems.add(where(tree, ("tests", place, "load")), told, "a monitor that measures", why)
     if problems:
         return None

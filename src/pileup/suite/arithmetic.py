@@ -181,9 +181,9 @@ def quantity(number: str, unit: str | None) -> Quantity:
 def written(found: Quantity) -> str:
     """Return a quantity as a suite writes it. Raises ValueError for one that no value of a suite is."""
     if found.of not in NAMES:
-        raise ValueError(f"what comes out is a {found.kind}; expected a time, a size, a bandwidth, a rate or a number")
+        raise ValueError(f"the result is a {found.kind}; expected a time, a size, a bandwidth, a rate or a number")
     if abs(found.amount) >= LARGEST:
-        raise ValueError(f"what comes out is larger than {LARGEST}; expected a {found.kind} that fits in 64 bits")
+        raise ValueError(f"the result is larger than {LARGEST}; expected a {found.kind} that fits in 64 bits")
     if found.of == SECONDS:
         return _time(round(found.amount * 10**9))
     if found.of == BYTES:

@@ -89,6 +89,6 @@ def _is_alike(row: Mapping, names: list[str], problems: Problems) -> bool:
         expected = near(name, missing, "the parameters of the first row: " + ", ".join(names))
         problems.add(row.keys[name], f"{shown(name)} is not in the first row of `{TOGETHER}`", expected)
     if missing and not strange:
-        told = f"the row does not say {', '.join(map(shown, missing))}"
+        told = f"the row lacks {', '.join(map(shown, missing))}"
         problems.add(row.at, told, "the parameters of the first row: " + ", ".join(names))
     return not strange and not missing

@@ -209,20 +209,20 @@ def test_events_and_verdicts_are_held_against_run_json(tmp_path):
     assert "copy: its newest event says failed, run.json passed" in told(folder)
     folder.save(run_of({**plain(folder), "ended": scans.START + 10**10, "exit_code": 4, "verdict": "failed"}))
     found = told(folder)
-    assert "run.json: verdict is failed, made again from the record it is passed" in found
-    assert "run.json: exit_code is 4, made again from the record it is 0" in found
+    assert "run.json: verdict is failed, computed again from the record it is passed" in found
+    assert "run.json: exit_code is 4, computed again from the record it is 0" in found
 
 
 def test_criteria_are_judged_anew(tmp_path):
     criterion = {"id": "C1", "says": "fast", "check": "p50(copy) < 1 s", "coverage": "full"}
     folder = made(tmp_path, criteria=[criterion])
     folder.write_report("results.json", json.dumps({"criteria": [{"id": "C1", "verdict": "not met"}]}).encode())
-    assert "results.json: C1 was not met, made again from the record it is met" in told(folder)
+    assert "results.json: C1 was not met, computed again from the record it is met" in told(folder)
     info = plain(folder)
     folder.save(run_of({**info, "equivalent": [["a", "b"]]}))
     alike = {"tests": ["a", "b"], "verdict": "passed"}
     folder.write_report("results.json", json.dumps({"criteria": [], "equivalences": [alike]}).encode())
-    assert "results.json: a, b was passed, made again from the record it is unknown" in told(folder)
+    assert "results.json: a, b was passed, computed again from the record it is unknown" in told(folder)
     folder.save(run_of(info))
     folder.write_report("results.json", b"[]")
     assert "results.json: it cannot be read" in told(folder)

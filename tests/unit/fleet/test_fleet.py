@@ -97,6 +97,6 @@ def test_a_load_is_shared_out_over_the_places_that_it_asks_for(wanted: object, l
 def test_a_load_whose_places_are_lost_is_pressed_by_no_others() -> None:
     places = [Somewhere(1), Somewhere(2, "it is silent")]
     order = Order(1, "case", Load(times=9), 10**9, seed=1, places=frozenset({"2"}))
-    with pytest.raises(TargetError, match=r"no place is left to press from: place 2 \(process 2\): it is silent"):
+    with pytest.raises(TargetError, match=r"no place is left to run the load: place 2 \(process 2\): it is silent"):
         Fleet(places).press(order, WORK, None)  # type: ignore[arg-type]
     assert places[0].shard is None

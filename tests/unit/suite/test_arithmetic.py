@@ -65,7 +65,7 @@ def test_what_comes_out_is_exact(text: str, found: str) -> None:
         ("2 * 3 s + 1", "a number is added to a time, or taken from it; expected two of one kind"),
         ("1 / ($slots - 500)", "divides by zero; expected another divisor"),
         ("$site * 2", "the variable 'site' is 'fnal'; expected a number or a quantity"),
-        ("1 s * 1 s", "what comes out is a time^2; expected a time"),
+        ("1 s * 1 s", "the result is a time^2; expected a time"),
         ("1e300 * 2", "larger than 9223372036854775808; expected a number that fits"),
         ("1 + " * 60 + "1", "241 characters are to be computed; expected at most 200"),
     ],

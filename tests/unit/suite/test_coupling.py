@@ -62,7 +62,7 @@ def test_criteria_may_name_a_point_by_one_of_its_parameters(plan: Callable[..., 
             "[{fill.files: 1, fill.size: 1 B}, {fill.files: 2, fill.sice: 2 B}, {fill.files: 3}]",
             [
                 "7:68: 'fill.sice' is not in the first row of `together`; expected 'fill.size'",
-                "7:85: the row does not say 'fill.size'; expected the parameters of the first row: fill.files",
+                "7:85: the row lacks 'fill.size'; expected the parameters of the first row: fill.files",
             ],
         ),
         (
@@ -80,7 +80,7 @@ def test_criteria_may_name_a_point_by_one_of_its_parameters(plan: Callable[..., 
         ("[{fill.files: 1}, {}, 5]", ["7:36: a row of `together` is nothing", "7:40: a row of `together` is text"]),
         (
             "[{fill.files: 1, fill.size: 1 B}, {fill.files: 1, fill.size: 1 B}]",
-            ["7:65: a row of `together` says what one before it says; expected rows that differ"],
+            ["7:65: a row of `together` repeats an earlier one; expected rows that differ"],
         ),
         (
             "[{fill.files: 0, fill.size: 1 s}, {fill.files: 2, fill.size: 1 B}]",

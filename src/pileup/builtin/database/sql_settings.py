@@ -24,10 +24,10 @@ class SqlSetting(Part):
     set_: dict[str, Statements] = Field(
         alias="set", min_length=1, description="value: statements, e.g. {on: CREATE INDEX …, off: DROP INDEX …}"
     )
-    get: str | None = Field(None, description="query whose first column gives the value there is, to be restored")
-    default: str | None = Field(None, description="value to restore, where no query can tell it")
+    get: str | None = Field(None, description="query whose first column is the current value, to be restored")
+    default: str | None = Field(None, description="value to restore, if no query can return it")
     restore: Literal["always", "never"] = Field(
-        "always", description="whether the previous value is set again at the end"
+        "always", description="whether the previous value is restored at the end"
     )
 
     @model_validator(mode="after")

@@ -70,7 +70,7 @@ class NoInput(io.TextIOBase):
 
     def readline(self, limit: int = -1, /) -> NoReturn:  # type: ignore[override]
         """Refuse. Raises Failed."""
-        raise Failed("the test reads its standard input", "none: nobody answers in a run", DEBUG)
+        raise Failed("the test reads its standard input", "none: a run has no debugger", DEBUG)
 
     read = readline  # type: ignore[assignment]
 
@@ -81,7 +81,7 @@ DEBUG = "to debug it: `pileup try SUITE TEST --pdb`"
 def _no_breakpoint(*given: object, **named: object) -> NoReturn:
     caller = sys._getframe(1)
     told = f"breakpoint() at {place(caller.f_code.co_filename, caller.f_lineno)}"
-    raise Failed(told, "none: nobody answers in a run", DEBUG)
+    raise Failed(told, "none: a run has no debugger", DEBUG)
 
 
 @contextmanager

@@ -35,23 +35,21 @@ class Find(Part):
     while_: Written = Field(
         alias="while",
         description="what must hold at a level: a check, or several joined by `and`, e.g. p99(read.response) < 50 ms "
-        "and fraction(read.refused) < 0.1 %; each is looked at over one trial",
+        "and fraction(read.refused) < 0.1 %; each is evaluated over one trial",
     )
     not_passed: Fraction = Field(
         0.01,
-        description="a level does not hold either when more than this share of what was due did not pass (failed, "
-        "refused, ambiguous, unfinished, lost or missed), whatever `while` says; 100 %: `while` alone judges",
+        description="largest share of due iterations that may not pass (failed, refused, ambiguous, unfinished, "
+        "lost or missed), whatever `while` says; 100 %: only `while` decides",
     )
     between: tuple[Level, Level] = Field(description="[lowest, highest] level that may be tried, above zero")
     start: Level | None = Field(None, description="level of the first trial; default: the lowest")
-    settle: Duration = Field(2 * 10**9, description="time at each level before it is looked at")
-    trial: Duration = Field(
-        10**10, ge=10**9, description="time that each level is looked at; the longer, the less is left to chance"
-    )
+    settle: Duration = Field(2 * 10**9, description="time at each level before its trial")
+    trial: Duration = Field(10**10, ge=10**9, description="length of a trial; a longer trial depends less on chance")
     within: Fraction = Field(
-        0.05, description="enough is known when the interval of the answer lies so near to it, on both sides"
+        0.05, description="the search ends when the interval of the limit is within this share of it, on both sides"
     )
-    at_most: Count = Field(40, ge=2, le=MOST_TRIALS, description="trials, after which the search ends in any case")
+    at_most: Count = Field(40, ge=2, le=MOST_TRIALS, description="largest number of trials")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

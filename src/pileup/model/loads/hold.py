@@ -58,18 +58,18 @@ class Hold(Part):
         "p99(read.response) or rate(copy.bytes), in_flight(TEST), or open(TEST): detached operations under way"
     )
     at: Written = Field(description="the set point with its unit, e.g. 5000, 200 MB/s, 50 ms")
-    band: Written = Field("5 %", description="how far from it is still held: a share of it, or an amount with its unit")
+    band: Written = Field("5 %", description="width of the band around it: a share of it, or an amount with its unit")
     by: Steered = Field(
         "rate", description="what is changed: iterations started per second (open), or clients (closed)"
     )
     between: tuple[Level, Level] = Field(description="[lowest, highest] level")
     start: Level | None = Field(None, description="level to begin with; default: a tenth of the way up")
     settle: Duration = Field(
-        60 * 10**9, ge=0, description="time it is given to get there; left out of the figures like a warm-up"
+        60 * 10**9, ge=0, description="time to reach the set point; left out of the figures like a warm-up"
     )
     every: Duration = Field(10**9, ge=10**9, description="interval between samples")
     over: Duration | None = Field(
-        None, ge=10**9, description="time before a look that a figure of a test is made of; default: the interval"
+        None, ge=10**9, description="time window of a figure of a test; default: the interval"
     )
     effect: Literal["raises", "lowers"] = Field("raises", description="what a higher level does to the quantity")
 

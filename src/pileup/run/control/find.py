@@ -95,7 +95,7 @@ class CaseSearch:
             level = level_words(low, find.raise_)
             return SearchEnd(FAILED, f"no level was found: {least}, {level}, does not meet {find.words}{why}")
         why = tried[-1].why if tried else "no trial was made"
-        return SearchEnd(UNKNOWN, f"no trial could tell whether {find.words} holds: {why}")
+        return SearchEnd(UNKNOWN, f"no trial showed whether {find.words} holds: {why}")
 
     def _measure(self) -> SearchEnd:
         """Press the level that was found and measure it.

@@ -52,7 +52,7 @@ def take(folder: RunFolder) -> HeldRun:
     if held is None:
         owner = newest_owner(folder)
         who = f" (pid {owner.pid})" if owner and seen_from_here(owner) else ""
-        told = f"{folder.path} is still running: its pileup is at work{who}"
+        told = f"{folder.path} is still running: its process is active{who}"
         raise UsageError(told, "a run that has ended or crashed", "Ctrl-C ends it in order")
     return HeldRun(folder, held)
 
@@ -134,7 +134,7 @@ def sweep() -> list[str]:
     try:
         known = [entry for entry in registry.entries() if (entry.path / MARKER).is_file()]
     except UsageError as problem:
-        return [f"what killed runs have left was not cleaned up: {problem}"]
+        return [f"leftovers of crashed runs were not cleaned up: {problem}"]
     return [line for entry in known for line in _swept(entry)]
 
 

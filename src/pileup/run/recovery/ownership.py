@@ -8,7 +8,7 @@ from pileup.model.errors import UsageError
 from pileup.record import RunFolder
 from pileup.run.recovery import registry
 
-HINT = "look into it; --trust follows its journal and its suite anyway"
+HINT = "inspect it; --trust executes its journal and its suite anyway"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +34,4 @@ class Trust:
         """Raise UsageError when it is not; `what` is not done then."""
         if not self.granted:
             told = f"{folder.path} is not in your registry of runs: {what}"
-            raise UsageError(told, "the folder of a run that you began on this machine, where it was then", HINT)
+            raise UsageError(told, "the folder of a run that you started on this machine, at its original path", HINT)

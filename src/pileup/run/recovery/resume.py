@@ -58,7 +58,7 @@ def take_up(
     folder = RunFolder.open(path)
     if leftovers.alive(folder):
         raise UsageError(
-            f"{path} is still running: its pileup is at work",
+            f"{path} is still running: its process is active",
             "a run that was stopped or has crashed",
             "Ctrl-C ends it in order",
         )

@@ -217,7 +217,7 @@ class UndoDisk:
 
     def told(self, intent: Intent, context: Context) -> str:
         """Name it."""
-        return f"the disk {intent.entry.path} of target {intent.entry.target} is taken away"
+        return f"the disk {intent.entry.path} of target {intent.entry.target} is unmounted"
 
     def mend(self, intent: Intent, context: Context) -> None:
         """Unmount it, if it is one of this run's."""

@@ -29,7 +29,7 @@ def guarded(target: FileTarget, inside: Inside, made: Names | None, private: boo
         except ThereAlready as problem:
             raise Refused(
                 f"{shown(path)} exists already; this run did not make it",
-                "a name that nothing has",
+                "a name that does not exist",
                 "pileup overwrites nothing else",
             ) from problem
         except Ambiguous:

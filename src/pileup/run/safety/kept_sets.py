@@ -44,7 +44,7 @@ def left_alone(names: list[str]) -> str:
     """Return in words that these are not removed, empty for none."""
     if not names:
         return ""
-    return f"{len(names)} left alone, for it is not known that this run has made them: {shown(min(names))}"
+    return f"{len(names)} not removed, because this run may not have made them: {shown(min(names))}"
 
 
 def describe(target: FileTarget, makes: list[Made]) -> str:
@@ -59,7 +59,7 @@ def describe(target: FileTarget, makes: list[Made]) -> str:
     except ThereAlready:
         return ""
     except (VerdictException, TargetError) as problem:
-        return f"what says what the set is could not be written: {problem}"
+        return f"the description of the set could not be written: {problem}"
     return ""
 
 
@@ -99,7 +99,7 @@ def found_again(target: FileTarget, made: Made) -> str:
                 f"remove what is left of it, and {_manifest(made.keys)}",
             )
     except VerdictException as problem:
-        raise TargetError(str(problem), "a folder that can be looked at") from problem
+        raise TargetError(str(problem), "a folder that can be listed") from problem
     return f"the set in {place} is already there, complete and identical: {_words(told)}; nothing was written"
 
 

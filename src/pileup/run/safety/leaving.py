@@ -109,7 +109,7 @@ def _empty(target: FileTarget, folder: str, marker: str) -> None:
         for each in target.list(place):
             left[0] -= 1
             if left[0] < 0 or depth > DEEPEST:
-                told = f"more than {MOST_LEFT} entries, or {DEEPEST} folders in one another, are left in {folder}"
+                told = f"more than {MOST_LEFT} entries, or {DEEPEST} nested folders, are left in {folder}"
                 raise TargetError(told, "what a run makes", "`pileup clean` goes on")
             path = f"{place}/{each.name}"
             if path == marker:

@@ -126,7 +126,7 @@ class WriteRules:
             if foreign is not None:
                 raise TargetError(
                     f"it would delete {shown(foreign)} on target {name}, which this run has not made",
-                    "names that a test of this run writes before",
+                    "names that an earlier test of this run writes",
                     "nothing else is deleted",
                 )
 

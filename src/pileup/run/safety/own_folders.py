@@ -179,9 +179,9 @@ class OwnFolders:
             self.folder.journal(what, state, of=ground.entry, target=name, problem=problem)
             if problem:
                 again = f"; `pileup clean {self.folder.path}` tries again" if state == LEFT else ""
-                told.append(f"something stays in the folder /{place} on target {name}: {problem}{again}")
+                told.append(f"files remain in the folder /{place} on target {name}: {problem}{again}")
             elif state == "kept":
-                told.append(f"the folder /{place} on target {name} is kept, with what the suite keeps in it")
+                told.append(f"the folder /{place} on target {name} is kept, because the suite keeps files in it")
         self._grounds.clear()
         return told
 
@@ -213,8 +213,8 @@ class OwnFolders:
                 more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
                 raise TargetError(
                     f"{shown(foreign[0])} on target {name} exists already{more}; this run did not make it",
-                    "names that nothing has",
-                    "give another folder, or a relative one, which is in a folder of the run's own",
+                    "names that do not exist",
+                    "give another folder, or a relative one, which is in the run's own folder",
                 )
 
     def _look_for_others(self, name: str, target: FileTarget, place: str) -> None:
@@ -231,7 +231,7 @@ class OwnFolders:
         joined = place not in levels and read_small(target, path) == self.marker
         if what == OWN and place not in levels and not joined:
             raise TargetError(
-                f"{place} on target {name} exists already; this run did not make it", "a name that nothing has"
+                f"{place} on target {name} exists already; this run did not make it", "a name that does not exist"
             )
         told = {"target": name, "folder": place, "marker": self.marker.decode(), "levels": levels}
         entry = self.folder.journal(what, "made", **told)

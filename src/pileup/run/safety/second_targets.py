@@ -39,8 +39,8 @@ def check_destination(plan: Plan, targets: Targets, to: Destination) -> FileTarg
         )
     if own and not in_own(own, to.keys):
         raise TargetError(
-            f"it would copy to {shown(to.keys.name(0))} on target {to.target}, outside of the folder of the run's own",
+            f"it would copy to {shown(to.keys.name(0))} on target {to.target}, outside the run's own folder",
             f"names in {own}",
-            "a test has it as `self.context.owns`",
+            "tests have it as `self.context.owns`",
         )
     return target

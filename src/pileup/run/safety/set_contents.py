@@ -84,7 +84,7 @@ def existing(target: FileTarget, keys: Keys) -> dict[str, int]:
             raise TargetError(
                 f"the folder of {shown(keys.name(0))} cannot be listed: {problem}",
                 f"a listing, or at most {MOST_ASKED} names",
-                "what is there must be known before anything is written",
+                "existing names must be known before anything is written",
             ) from problem
         found = dict(_asked(target, keys, number))
     return found

@@ -61,7 +61,7 @@ def unmount(path: Path) -> None:
         done = commands.run(["umount", str(path)], WITHIN)
         done = done if done.good else commands.run(["umount", "--lazy", str(path)], WITHIN)
         if not done.good:
-            raise TargetError(f"the disk on {path} cannot be taken away: umount {done.told()}", "root")
+            raise TargetError(f"the disk on {path} cannot be unmounted: umount {done.told()}", "root")
 
 
 def keep_full(path: Path, wait: Callable[[float], bool]) -> None:

@@ -196,7 +196,9 @@ class Server:
         self.credentials = self.filling.environment(self._launcher.credentials)
         if not self.url:
             self.end()
-            raise TargetError(f"target {self.name}: its server did not tell its url", "a ready line with a group `url`")
+            raise TargetError(
+                f"target {self.name}: its server did not report its url", "a ready line with a group `url`"
+            )
 
     def _steps(self, again: bool, only: str) -> Iterator[Daemon | Task]:
         """Yield what is to be done; of one process those tasks that come right before it."""

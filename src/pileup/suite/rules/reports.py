@@ -39,7 +39,7 @@ def _check_name(report: BoundPart[ReportSpec], cls: type[Report], plugins: Plugi
     name = report.spec.to if report.spec.to is not None else cls.file_name
     at = where(report.node, ("to",) if given else ("use",))
     if not name and not given:
-        plugins.problems.add(at, f"{shown(called(cls))} does not say what its file is called", "`to: NAME`")
+        plugins.problems.add(at, f"{shown(called(cls))} has no file name", "`to: NAME`")
     elif problem := report_names.wrong(name):
         plugins.problems.add(at, f"{shown(name)} {problem}", report_names.EXPECTED)
     elif name in names:

@@ -124,7 +124,7 @@ class ScanRules:
             rows = list(zip(*([text_of(plain(item)) for item in node.items] for node in nodes), strict=False))
             for number, row in enumerate(rows):
                 if row in rows[:number]:
-                    told = f"a row of `{TOGETHER}` says what one before it says"
+                    told = f"a row of `{TOGETHER}` repeats an earlier one"
                     self._problems.add(nodes[0].items[number].at, told, "rows that differ")
 
     def _check_target(self, axis: Axis, node: Sequence) -> None:

@@ -280,7 +280,7 @@ def test_p5_a_debugger_is_refused_in_a_run(folder: RunFolder, cls: type[Test], s
     assert counts(frames)["failed"] == 1
     (found,) = errors(folder)["iteration"]
     assert found[1].startswith(said)
-    assert found[1].endswith("; expected none: nobody answers in a run (to debug it: `pileup try SUITE TEST --pdb`)"), (
+    assert found[1].endswith("; expected none: a run has no debugger (to debug it: `pileup try SUITE TEST --pdb`)"), (
         found
     )
 

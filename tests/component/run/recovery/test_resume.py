@@ -135,7 +135,7 @@ def test_a_run_with_nothing_left_to_do_is_not_taken_up(broken: Broken) -> None:
     broken.ends(*NAMES)
     earlier = broken.take_up()
     assert earlier.run.void == (), "it crashed before its verdict"
-    with pytest.raises(UsageError, match="is still running: its pileup is at work"):
+    with pytest.raises(UsageError, match="is still running: its process is active"):
         broken.take_up()  # S12: neither another `resume` nor a start comes between
     earlier.held.lock.release(done=False)
     broken.folder.save(replace(broken.run, state=RunState.ENDED))

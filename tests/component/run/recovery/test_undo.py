@@ -304,7 +304,7 @@ def test_s7_a_run_is_alive_while_its_lock_is_held(begin: Begin) -> None:
     assert not leftovers.alive(folder)
     held = leftovers.register(folder, load(folder.path.parents[1] / "suite.yaml"))
     assert leftovers.alive(folder)
-    with pytest.raises(UsageError, match=rf"is still running: its pileup is at work \(pid {os.getpid()}\)"):
+    with pytest.raises(UsageError, match=rf"is still running: its process is active \(pid {os.getpid()}\)"):
         leftovers.take(folder)
     leftovers.unregister(held)
     assert not leftovers.alive(folder)

@@ -117,7 +117,7 @@ def test_a_disk_that_a_crash_left_is_taken_away(disk: Path, tmp_path: Path) -> N
     (disk / "job").touch()
     with (disk / "job").open():  # somebody still looks at it
         assert [str(each) for each in mend(folder, Trust(None, given=True), UndoReach.OWN)] == [
-            f"the disk {disk} of target ce is taken away"
+            f"the disk {disk} of target ce is unmounted"
         ]
     assert not disks.mounted(disk)
     assert list(open_intents(folder)) == []

@@ -124,7 +124,7 @@ def test_s2_a_folder_that_was_made_stays_while_another_run_works_in_it_and_is_to
     one.enter(plan.cases[0], data, Program((write(Keys("all/one/f", 4)),)))
     other.enter(plan.cases[0], data, Program((write(Keys("all/two/deep/f", 4)),)))
     (told,) = one.leave(lambda _: data)
-    assert "something stays in the folder /all/one on target se: /all was made for it" in told
+    assert "files remain in the folder /all/one on target se: /all was made for it" in told
     assert f"/all/two/deep is in use by {json.loads(other.marker)['owner']} since 2" in told
     assert f": {second.path}; `pileup clean {first.path}` tries again" in told
     assert [entry.state for entry in first.journal_entries()] == ["made", "left"]

@@ -99,7 +99,7 @@ def test_a1_a_load_that_is_steered_by_what_is_not_covered_is_refused(plan: Make)
     words = ", ".join(f"{name}: {value}" for name, value in hold.items())
     values = {"tests.again.load": f"{{hold: {{{words}}}, for: 10 s}}"}
     assert plan(SUITE.replace("ce.anything", "ce"), values).uncovered == ()
-    with pytest.raises(SuiteError, match="the load of test 'again' is steered by what is not there"):
+    with pytest.raises(SuiteError, match="the load of test 'again' is steered by a monitor that cannot measure here"):
         plan(SUITE, {**URL, **values})
 
 

@@ -63,7 +63,7 @@ def test_a_suite_may_want_none_which_is_not_the_default(tmp_path: Path) -> None:
         ("{to: x}", "`use` is missing", ""),
         ("{use: './own.py:Named', width: 3}", "`width` is '3'", "at least 20"),
         ("{use: './own.py:Named', width: 81}", "the width is 81", "an even one"),
-        ("{use: './own.py:Lines'}", "'lines' does not say what its file is called", "`to: NAME`"),
+        ("{use: './own.py:Lines'}", "'lines' has no file name", "`to: NAME`"),
         *(
             (
                 f"{{use: json, to: {name!r}}}",
