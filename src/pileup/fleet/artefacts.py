@@ -33,9 +33,9 @@ class ArtefactFolder:
             return self._path
 
     def bring_home(self, keep: Keep, note: Callable[[str], None]) -> None:
-        """Give what is in it to `keep`, the oldest file first, and remove it; `note` is told what is left out.
+        """Pass its files to `keep`, the oldest first, and remove it; `note` gets what is left out.
 
-        Plain files alone are kept, as long as there is room for them. Done twice, it does nothing.
+        Only plain files are kept, up to the limits. A second call does nothing.
         """
         with self._lock:
             path, self._path = self._path, None

@@ -1,7 +1,7 @@
 """CPU time of ended children that is reported elsewhere, or is not pileup's own: of places, and of servers it launched.
 
-The kernel counts every child that was waited for alike. What a server used would be in pileup's account from the
-moment of its end, so whoever waits for one says what it was; both happen under one lock, or a sample in between would
+The kernel counts every child that was waited for. The CPU time of a server would be in pileup's account once the server
+has ended, so the code that waits for one reports its time; both happen under one lock, or a sample in between would
 show the difference.
 """
 
@@ -50,7 +50,7 @@ def await_end(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill it with all of its group, unless somebody has waited for it: then its number may be another's."""
+    """Kill it with its whole group, unless it was reaped: then its pid may belong to another process."""
     with _lock, suppress(OSError):
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -65,13 +65,13 @@ def children() -> int:
 
 def _runs(pid: int) -> bool:
     """Whether a child still runs; one that has ended stays to be waited for."""
-    with suppress(ChildProcessError):  # somebody has waited for it
+    with suppress(ChildProcessError):  # it was reaped
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
     return False
 
 
 def _spent(pid: int) -> int:
-    """Return the CPU time of a process and of what it has waited for, ns; an ended one tells until it is waited for."""
+    """Return the CPU time of a process and its reaped children, ns; known until the process itself is reaped."""
     with suppress(psutil.Error):
         times = psutil.Process(pid).cpu_times()
         return round((times.user + times.system + times.children_user + times.children_system) * 1e9)

@@ -140,7 +140,7 @@ class Connection:
         return self.answer(awaited)
 
     def answer(self, kind: str, within: float = ANSWER_WITHIN) -> Message:
-        """Wait for a message of a kind that somebody asked for. Raises TargetError: lost, or not within the time."""
+        """Wait for a message of a kind that was requested. Raises TargetError: lost, or not within the time."""
         with self._answered:
             self._answered.wait_for(lambda: kind in self._answers or self.lost, within)
             if kind in self._answers:
@@ -201,7 +201,7 @@ class Connection:
             thread.join(1)
 
     def lose(self, reason: str) -> None:
-        """Give the place up: what is left of its process is killed, and whoever waits for it is told."""
+        """Give the place up: kill what is left of its process, and notify those who wait for it."""
         with self._state:
             if self.lost:
                 return

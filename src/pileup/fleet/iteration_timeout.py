@@ -44,7 +44,7 @@ class IterationTimeout:
         self.was_it()
 
     def was_it(self) -> bool:
-        """Whether the cancellation that has arrived was its own, and nobody else wants the task to end."""
+        """Whether the cancellation came from this timeout, and from nothing else."""
         fired, self._fired = self._fired, False
         return fired and self.task.uncancel() <= self._cancelling
 

@@ -9,7 +9,7 @@ from pileup.model.record import Frame, FrameRow, Phase
 
 
 class LedgerFrames:
-    """The ledger of a recorder; its frames stand for no interval of pressing, so they last 0 ns."""
+    """The ledger of a recorder; its frames belong to no interval of a load, so they last 0 ns."""
 
     def __init__(self, recorder: Recorder, place: int) -> None:
         self.ledger: Any = recorder.ledger()  # type: ignore[attr-defined,unused-ignore]
@@ -44,7 +44,7 @@ def ledger_of(recorder: Recorder, place: int) -> LedgerFrames:
 
 
 def frame_of(plain: dict[str, Any], place: int) -> Frame:
-    """Return what a ledger told of a case as a frame of its place, at the time of now."""
+    """Return the news of a ledger about a case as a frame of its place, with the current time."""
     rows = tuple(FrameRow(**row) for row in plain["rows"])
     return Frame(
         time=now(),

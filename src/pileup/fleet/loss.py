@@ -1,4 +1,4 @@
-"""What a lost place leaves: rows that no frame has told yet, and iterations that were under way and are lost."""
+"""What a lost place leaves: rows that are in no frame yet, and iterations that were under way and are lost."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Loss:
     def of(
         self, order: Order, begun: int, share: int | None, underway: Sequence[InflightIteration], reason: str
     ) -> list[Frame]:
-        """Return the last frame of a case: rows that were written and not told, and what is lost.
+        """Return the last frame of a case: rows that were written but in no frame, and lost iterations.
 
         `underway` is what is known to have been under way. Where nothing is, as many count as lost as the last frame
         had under way: what has begun since nobody knows, what has ended since made room for it. `share` is how many
@@ -123,7 +123,7 @@ class Loss:
     def missed(self, order: Order, begun: int, shard: tuple[int, int]) -> list[Frame]:
         """Return a frame of what was due at the place until now and not begun; none when the load is not open.
 
-        Of a load that is steered nobody knows here what it was told.
+        The levels of a steered load are not known here.
         """
         if not order.load.open or order.load.steered_by:
             return []
@@ -169,7 +169,7 @@ class Loss:
         return [row for row in rest if row is not None], ended
 
     def _record(self, case: int, target: int, key: Key, lost: list[InflightIteration], reason: str) -> None:
-        """Write rows of what is lost into a table of its own: nobody knows how the place's own file ends."""
+        """Write rows of what is lost into a separate table: the end of the place's own file is not known."""
         if self._writer is None:
             self._writer = TableWriter(self._folder.lost_path(self._place), "operations", ROW, self._place)
         rows = np.zeros(len(lost), ROW)

@@ -1,4 +1,4 @@
-"""What a place is told to press: the load as arithmetic, and the work of one iteration."""
+"""What a place has to run: the load as arithmetic, and the work of one iteration."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Verbs:
         }
 
     def begin(self) -> None:
-        """Begin an iteration: what was moved before is no matter."""
+        """Begin an iteration: forget what was moved before."""
         self._moved.clear()
 
     def do(self, act: Act) -> None:

@@ -32,7 +32,7 @@ from pileup.record.output import STREAMS
 from pileup.record.tally import total
 
 STOP_WITHIN = 10.0
-"""Seconds after which a place that was told to end a load at once, and did not, is lost."""
+"""Seconds after which a place is lost if it does not end a load that it must end at once."""
 TABLE_AHEAD, TABLE_ROW = 256 << 20, 4 << 10
 """Bytes of rows that may come before the frames that report on them, and of a row with all its texts at most."""
 MONITOR = "place"
@@ -41,7 +41,7 @@ MONITOR = "place"
 
 @dataclass(slots=True)
 class LoadUpdates:
-    """What came from a place about one load, until somebody asks."""
+    """What came from a place about one load, kept until it is asked for."""
 
     frames: list[Frame] = field(default_factory=list)
     reported: Reports = field(default_factory=list)

@@ -47,7 +47,7 @@ class CounterReading:
 
 
 def read(proc: Path = PROC) -> CounterReading:
-    """Return the counters of this process and its machine; what the system does not tell is left out."""
+    """Return the counters of this process and its machine; those that the system lacks are left out."""
     moment, cpu, children = time.monotonic_ns(), time.process_time_ns(), child_cpu.children()
     return CounterReading(moment, cpu, _threads(proc), _machine(proc), _waited(proc), children, _rss(proc))
 
@@ -178,7 +178,7 @@ def _machine(proc: Path) -> tuple[int, int] | None:
 
 
 def _waited(proc: Path) -> int | None:
-    """Return `total` (us) of the line `some` of /proc/pressure/cpu, in ns; None where the kernel does not tell."""
+    """Return `total` (us) of the line `some` of /proc/pressure/cpu, in ns; None if the kernel lacks it."""
     try:
         line = (proc / "pressure" / "cpu").read_text().partition("\n")[0]
         return int(line.rpartition("total=")[2]) * 1000

@@ -35,7 +35,7 @@ from pileup.record.output import LARGEST_CASE, MOST_NOTED, STREAMS
 BEAT = 10**9
 """Interval of frames, ns."""
 FIRST = 250_000_000
-"""Until the first frame from another host, ns: it alone says what is under way there, should the host be lost."""
+"""Until the first frame from another host, ns: only frames say what is under way there, in case the host is lost."""
 SILENCE = 30.0
 """Seconds without a ping, of which there is one a second, after which another host is taken for gone."""
 SLICE = 200_000_000
@@ -228,7 +228,7 @@ class Server:
             shard = message["shard"], message["shards"]
             order = replace(order, starts=self._inbox.found(number, order.starts))
             self._parts[number] = self._place.prepare(order, work, WireOutput(self._send, number), shard)
-        except Exception as problem:  # whatever the user's file does: it is told, and the place goes on
+        except Exception as problem:  # whatever the user's file does: it is reported, and the place goes on
             self._send("ready", {"part": number, "problem": str(problem) or type(problem).__name__})
             return
         self._send("ready", {"part": number, "problem": ""})
@@ -271,7 +271,7 @@ class Server:
         return self._place.ledger_frames() if self._place else []
 
     def _tell(self, frames: Callable[[], list[Frame]], part: int = -1) -> None:
-        """Send frames behind the rows that they count: what a frame tells is in the table, come what may."""
+        """Send frames after the rows that they count: what is in a frame is in the table, whatever happens."""
         with self._telling:
             taken = frames()
             if self._place is not None and (taken or part < 0):

@@ -57,7 +57,7 @@ class Inbox:
             file.write(message.blob())
 
     def found(self, number: int, starts: StartsFile | None) -> StartsFile | None:
-        """Return the starts of a load as they are here; those for which nothing came as they were told."""
+        """Return the starts of a load as they are here; those for which nothing came are unchanged."""
         if starts is None or number not in self._files:
             return starts
         path, part = self._files[number]

@@ -1,7 +1,7 @@
 """What a fleet and its places say to each other: framed messages of JSON and bytes, bounded.
 
 A message is its length (u32, little endian), the length of its head (u32), the head (JSON, UTF-8) and the blobs whose
-lengths the head tells. Everything that comes from a place is data: nothing of it is unpickled or run.
+lengths the head gives. Everything that comes from a place is data: nothing of it is unpickled or run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pileup.model.record import Frame, FrameRow
 from pileup.record.frames import LIMITS
 
 PROTOCOL = 4
-"""Number of this language; hello tells it."""
+"""Version of this protocol; part of hello."""
 LARGEST = 64 << 20
 """Bytes of the largest message."""
 CHUNK = 1 << 20

@@ -34,7 +34,7 @@ def _hash(text: str) -> int:
 
 
 def _text(value: object) -> str:
-    """Return a value in a form that tells it from every other, lengths included."""
+    """Return a unique form of a value, lengths included."""
     match value:
         case str():
             found = f"t{len(value)}:{value}"

@@ -34,6 +34,6 @@ class Breakdown:
     label: str
     values: tuple[LabelFigure, ...]
     more: int = 0
-    """Values that are not told one by one."""
+    """Values that are not listed one by one."""
     edges: tuple[float, ...] = ()
     """Of the bins of all values, ns."""

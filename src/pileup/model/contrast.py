@@ -55,7 +55,7 @@ class Contrast:
     matters: bool
     """Whether the difference is shown and at least as large as the smallest that matters."""
     alike: bool
-    """Whether the whole interval of the ratio lies within the smallest difference that matters."""
+    """Whether the whole interval of the ratio is within the smallest difference that matters."""
     over_runs: bool
     """Whether the interval shows how repeats vary; else how a single case varies within itself."""
 

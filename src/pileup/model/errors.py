@@ -119,8 +119,8 @@ class Failed(VerdictException, AssertionError):
 
 
 class NotThere(Failed):
-    """There is no such object. Clean-up knows by it, whatever the sentence says, that nothing is left to be removed;
-    passes a step with `missing_ok` that deletes.
+    """There is no such object. For clean-up it means that nothing is left to remove, whatever the text; a delete with
+    `missing_ok` passes.
     """
 
 

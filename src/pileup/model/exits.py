@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller; `probe` alone uses Nagios' 0 to 3."""
+    """Exit codes of the process; only `probe` uses Nagios' 0 to 3."""
 
     PASSED = 0
     CASE_FAILED = 1

@@ -28,14 +28,14 @@ class Figure:
     """A number with its dimension (a key of units.DIMENSIONS or ""), an interval where one is known, and its n."""
 
     value: float | None
-    """None: nothing measured, or too few to say (`note` tells)."""
+    """None: nothing measured, or too few values (see `note`)."""
     dimension: str = ""
     interval: Interval | None = None
-    """Where it lies by 95 %; None where that is not known."""
+    """Its 95 % interval; None if not known."""
     n: int = 0
     """How many values it is made of."""
     note: str = ""
-    """For people: why there is no value, or what is to be known of it."""
+    """For people: why there is no value, or a remark on it."""
     above: float | None = None
     """Of a quantile without a value: it is larger than this, in the base unit; infinite: there was no answer at all."""
     passed: float | None = None

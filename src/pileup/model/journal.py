@@ -34,7 +34,7 @@ class JournalEntry:
     made: tuple[Step, ...] = ()
     """The steps that make them; nothing in entries of older runs."""
     own: bool | None = None
-    """Whether they lie in the run's own folder; None in entries of older runs."""
+    """Whether they are in the run's own folder; None in entries of older runs."""
     stamp: str = ""
     """What makes the names of jobs those of one load."""
     folder: str = ""

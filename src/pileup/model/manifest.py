@@ -80,7 +80,7 @@ class TargetEntry:
     launched: bool = False
     """Whether pileup started it."""
     private: bool | None = None
-    """Whether it goes with the session: a server or a folder of its own; None in old records."""
+    """Whether it ends with the session: a private server or folder; None in old records."""
     about: str = ""
     """What it says of itself, or why it is unavailable."""
     remarks: tuple[str, ...] = field(default=(), metadata=LATER)
@@ -260,7 +260,7 @@ class MonitorEntry:
     watches: str = ""
     """The target whose host it speaks of."""
     records: bool | None = field(default=None, metadata=LATER)
-    """Whether it records operations of a server; None: nobody knows."""
+    """Whether it records operations of a server; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class CriterionEntry:
     id: str
     says: str
     check: Check | Unreadable | None = None
-    """None: it has none. Unreadable is only what somebody else wrote, or another release."""
+    """None: it has none. Not readable only if another release or program wrote it."""
     coverage: str = "full"
     remark: str | None = None
     at: tuple[Mapping[str, str], ...] = ()
@@ -389,7 +389,7 @@ class Manifest:
     until: UntilEntry | None = field(default=None, metadata=LATER)
     merged: tuple[MergedRun, ...] = field(default=(), metadata=LATER)
     nonce: str = ""
-    """What the run is known by to this user's registry, and in names of its temporary files; empty in old records."""
+    """Identifies the run in the registry of this user and in names of temporary files; empty in old records."""
 
     @property
     def has_ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a run cannot measure or do on a system that pileup did not start: told before, recorded, and judged by."""
+"""What a run cannot measure or do on a system that pileup did not start: reported, recorded, and used in verdicts."""
 
 from __future__ import annotations
 

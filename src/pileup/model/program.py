@@ -197,7 +197,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ClientSpec:
-    """What a target tells the engine: protocol (a name of its client table) and settings. Never recorded."""
+    """How the engine reaches a target: protocol (a name of its client table) and settings. Never recorded."""
 
     protocol: str
     settings: Mapping[str, object] = field(default_factory=dict, repr=False)

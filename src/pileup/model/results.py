@@ -51,7 +51,7 @@ class OperationResult:
     not_passed: Figure = NO_SHARE
     """Share of what was due that did not pass; what was missed was due."""
     cancelled: int = 0
-    """How many of those that failed are jobs that somebody cancelled: that says nothing of the system."""
+    """How many of the failed ones are cancelled jobs, which say nothing about the system."""
     monitor: str = ""
     """The monitor that recorded them, for operations of a server; `operation` begins with it then."""
     breakdowns: tuple[Breakdown, ...] = ()
@@ -197,7 +197,7 @@ class SteadyState:
     level: int
     """When the load had its full level, ns since the epoch; `began` is the same where it was steady at once."""
     late: int
-    """How much of the measured time lies before it, ns."""
+    """How much of the measured time is before it, ns."""
     before: float
     """Mean of the series until then; of all of it where it never became steady."""
     after: float
@@ -413,7 +413,7 @@ class FaultResult:
     unfinished: Figure
     lost: Figure
     jobs_lost: Figure
-    """Acknowledged submissions of a time that nobody knows of any more, by the audits before and after it."""
+    """Acknowledged submissions of a time that were lost, by the audits before and after it."""
     lost_share: Figure
     """Their share of what was acknowledged between those audits, over all times (Wilson's interval)."""
 

@@ -1,4 +1,4 @@
-"""What `begin_run` of a test gives to all its clients: plain data that nobody changes, as text and back."""
+"""Data that `begin_run` of a test passes to all its clients: plain and read-only, to text and back."""
 
 from __future__ import annotations
 

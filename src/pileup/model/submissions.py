@@ -53,7 +53,7 @@ class AuditResult:
     ghosts: int
     """No reply, but the job exists."""
     lost_share: Figure
-    """Share of the acknowledged ones that nobody knows of any more."""
+    """Share of the acknowledged ones that the system does not know any more."""
     states: dict[str, int]
     """State of a job -> how many are found in it."""
     bad: tuple[BadSubmission, ...] = ()

@@ -147,7 +147,7 @@ AIM = "the name of a target, or {WORD: TARGET, ...} with the words of the test's
 
 
 def _aim(value: object) -> object:
-    """Refuse what names no targets: told once, and not for each type of a union."""
+    """Refuse values that name no targets: reported once, and not for each type of a union."""
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, dict) or not value:

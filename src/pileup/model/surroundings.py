@@ -1,4 +1,4 @@
-"""Who the user is by the habits of the grid: tokens, proxies and CA folders that tools find by themselves.
+"""The user's credentials in the usual places of the grid: tokens, proxies and CA folders.
 
 The command line introduces the user's environment once, at its start (`introduce`), and so does what Python users
 call (`pileup.api`); nobody else reads it. What is found
@@ -113,7 +113,7 @@ def introduce(environment: Mapping[str, str], user: int) -> None:
 
 
 def surroundings() -> Surroundings:
-    """Return what was introduced; of nobody when nothing was."""
+    """Return what was introduced; an empty one if nothing was."""
     return _introduced
 
 

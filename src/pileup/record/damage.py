@@ -17,7 +17,7 @@ READ_AT_ONCE = 1 << 20
 LOOKED_THROUGH = 64
 """So often it is read behind damage to find out whether more follows."""
 MOST = 20
-"""Wrong lines of a file that are told one by one."""
+"""Wrong lines of a file that are reported one by one."""
 
 
 def damage(folder: RunFolder) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from pileup.record.output import folder_name
 from pileup.record.parts import Parts
 
 NUMBERED = re.compile(r"(?:#\d+)?(~\d+)?$")
-"""How a case's name tells repeat and loop: `copy#2~1`."""
+"""Repeat and loop in the name of a case: `copy#2~1`."""
 VISIT = re.compile(r"\bvisit=(\d+)")
 """How samples that are reported once per visit name it: the time to rest, what became of submissions."""
 MOST_PLACES = 1 << 16

@@ -16,7 +16,7 @@ SENTENCES = {
 }
 """Messages of failures for which the machine of pileup was to blame."""
 JUDGED = ("failed", "refused", "ambiguous")
-"""Outcomes of jobs that a system tells a reason of."""
+"""Outcomes of jobs for which systems give a reason."""
 
 
 def cause(error: str, outcome: str) -> str:
@@ -39,7 +39,7 @@ def completed(info: dict[str, object]) -> dict[str, object]:
 
 
 def _stopped_by(stopped: object) -> str | None:
-    """Return who stopped a run by its sentence, `limit: 3 TiB moved`; None where nobody did."""
+    """Return who stopped a run by its sentence, `limit: 3 TiB moved`; None if nobody did."""
     if not stopped:
         return None
     word = str(stopped).partition(":")[0]

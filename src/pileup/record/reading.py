@@ -1,4 +1,4 @@
-"""Reading a run folder that may be anybody's: whatever it holds, who reads it is told in a sentence."""
+"""Reads run folders that may come from anybody: whatever they hold, errors are one sentence."""
 
 from __future__ import annotations
 

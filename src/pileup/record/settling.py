@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 APART = 100_000_000
 """How far the clocks of client and server may be apart for a key to join them, ns."""
 NEAR = 2_000_000
-"""Of two operations of clients with one key the nearer one is the parent if it is nearer by this, ns: logs tell ms."""
+"""Of two operations of clients with one key the nearer one is the parent if it is nearer by this, ns: logs have ms."""
 COARSE = 1_000_000_000
 """Logs may be written in whole seconds: what seems to begin so shortly before a case, and in no other, is of it, ns."""
 SHARED = "shared=yes"
@@ -46,7 +46,7 @@ class CaseSpan:
 
 
 def spans(run: Manifest, frames: Iterable[Frame]) -> Spans:
-    """Return these of all cases that have begun; the measured time as their places tell it."""
+    """Return these of all cases that have begun; the measured time as their places report it."""
     told: dict[int, dict[int, Frame]] = {}
     for frame in frames:
         if frame.measured_from:

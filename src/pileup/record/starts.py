@@ -48,7 +48,7 @@ class ReplayStarts:
 def find(path: Path, wanted: ReplayStarts) -> Starts:
     """Return what a load replays of the record at `path`: a run folder, or a Parquet file of operations.
 
-    Raises RecordError when there is no record, no such test, or nothing in it to press.
+    Raises RecordError when there is no record, no such test, or nothing in it to replay.
     """
     with _opened(path) as connection:
         case, recorded = _chosen(connection, path, wanted.test)

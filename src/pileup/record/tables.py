@@ -31,7 +31,7 @@ BLOCK_MAGIC = b"PBLK"
 ROWS, STRINGS = 1, 2
 LONGEST_HEADER = 1 << 20
 LONGEST_BLOCK = 512 << 20
-"""Bytes of a block: larger ones are damage, for nobody writes so many at once."""
+"""Most bytes of a block: a larger size is damage, since pileup does not write so many at once."""
 _HEAD = struct.Struct("<4sIIIII")
 _STRING = struct.Struct("<II")
 _COLUMN_TYPE = re.compile(r"[<|]?[iuf][1248]")

@@ -63,7 +63,7 @@ class Durations:
 
 
 class NotKept(Durations):
-    """Durations that nobody will ask for."""
+    """Durations that are not needed."""
 
     __slots__ = ()
 

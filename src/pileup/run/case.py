@@ -217,7 +217,7 @@ class CaseRun:
     def _enter_all(self) -> None:
         """Make the run's own folder on each target of a Python test that may write there before its clients do.
 
-        A storage that lets nobody write may be what it reads from: that is reported, and no hindrance.
+        A storage that refuses writes may be the one that it reads from: that is reported, and not an error.
         """
         for name in self.case.test.aims:
             target, own = self._live.targets.files(name), self._live.plan.own.get(name, "")
@@ -402,7 +402,7 @@ class CaseRun:
         return self._work_with(self._program)
 
     def _tests(self) -> list[Test]:
-        """Return the test as each place has it, the first alone where they are alike."""
+        """Return the test as each place has it; only the first if all are the same."""
         return [self._make(0, place) for place in instances.places_that_differ(self._live.plan, self.case)]
 
     def _of_all_places(self, name: Literal["prepare", "cleanup"]) -> Program | None:

@@ -36,7 +36,7 @@ from pileup.suite.problems import near
 LOOK = 0.1
 """Seconds between two looks whether the run has ended."""
 DAY = 24 * 3600 * 10**9
-"""What somebody at a debugger may take, ns."""
+"""Timeout while a user is in the debugger, ns."""
 
 
 def one_iteration(plan: Plan, name: str) -> tuple[Plan, Case]:

@@ -23,7 +23,7 @@ SHARE = 50
 
 
 class ManifestWriter:
-    """Keeps run.json as it is, from several threads; the events tell each change at once.
+    """Keeps run.json up to date, from several threads; the events have each change at once.
 
     `clock` says when cases begin and end (ns since the epoch); how often it is written goes by real time.
     """

@@ -161,5 +161,5 @@ async def _awaited(result: object) -> object:
 
 
 def _key(case: Case) -> Key:
-    """Return what tells a test that is begun from another: its name in the suite, its options, its targets."""
+    """Return the identity of a test that has begun: its name in the suite, its options, its targets."""
     return case.test.name, json.dumps([case.test.options, case.test.aim], sort_keys=True, default=str)

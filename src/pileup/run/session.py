@@ -53,7 +53,7 @@ class Live:
     grounds: OwnFolders
     stop: Stop
     foreground: Foreground
-    """Returns what a place does as the work of a case: that very work, unless somebody tries the test."""
+    """Returns what a place does as the work of a case: the same work, unless `pileup try` runs the test."""
 
     def pause(self, nanoseconds: int, ended: threading.Event | None = None) -> None:
         """Let time go by with the monitors served; ends early when the run should stop, or `ended` is set."""

@@ -22,7 +22,7 @@ class StopMode(IntEnum):
 class Stop:
     """Set from anywhere, also from a signal handler; read by the runner.
 
-    There is no lock in it, an Event neither: the handler runs in the thread that waits, which may hold that lock.
+    It has no lock and no Event: the handler runs in the thread that waits, which may hold that lock.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Stop:
         self.reason = ""
         """The same in words: `user: Ctrl-C`."""
         self.since: float | None = None
-        """When somebody who waits has asked first, s (monotonic); a limit waits for nothing."""
+        """When the user first asked for the stop, s (monotonic); a limit waits for nothing."""
 
     def ask(self, by: StoppedBy, why: str, haste: StopMode | None = None) -> None:
         """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is not a person."""
@@ -44,7 +44,9 @@ class Stop:
         self.haste = max(self.haste, following if haste is None else haste)
 
     def late(self, seconds: float) -> bool:
-        """Whether what may take so long after somebody asked must end now: that is over, or it is urgent."""
+        """Whether work that may take so long after the request to stop must end now: that time is over, or it is
+        urgent.
+        """
         asked = self.since is not None and time.monotonic() - self.since >= seconds
         return asked or self.haste is StopMode.AT_ONCE
 

@@ -1,4 +1,4 @@
-"""What happened to the run, as results tell it: faults, settings, cooldowns, lost places, servers, pauses, notes."""
+"""Events of the run in results: faults, settings, cooldowns, lost places, servers, pauses, notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pileup.record import RunFolder
 MOST = 5000
 """Events that results hold: the first."""
 LEFT_OUT = ("case", REPORT)
-"""Kinds that the cases tell themselves, and what `not_written` tells."""
+"""Kinds that are in the cases, and what `not_written` has."""
 ABOUT = ("target", "place", "monitor", "visit", "report")
 """Fields that say what an event is about, the first that there is."""
 
@@ -37,7 +37,7 @@ def not_written(folder: RunFolder) -> tuple[Event, ...]:
 def _pauses(times: Sequence[int], sessions: Sequence[Session]) -> Iterator[Event]:
     """Yield when nothing ran because a run was stopped, or had crashed, and was resumed later.
 
-    A crash reports no end: then the last event before the next session stands for it.
+    A crash records no end: then the last event before the next session is used.
     """
     for before, after in pairwise(sessions):
         begin = after.started

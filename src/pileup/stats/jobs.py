@@ -41,7 +41,7 @@ def jobs(connection: DuckDBPyConnection, run: Manifest) -> tuple[JobsResult, ...
 
 
 def with_cancelled(connection: DuckDBPyConnection, cases: Iterable[CaseResult]) -> tuple[CaseResult, ...]:
-    """Return cases whose detached operations say how many of their failures are jobs that somebody cancelled."""
+    """Return cases with the number of cancelled jobs among the failures of their detached operations."""
     found = list(cases)
     if not any(each.detached and each.counts.failed for case in found for each in case.operations):
         return tuple(found)

@@ -49,7 +49,7 @@ class MetricSeries:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from other series of its metric, but for the visit to a point: labels and host."""
+        """What distinguishes it from other series of its metric, except the visit to a point: labels and host."""
         return ",".join(part for part in self.labels.split(",") if not part.startswith(VISIT)), self.host
 
     @property

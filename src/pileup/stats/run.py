@@ -220,7 +220,7 @@ def _by_case(folder: RunFolder, run: Manifest) -> dict[int, list[Frame]]:
 
 
 def _precise(until: UntilEntry, most: int) -> str:
-    """Return in words how precisely the repeats tell the figure that they were made for."""
+    """Return in words how precise the figure of `until` is over the repeats."""
     where = ", ".join(f"{axis}={value}" for axis, value in until.point.items())
     half = "nothing yet" if until.half is None else format_fraction(until.half)
     if until.reached:

@@ -14,7 +14,7 @@ MOST = 200
 
 
 def served(connection: DuckDBPyConnection) -> tuple[Served, ...]:
-    """Return the operations of servers by target and kind, at most 200; none where nobody told of any."""
+    """Return the operations of servers by target and kind, at most 200; none if no monitor recorded any."""
     rows = connection.execute(
         f"""SELECT target, operation, count(*), sum("end" - start)::BIGINT AS took, max("end" - start),
             sum(CASE WHEN first_byte = 0 THEN 0 ELSE first_byte - start END)::BIGINT, sum(calls)::BIGINT,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NONE = "\\N"
-"""What stands for no value between Python and DuckDB: an empty text is a text."""
+"""The text for a missing value between Python and DuckDB, since an empty text is a text."""
 
 
 def load(connection: DuckDBPyConnection, table: Table, folder: Path) -> None:

@@ -26,10 +26,10 @@ Found = tuple[str, str]
 MEMORY = "512MB"
 """What one question may take; beyond it spills to the disk."""
 RESOLUTION = 0.002
-"""Half-width within which a histogram of three digits tells a quantile, with what rounding adds."""
+"""Half-width within which a histogram of three digits gives a quantile, including rounding."""
 SHARES = (0.5, 0.9, 0.99, 0.999)
 MOST = 20
-"""Findings of one kind that are told one by one."""
+"""Most findings of one kind that are listed one by one."""
 Key = tuple[int, int, str, str, bool, str]
 """Case, place, phase, operation, whether iterations, outcome (or "bytes")."""
 

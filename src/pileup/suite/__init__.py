@@ -131,7 +131,7 @@ def _planned(given: _Given, scanned: ScannedTrees, problems: Problems, replays: 
     )
     try:
         plan = make_plan(empty, replays, variants)
-    except ValueError as problem:  # what no axis of the scan alone shows
+    except ValueError as problem:  # problems that no single axis of the scan shows
         problems.add(where(tree, ("scan",), key=True), *parts(str(problem)))
         return None
     check_limits(plan, tree, problems)

@@ -112,7 +112,7 @@ def _words(node: Mapping, model: type[BaseModel], problems: Problems) -> dict[st
 
 
 def _meant(word: str, value: Node, fields: dict[str, FieldInfo], node: Mapping) -> str:
-    """Return the word that a slip stands for: nearly the same, not there yet, and of that shape; empty for none."""
+    """Return the word that was probably meant: similar, not used yet, and of that shape; empty if there is none."""
     if len(node.entries) > 2 * len(fields):
         return ""  # no mapping with slips, and comparing takes time
     shapes: dict[Any, type] = {dict: Mapping, tuple: Sequence}
@@ -145,7 +145,7 @@ def _below(value: Node, known: FieldInfo, problems: Problems) -> Any:
     def one(node: Node) -> Any:
         words = _words(node, inner, problems) if isinstance(node, Mapping) else plain(node)
         slipped = inner is Law and words == {} and plain(node)
-        return None if slipped else words  # a law of unknown words alone is told already
+        return None if slipped else words  # a law with only unknown words is reported already
 
     return _each(value, known.annotation, one)
 

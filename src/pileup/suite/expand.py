@@ -31,7 +31,7 @@ class _Visit:
 
 @dataclass(slots=True)
 class _Made:
-    """Cases of one loop by (test, point, repeat); point and repeat are 0 where a scope does not tell them apart."""
+    """Cases of one loop by (test, point, repeat); point and repeat are 0 if the scope does not distinguish them."""
 
     found: dict[tuple[str, int, int], int] = field(default_factory=dict)
     by_test: dict[str, list[int]] = field(default_factory=dict)

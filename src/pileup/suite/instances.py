@@ -157,7 +157,7 @@ def _aimed_step(step: Step, targets: Mapping[str, str]) -> Step:
 
 
 def places_that_differ(plan: Plan, case: Case) -> range:
-    """Return the places, from 1, at which the options of a case may differ: the first alone where they do not."""
+    """Return the places, from 1, at which the options of a case may differ: only the first if they do not."""
     cls = class_of_test(case.test.use, Path(plan.folder))
     options = merged_options(cls, plan.suite.options, case.test.options)
     several = any(len(values_by_place(value)) > 1 for value in options.values())
@@ -177,7 +177,9 @@ def make_launcher(plan: Plan, name: str, folder: Path) -> Launcher | None:
 
 
 def daemons_of(spec: TargetSpec, folder: Path) -> list[str]:
-    """Return the names of the daemons of a launched server; none where its settings are wrong, told elsewhere."""
+    """Return the names of the daemons of a launched server; none if its settings are wrong, which is reported
+    elsewhere.
+    """
     try:
         launcher = class_of_target(spec.kind, folder).launcher(spec.launch or {}, folder)
     except Exception:

@@ -32,7 +32,7 @@ def order(needs: Mapping[str, Sequence[str]]) -> list[str]:
 def circles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Return circles among the names, each begun with its first name and closed with it: [a, b, a].
 
-    Each name is visited once (depth first, without recursion), so circles that share names may be told as one.
+    Each name is visited once (depth first, without recursion), so circles that share names may be reported as one.
     """
     rank = {name: number for number, name in enumerate(needs)}
     done = set(order(needs))

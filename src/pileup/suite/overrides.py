@@ -95,7 +95,7 @@ def _read(text: str, at: Position, problems: Problems) -> Node | None:
 
 
 def _place(node: Node, at: Position) -> None:
-    """Give every part of a value the same position: there are no lines on a command line."""
+    """Give every part of a value the same position, since a command line has no lines."""
     node.at = at
     if isinstance(node, Sequence):
         for item in node.items:

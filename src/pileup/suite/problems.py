@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pileup.model.errors import Problem, SuiteError
 
 MOST = 200
-"""Problems told of one suite; a file with more of them is something else than a suite."""
+"""Most problems reported of one suite; a file with more of them is not a suite."""
 COMPARED = 200
 """Names that a wrong one is compared with, at most."""
 

@@ -1,4 +1,4 @@
-"""Plug-ins of a suite's own files that are not imported: classes that stand for them where nothing may be executed."""
+"""Plug-ins in files of a suite that are not imported: placeholder classes for use where nothing may be executed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def without_import(tree: Mapping) -> Iterator[None]:
 
 
 def stand_in(kind: str, name: str) -> type | None:
-    """Return what stands for a plug-in of a suite's own file, None when it may be imported. Raises PluginError."""
+    """Return the placeholder for a plug-in in a file of the suite, None if it may be imported. Raises PluginError."""
     words = _words.get()
     if words is None or ".py:" not in name:
         return None

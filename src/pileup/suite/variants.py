@@ -203,7 +203,7 @@ def _items(tree: Mapping, name: str) -> list[Node]:
 
 
 def _check_values(axes: Values[str, list[Node]], problems: Problems) -> Iterator[tuple[str, int]]:
-    """Yield which values of which variables are not texts, told as problems."""
+    """Yield problems for values of variables that are not texts."""
     for name, items in axes.items():
         for place, item in enumerate(items):
             if not isinstance(item, Scalar) or item.empty:

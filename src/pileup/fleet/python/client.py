@@ -214,7 +214,7 @@ class IterationScope:
 
     def __init__(self, desk: LoadContext) -> None:
         self.notes = desk.board is not None
-        """Whether `begin` is to be told of each iteration."""
+        """Whether `begin` must be called for each iteration."""
         self._desk = desk
         self._board = desk.board
         self._timeout = desk.order.timeout

@@ -190,5 +190,5 @@ def kind_of(by: Steered) -> Kind:
 
 
 def steered(by: Steered, first: float, most: float) -> Native:
-    """Return what the engine is told of a load whose level is changed while it goes on."""
+    """Return the input of the engine for a load whose level is changed during the load."""
     return {by: first if by == "rate" else int(first), "steered": most}

@@ -34,7 +34,7 @@ ALONE: Native = {
     "errors_in_a_row": None,
     "operations": None,
 }
-"""What the engine is told of a load beside its shape, where nothing is pressed: one place, no case."""
+"""The input of the engine besides the shape, for questions without a run: one place, no case."""
 LONGEST = 2**63 - 1
 """Times are not longer for the engine, ns."""
 

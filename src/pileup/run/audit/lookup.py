@@ -100,7 +100,7 @@ class Lookup:
             except Exception as problem:  # a target of anybody's
                 told = verdict_on(problem)[1]
             else:
-                self._check()  # it may have taken longer than anybody waited
+                self._check()  # it may have ended too late
                 if len(found) == len(page):
                     return found
                 told = f"the audit of {counted(len(page), 'submission')} gave {counted(len(found), 'finding')}"

@@ -28,7 +28,7 @@ AFTER_FAULT = AuditLimits(whole=120, patience=60, settle=2)
 SERVED = 1.0
 """Seconds between two beats of the run while it waits for an audit."""
 STOPPED_WITHIN = 10.0
-"""Seconds that the audit at the end has after somebody asked the run to stop."""
+"""Seconds that the audit at the end has after the user asked the run to stop."""
 END = -1
 """Number of the fault of an audit at the end of the run."""
 JOB, DELEGATION, REVOKED = "job", "delegation", "revoked"
@@ -116,7 +116,7 @@ class Audits:
                 number, test = self._waiting.pop(0)
             try:
                 self._audit(number, test)
-            except Exception as problem:  # told by who waits for the end
+            except Exception as problem:  # reported by the code that waits for the end
                 self._problem = problem
 
     def _audit(self, fault: int, load: str) -> None:
@@ -138,7 +138,7 @@ class Audits:
             self._sample(fault, self._look(asked))
 
     def _claimed(self, before: int, mine: bool = False) -> dict[str, dict[str, int]]:
-        """Return target -> test -> how many jobs were claimed before a time, by this session alone or by all."""
+        """Return target -> test -> how many jobs were claimed before a time, by this session only or by all."""
         found: dict[str, dict[str, int]] = {}
         for claim in self._folder.claims(mine=mine):
             if claim.what == JOB and claim.time <= before:
@@ -147,7 +147,7 @@ class Audits:
         return found
 
     def _private(self, target: str) -> bool:
-        """Whether a target goes with the session: nothing of an earlier one is there any more."""
+        """Whether a target ends with the session: nothing of an earlier session exists any more."""
         return self._plan.suite.targets[target].url is None
 
     def _of(self, target: str, before: int, newest_first: bool) -> Iterator[ClaimRow]:

@@ -105,7 +105,7 @@ class Controller:
             self._arrived = True
             if self._turns == 0 or not self._bank.best().known:
                 # another load has brought it here, such as a ramp that is seen late: that says nothing of these levels.
-                # One level alone cannot tell what it does from what goes on without it
+                # One level alone cannot separate its effect from what happens anyway
                 self._bank.forget()
         model = self._bank.best() if self._arrived else self._bank.slowest()
         self.model = model if model.known else None
@@ -125,7 +125,7 @@ class Controller:
     def _tried(self, value: float) -> float:
         """Return one of two levels in turn, each time for longer and higher, to see what the system does to them.
 
-        Above the set point the level goes down a step at each sample: nobody knows yet whether anything else leads
+        Above the set point the level goes down a step at each sample: it is not known yet whether anything else leads
         back. What has been in the band and falls below it is led back by a step up every few samples.
         """
         above = self.sign * (value - self.set_point / self._scale)

@@ -40,7 +40,7 @@ class Steering:
         self._reached = self._told = False
 
     def look(self, pressing: Pressing) -> None:
-        """Measure, and tell the load its level, when it is time to."""
+        """Measure and set the level of the load, when it is time to."""
         moment = now()
         if moment < self._due + self._hold.every - SLACK:
             return

@@ -24,7 +24,7 @@ GRACE = 5.0
 """Seconds that a command may go on after the load."""
 
 After = Callable[[int, str], None]
-"""Is told the place of a fault in the suite's list, and its test, as soon as it is over and undone."""
+"""Called with the number of a fault in the suite's list, and its test, as soon as it is over and undone."""
 
 
 class Fault:
@@ -133,7 +133,7 @@ class Fault:
             pass
 
     def _is_gone(self) -> None:
-        """Note that nothing answers from now on; of one process among others the load alone can show that."""
+        """Record that nothing answers from now on; for one process of several only the load can show that."""
         if "." not in self._name:
             self._gone = now()
 

@@ -1,4 +1,4 @@
-"""Faults of a suite: done at their time while a load goes on, told in the record, undone when they last a while."""
+"""Faults of a suite: injected at their time during a load, recorded, and undone if they last for a time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pileup.suite.rules.attached import name_of
 class Faults:
     """The faults of a run.
 
-    One that names tests (`during`) happens in every load of theirs, one that names none in the first sustained load of
-    the run alone, roles apart. Its time counts from `begin`. `after` is told of each that is over, in a thread of its
-    own that `end` waits for. Methods may be called from any thread.
+    One that names tests (`during`) happens in every load of theirs, one that names none only in the first sustained
+    load of the run, except tests with `with`. Its time counts from `begin`. `after` is called for each that is over, in
+    a separate thread that `end` waits for. Methods may be called from any thread.
     """
 
     def __init__(

@@ -82,7 +82,7 @@ class FarProc:
         return Machine(int(count), frozenset(f"{each[1]}/{each[2]}" for each in found if each))
 
     def stats(self, pids: Iterable[int] | None = None) -> Stats:
-        """Return lines of processes. What reads them there is no part of what is seen."""
+        """Return lines of processes, without the program that reads them there."""
         asked = ["[0-9]*/stat"] if pids is None else [" ".join(f"{pid}/stat" for pid in part) for part in _parts(pids)]
         moment, boot, lines, hidden = 0.0, 0, dict[int, bytes](), set[int]()
         with self._lock:
@@ -138,7 +138,7 @@ class FarProc:
         return rows, hidden
 
     def _texts(self, names: tuple[str, ...]) -> tuple[float, dict[str, bytes]]:
-        """Return files, each with the environment of the program that reads them behind: nobody else knows its word."""
+        """Return files, each followed by the environment of the program that reads them, which has a secret word."""
         if not names:
             return time.monotonic(), {}
         moment, text, mark = self._ask("texts", " ".join(f"{name} self/environ" for name in names))

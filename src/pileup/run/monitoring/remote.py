@@ -45,7 +45,7 @@ class FarHost:
     """One host with the monitors that are sampled there, given by their places in the suite's list.
 
     A host that cannot be reached, or is lost, is reported once and retried until the run ends. Without pileup there,
-    those of `watches` that read /proc alone are sampled from here.
+    monitors of `watches` that only read /proc are sampled from here.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class FarHost:
         self._home.keep(rows)
 
     def _record(self, message: Message) -> None:
-        """Bring what a monitor recorded home. Its times are by the clock that the host has, whatever ours told it."""
+        """Fetch what a monitor recorded. Its times are by the uncorrected clock of the host."""
         try:
             batch = OperationBatch.from_wire(message["texts"], message.blobs)
         except ValueError as problem:

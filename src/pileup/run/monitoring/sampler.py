@@ -124,9 +124,9 @@ class Sampler:
             self._lack(lack, False)
 
     def _read_on(self) -> None:
-        """Record what a server still writes of what it did; samples would be of a load that is over.
+        """Record what a server still writes about its operations; samples are no longer taken, since the load is over.
 
-        At once, for monitors that ask the server itself and have nobody to ask later; and once the servers have ended,
+        At once, for monitors that ask the server itself, which will be gone later; and once the servers have ended,
         until nothing more comes at some looks, for DRAIN at most.
         """
         self._sample(keep=False)

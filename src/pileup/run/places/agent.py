@@ -123,7 +123,7 @@ class Agent(Builder):
 
 
 def _unpack(scratch: Path, files: dict[str, bytes]) -> Path:
-    """Write the suite's Python files; return the folder that stands for the suite's."""
+    """Write the suite's Python files; return the folder that replaces the suite's."""
     folder = scratch.joinpath(*"abcdefgh", "suite")  # deep enough for paths that begin with ../
     folder.mkdir(parents=True)
     for name, data in files.items():

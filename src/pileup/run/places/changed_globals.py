@@ -14,10 +14,10 @@ HINT = "what all places share is what `begin_run` returns: `self.shared`"
 
 
 def remark_on(use: str, folder: Path) -> str:
-    """Return what to say of a test of a file that is pressed from several places; empty when there is nothing.
+    """Return a remark on a test from a file that runs at several places; empty if there is none.
 
-    What is seen is what a function does to a name of its own module: `global`, an assignment to a part of it, or a
-    method that changes it. Other ways are not.
+    It detects changes of a name of the module in a function: `global`, an assignment to a part of it, or a method that
+    changes it. Other ways are not detected.
     """
     name, _, _ = use.rpartition(":")
     path = folder / name

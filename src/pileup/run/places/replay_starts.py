@@ -14,7 +14,7 @@ from pileup.record import starts
 
 @contextmanager
 def replayed(case: Case, tell: Callable[[str], None]) -> Iterator[StartsFile | None]:
-    """Give the starts that a case replays, None when it replays nothing; `tell` is told their digest.
+    """Give the starts that a case replays, None when it replays nothing; `tell` gets their digest.
 
     Raises RecordError when the record is not what the plan was made with, or there is no room.
     """

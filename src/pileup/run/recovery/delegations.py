@@ -1,4 +1,4 @@
-"""How credentials are taken back that a run has handed over to a system that is not its own."""
+"""Revokes credentials that a run has delegated to a system that pileup did not launch."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class UndoDelegations:
-    """Revokes what the tests of one load have claimed to have handed over, but for what they took back themselves.
+    """Revokes the delegations that the tests of one load have claimed, except those that they revoked themselves.
 
-    What was handed over in the second of a crash was not claimed: it expires by itself, as all of them do where the
-    system takes none back.
+    Delegations of the last second before a crash were not claimed: they expire, as all do if the system cannot revoke
+    them.
     """
 
     failed = "left"
@@ -67,7 +67,7 @@ class UndoDelegations:
 
 
 def _handed(intent: Intent, context: Context) -> Iterator[Delegation]:
-    """Yield the delegations of the load of an intent that were not taken back, as far as claims tell."""
+    """Yield the delegations of the load of an intent that were not revoked, according to the claims."""
     case = next((each.id for each in context.plan.cases if each.name == intent.entry.case), None)
     handed: dict[str, Delegation] = {}
     for claim in context.folder.claims():

@@ -85,7 +85,7 @@ def _names(intent: Intent, context: Context) -> Iterator[str]:
         raise TargetError(f"the journal has no load with jobs: {entry.case}", "a journal as pileup writes it")
     test = instances.make_test(context.plan, case, lambda name: None, 0)
     test.stamp = stamp
-    if not test.submits(0):  # it cannot tell its names: what it claimed is known
+    if not test.submits(0):  # its names are not known, but its claims are
         yield from (claim.name for claim in context.folder.claims() if claim.case == case.id and claim.what == "job")
         return
     names = (name for number in range(_begun(case, context)) for name in test.submits(number))

@@ -1,4 +1,4 @@
-"""Runs that were killed: known by a lock that nobody holds any more, cleaned up at the next start.
+"""Runs that were killed: recognised by a lock that nobody holds any more, cleaned up at the next start.
 
 While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
 start looks at what is in that registry and nowhere else: what is in a folder proves nothing, for anybody can make
@@ -84,7 +84,7 @@ def unregister(held: HeldRun) -> None:
 def _let_go(held: HeldRun) -> None:
     """Release the lock, and strike the run from the registry when nothing of it is left to be done."""
     left = [intent.what for intent in open_intents(held.folder) if intent.what in UNDO_KINDS]
-    with suppress(RecordError):  # of a folder that somebody has removed, or a record that is damaged: it stays entered
+    with suppress(RecordError):  # the folder was removed, or the record is damaged: the entry stays
         if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
             registry.remove(held.folder.nonce)
     held.lock.release(done=set(left) <= ON_TARGETS)
@@ -147,7 +147,7 @@ def _swept(entry: registry.Entry) -> list[str]:
         return [f"left by {name}: {each}" for each in put_right(folder, Trust.of(folder), UndoReach.OWN)]
     except PileupError as problem:
         return [f"left by {name}: it cannot be cleaned up: {problem}"]
-    except Exception as problem:  # a record that was damaged, in ways that nobody thinks of
+    except Exception as problem:  # a record that is damaged in unexpected ways
         return [
             f"left by {name}: it cannot be cleaned up ({type(problem).__name__}: {problem}); `pileup verify` says more"
         ]
@@ -162,10 +162,10 @@ def put_right(
     tell: Callable[[str], None] = lambda line: None,
     held: HeldRun | None = None,
 ) -> list[UndoResult]:
-    """Clean up after a run whose owner is gone, and say so in its journal; return what became of each.
+    """Clean up after a run whose owner is gone, and note it in its journal; return the result of each action.
 
-    Nothing is done when another pileup is at it. `tell` is told what of the suite is executed, before it is. With
-    `held` the lock stays taken. Raises UsageError when something is open and the folder may not be acted upon.
+    Nothing is done while another pileup does it. `tell` is called with what will be executed from the suite, before it
+    is. With `held` the lock stays taken. Raises UsageError when something is open and the folder may not be acted upon.
     """
     check(folder, trust, reach)
     own = held

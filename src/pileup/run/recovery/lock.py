@@ -1,4 +1,4 @@
-"""The lock of a run: held for the life of whoever writes into its folder, by the kernel, so that a crash frees it."""
+"""The lock of a run: held by the process that writes into its folder, and freed by the kernel after a crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pileup.record import files
 MARKER = ".running"
 """The file that is locked. It is there while a run goes on, or when something of it is left to be cleaned up."""
 PATIENCE = 0.5
-"""Seconds in which a lock that is taken is asked for again: somebody may just be looking."""
+"""Seconds in which a lock that is taken is tried again: another process may just be checking it."""
 NAP = 0.02
 WITHOUT = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL})
 """What file systems say that have no locks."""
@@ -42,14 +42,13 @@ class Lock:
 def take(folder: Path) -> Lock | None:
     """Take the lock of a run folder; None when somebody holds it.
 
-    On a file system without locks it is taken as if it were free: then the journal alone says whose run it is. Raises
-    RecordError.
+    On a file system without locks it counts as free: then only the journal says whose run it is. Raises RecordError.
     """
     path = folder / MARKER
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            descriptor = files.append_to(path, 0o600)  # nobody else can hold it, and so keep it from us
+            descriptor = files.append_to(path, 0o600)  # no other user can hold it
         except OSError as problem:
             raise RecordError(f"{path} cannot be locked: {problem.strerror}", "a folder you may write to") from problem
         if _locked(descriptor, fcntl.LOCK_EX):
@@ -63,7 +62,7 @@ def take(folder: Path) -> Lock | None:
 
 
 def held(folder: Path) -> bool:
-    """Whether somebody holds the lock of a run folder: its run goes on."""
+    """Whether the lock of a run folder is held, which means that its run is active."""
     try:
         descriptor = files.opened(folder / MARKER)
     except OSError:  # not there, or not ours to look at

@@ -20,7 +20,7 @@ from pileup.suite import instances
 def lost(folder: RunFolder, plan: Plan, made: Mapping[int, int]) -> set[int]:
     """Return the cases whose data is gone, whole or in part, of those in `made`: case -> its entry of the journal.
 
-    The journal is told of what is gone. A target that cannot be looked at now keeps what it has.
+    The journal records what is gone. If a target cannot be checked now, its data counts as present.
     """
     entries = {entry.number: entry for entry in folder.journal_entries()}
     by_target: dict[str, dict[int, JournalEntry]] = {}

@@ -1,7 +1,7 @@
-"""The registry of this user: which runs were begun here, so that what is in somebody else's folder proves nothing.
+"""The registry of this user: which runs were started here, so that other people's run folders are not trusted.
 
-One file for each run in `$XDG_STATE_HOME/pileup`, which nobody else can write to. It is there from the start of a run
-until nothing is left to be cleaned up or to be resumed.
+One file for each run in `$XDG_STATE_HOME/pileup`, which nobody else can write to. It exists from the start of a run
+until nothing is left to clean up or to resume.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def reload(
 ) -> Plan:
     """Return the plan that run.json reports on. `given` are values of the suite that the record hides.
 
-    Without `records` those that its loads replay are not looked at: such a plan is not to be pressed. `tell` is told
-    what is executed, before it is. Raises UsageError when a secret is missing or the suite or a plug-in of it has
+    Without `records` the records that its loads replay are not read: such a plan must not be run. `tell` is called with
+    what will be executed, before it is. Raises UsageError when a secret is missing or the suite or a plug-in of it has
     changed, SuiteError when it cannot be read.
     """
     told = _told(run)

@@ -38,7 +38,7 @@ class EarlierSessions:
     done: dict[int, CaseOutcome]
     """Cases that stay as they are."""
     objects: dict[int, int] = field(default_factory=dict)
-    """Case -> journal entry of what it has made and nobody removed."""
+    """Case -> journal entry of its objects that were not removed."""
     told: list[str] = field(default_factory=list)
     """What was cleaned up after a crash, in words."""
 
@@ -51,9 +51,9 @@ def take_up(
 ) -> EarlierSessions:
     """Return what is left to do of the run in a folder. `given` are values of the suite that the record hides.
 
-    `trusted`: although this user's registry does not know it. `tell` is told what of the suite is executed to clean
-    up what a crash left, before it is. Raises UsageError when the run goes on, is not known, the suite has changed
-    or nothing is left to do, RecordError or SuiteError when the folder or the suite cannot be read.
+    `trusted`: although this user's registry does not know it. `tell` is called with what will be executed from the
+    suite to clean up after a crash, before it is. Raises UsageError when the run goes on, is not known, the suite has
+    changed or nothing is left to do, RecordError or SuiteError when the folder or the suite cannot be read.
     """
     folder = RunFolder.open(path)
     if leftovers.alive(folder):

@@ -65,7 +65,7 @@ class Context:
     given: dict[str, str]
     trust: Trust
     tell: Callable[[str], None] = lambda line: None
-    """Is told what of the suite is executed, before it is."""
+    """Called with what will be executed from the suite, before it is."""
     _targets: dict[str, Target] = field(default_factory=dict)
 
     @cached_property
@@ -309,7 +309,7 @@ def wanted(intent: Intent, context: Context) -> bool:
 
 
 class UndoGround:
-    """Leaves a folder that the run worked in: its own goes with all that is in it, another loses its marker."""
+    """Cleans up a folder that the run worked in: removes the run's own, and the marker of any other."""
 
     failed = "left"
 

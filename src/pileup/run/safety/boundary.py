@@ -92,7 +92,9 @@ class Inside:
 
 
 def inside_of(plan: Plan, name: str, target: Target) -> Inside:
-    """Return where on a target something may be changed. A folder that pileup makes for the run alone is free."""
+    """Return where on a target something may be changed. The limit does not apply to a folder that pileup makes for the
+    run.
+    """
     spec = plan.suite.targets[name]
     private = spec.url is None and spec.launch is None
     limit = "" if private else plan.suite.limits.inside or ""

@@ -9,11 +9,11 @@ from pileup.run.safety.boundary import Inside, Names, shown
 
 
 def guarded(target: FileTarget, inside: Inside, made: Names | None, private: bool = False) -> FileTarget:
-    """Return a target of the same kind, options and connections that writes `inside` alone and deletes what is `made`.
+    """Return the target with guards: it writes only `inside`, and deletes only what is in `made`.
 
-    What it writes joins `made`; None: what was made is not known here, all that is inside may be deleted. What is not
-    known to be made by this run is not overwritten, but on a `private` target, where all is. A change that is not
-    allowed raises Refused.
+    What it writes is added to `made`; None: what was made is not known here, and everything inside may be deleted.
+    Files that this run may not have made are not overwritten, but on a `private` target, where all is. A change that is
+    not allowed raises Refused.
     """
     cls, written = type(target), Names() if made is None else made
 

@@ -12,7 +12,7 @@ from pileup.run.safety.marker import MARKER, told_by
 from pileup.run.safety.set_contents import is_missing, read_small
 
 REMOVED, KEPT, LEFT, STAYS = "removed", "kept", "left", "stays"
-"""States of the journal: of what is left `pileup clean` removes more, of what stays nobody but a person can."""
+"""States of the journal: `pileup clean` can remove more of what is left; only a person can remove what stays."""
 MOST_LEFT = 1_000_000
 """Entries that are removed with the run's own folder."""
 DEEPEST = 64
@@ -53,7 +53,7 @@ def _holds_more(target: FileTarget, place: str) -> bool:
 
 
 def _remove_own(target: FileTarget, place: str, marker: str) -> None:
-    """Remove all in the run's own folder, in which nobody else works; at once where the server lists no folders."""
+    """Remove everything in the run's own folder; by one request if the server lists no folders."""
     try:
         _empty(target, place, marker)
         target.delete(marker)
@@ -91,7 +91,7 @@ def _markers(target: FileTarget, folder: str) -> Iterator[tuple[str, bytes]]:
         if not waiting:
             return
         place = waiting.popleft()
-        with suppress(VerdictException):  # somebody else's, which we may not look into
+        with suppress(VerdictException):  # another user's, which we may not read
             found = read_small(target, f"{place}/{MARKER}")
             if found is not None:
                 yield place, found

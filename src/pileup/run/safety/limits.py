@@ -56,10 +56,10 @@ class LimitCheck:
 
 
 class WriteRules:
-    """Where a run may write and delete: inside `limits.inside`, and nothing that this run has not made.
+    """Where a run may write and delete: only inside `limits.inside`, and only what this run has made.
 
-    What native tests will do is known from their programs and checked before they begin; Python tests get a guarded
-    target. A folder that pileup makes for the run alone is free.
+    Programs of native tests are checked before they begin; Python tests get a guarded target. The limit does not apply
+    to a folder that pileup makes for the run.
     """
 
     def __init__(self, plan: Plan, targets: Targets) -> None:

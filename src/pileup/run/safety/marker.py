@@ -17,7 +17,7 @@ MARKER = ".pileup-owner"
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """What a marker says; somebody else may have written it."""
+    """The content of a marker; another user may have written it."""
 
     owner: str
     since: str

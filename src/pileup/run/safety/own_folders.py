@@ -1,7 +1,7 @@
 """Where a run works on its targets: a folder of its own on each, and the folders that a suite names as they are.
 
-In the folder of its own, which nobody else knows, all is the run's. In a folder that a suite names ("just here") a
-marker keeps a second run out, nothing that is there is touched, and what is new is created as new.
+Everything in its own folder, whose name nobody else knows, belongs to the run. In a folder that a suite names ("just
+here") a marker keeps a second run out, nothing that is there is touched, and what is new is created as new.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PRIVATE_WORD = "folder"
 
 
 def is_private(spec: TargetSpec) -> bool:
-    """Whether a target is the run's own as a whole: it is made for the run, and goes with it."""
+    """Whether a whole target is the run's own: it is made for the run, and removed with it."""
     return spec.url is None and not (spec.launch or {}).get(PRIVATE_WORD)
 
 
@@ -74,12 +74,12 @@ def open_grounds(folder: RunFolder) -> list[JournalEntry]:
 
 
 def in_own(own: str, keys: Keys) -> bool:
-    """Whether names lie in the run's own folder."""
+    """Whether names are in the run's own folder."""
     return bool(own) and all(f"{keys.name(k).strip('/')}/".startswith(f"{own}/") for k in range(len(keys.names) or 1))
 
 
 def folder_of(keys: Keys) -> str:
-    """Return the folder that names lie in, relative to the target."""
+    """Return the folder of names, relative to the target."""
     return keys.name(0).strip("/").rpartition("/")[0] if not keys.folders else keys.prefix.rpartition("/")[0].strip("/")
 
 
@@ -111,7 +111,7 @@ class OwnFolders:
     flush: Callable[[], object] = lambda: None
     """Brings every row so far into the record."""
     marker: bytes = b""
-    """What the run's markers hold, in all folders the same."""
+    """The content of the run's markers, the same in all folders."""
     _grounds: dict[tuple[str, str], OwnFolder] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 

@@ -22,8 +22,7 @@ def destinations(programs: Iterable[Program | None]) -> list[Destination]:
 def check_destination(plan: Plan, targets: Targets, to: Destination) -> FileTarget:
     """Return the open target that something is sent to.
 
-    What is put there lies inside `limits.inside` and in the run's own folder, with which it is removed. Raises
-    TargetError.
+    Copies are inside `limits.inside` and in the run's own folder, and are removed with it. Raises TargetError.
     """
     if to.target not in plan.suite.targets:
         known = ", ".join(plan.suite.targets)

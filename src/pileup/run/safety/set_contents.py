@@ -100,7 +100,7 @@ def _listed(target: FileTarget, keys: Keys) -> Iterator[tuple[str, int]]:
 
 
 def _folders(target: FileTarget, keys: Keys) -> list[str]:
-    """Return the folders that the names lie in; inner ones only where they are there."""
+    """Return the folders of the names; inner ones only if they exist."""
     if keys.names:
         return sorted({name.strip("/").rpartition("/")[0] for name in keys.names})
     above = keys.prefix.strip("/").rpartition("/")[0] if "/" in keys.prefix.strip("/") else ""

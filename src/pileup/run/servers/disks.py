@@ -27,8 +27,8 @@ WITHIN = 10 * 10**9
 def mount(path: Path, size: int, user: str) -> None:
     """Put an empty disk of `size` bytes on a folder, which is made; it belongs to a user, "" for whoever runs pileup.
 
-    The folder may be in one of that user's: it is mounted on what was looked at, by its descriptor, and not on what has
-    its name by then.
+    The folder may be in one of that user's: the disk is mounted on the descriptor that was checked, not on what has the
+    name by then.
 
     Raises TargetError where that cannot be done.
     """
@@ -56,7 +56,7 @@ def mounted(path: Path) -> bool:
 
 
 def unmount(path: Path) -> None:
-    """Take a disk away with all that is on it; at once even when somebody still looks at it. Raises TargetError."""
+    """Unmount a disk and discard its content, even if it is still in use. Raises TargetError."""
     while mounted(path):
         done = commands.run(["umount", str(path)], WITHIN)
         done = done if done.good else commands.run(["umount", "--lazy", str(path)], WITHIN)

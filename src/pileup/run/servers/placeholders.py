@@ -1,4 +1,4 @@
-"""What a launcher's words in braces stand for: folders, ports that stay the same over restarts, host and user."""
+"""The values of a launcher's words in braces: folders, ports that stay the same over restarts, host and user."""
 
 from __future__ import annotations
 

@@ -58,13 +58,13 @@ class Identity:
 
     @classmethod
     def of(cls, pid: int) -> Identity | None:
-        """Return who has this number now; None when nobody has."""
+        """Return the process that has this pid now; None if there is none."""
         found = _ticks(pid)
         return None if found is None else cls(pid, found, boot(), namespace())
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs; a dead one that nobody has reaped does not."""
+        """Whether it still runs; a zombie does not."""
         with suppress(psutil.Error):
             return self.known and psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
         return False
@@ -89,7 +89,7 @@ def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
 def session(leader: Identity, mark: str) -> list[psutil.Process]:
     """Return what runs in the session of a launched process, itself first.
 
-    Once the leader is gone its number alone proves nothing: then only those with the mark count.
+    Once the leader is gone its pid may be reused: then only processes with the mark count.
     """
     sure = leader.known
     found = _running(psutil.pids(), lambda pid: _session_of(pid) == leader.pid and (sure or _has(pid, mark)))
@@ -138,8 +138,8 @@ def kill_marked(mark: str) -> None:
 def send(processes: list[psutil.Process], number: int) -> None:
     """Send a signal to processes; those that are gone are skipped.
 
-    The descriptor is of whoever has the number when it is opened; that it is the one meant is looked at then, so that
-    the signal reaches nobody else, whatever ends in between.
+    A descriptor is opened for the pid, and then checked to be the right process, so that the signal cannot reach
+    another one, whatever ends in between.
     """
     for each in processes:
         with suppress(psutil.Error, ProcessLookupError, PermissionError):

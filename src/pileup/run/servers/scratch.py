@@ -18,7 +18,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 
 def new_nonce() -> str:
-    """Return a nonce: 32 hexadecimal digits that nobody has had before."""
+    """Return a nonce: 32 random hexadecimal digits."""
     return secrets.token_hex(16)
 
 

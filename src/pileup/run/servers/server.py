@@ -117,9 +117,9 @@ class Server:
             return self.url
 
     def restart(self, process: str, launcher: Launcher | None) -> str:
-        """End what is meant by the signal that each asks for and start it again; return the url.
+        """End the chosen processes, each by its signal, and start them again; return the url.
 
-        One process alone is started beside the others: their files stay as they are, and no other dead one is started.
+        If only one process is restarted, the files of the others stay as they are, and other dead ones are not started.
         """
         with self._lock:
             for each in reversed(self.chosen(process)):

@@ -8,8 +8,8 @@ from itertools import count
 
 
 class VirtualClock:
-    """Time of a simulation, ns since the epoch, with what is due in it. Of what is due at one time the first one told
-    comes first, so that a simulation with the same seed is the same to the nanosecond.
+    """Time of a simulation, ns since the epoch, with what is due in it. Things that are due at the same time come in
+    the order in which they were added, so that a simulation with the same seed is the same to the nanosecond.
     """
 
     def __init__(self, begin: int) -> None:

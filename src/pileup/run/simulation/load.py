@@ -14,7 +14,7 @@ from pileup.run.simulation.clock import VirtualClock
 from pileup.run.simulation.rows import PLACE, EndedRow, FrameCounts, RowWriter
 
 BEAT = 10**9
-"""Interval of frames, ns, where nobody wants another."""
+"""Default interval of frames, ns."""
 
 
 class Details(TypedDict, total=False):
@@ -157,7 +157,7 @@ class SimulatedLoad:
         now, late, rows = self._clock.now(), self._late, self._counts.drain()
         if now == self._last and not rows:
             return
-        # An open load that does not say how many has as many as it needs: nobody waits for one.
+        # An open load without `clients` has as many as it needs, so nothing waits for one.
         clients = self.order.load.clients or self._clients + self.order.load.open
         self._folder.append_frame(
             Frame(

@@ -13,7 +13,7 @@ from pileup.record import TableWriter
 from pileup.record.operations import ROW, TEXTS
 
 PLACE = 0
-"""A simulation has one place: what it simulates may have any number, told apart by labels."""
+"""A simulation has one place; the simulated system may have several, distinguished by labels."""
 AT_ONCE = 10_000
 """Rows that are written together."""
 

@@ -1,6 +1,6 @@
-"""Calls of targets that a second Ctrl-C ends at once: each is made in a thread that is left behind then.
+"""Calls of targets that a second Ctrl-C ends at once: each runs in a thread that is then abandoned.
 
-A server that takes a connection and answers nothing holds whoever asks it for the whole patience of its target.
+A server that accepts a connection and never answers blocks a call for the whole patience of its target.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class ByCommand:
     whose: str
     """The setting and its target, for messages."""
     words_: dict[str, str]
-    """What words in braces stand for, beside {value}."""
+    """The values of words in braces, except {value}."""
     folder: Path
 
     @property

@@ -1,4 +1,4 @@
-"""For how long a system was away, by the iterations of a load alone: where nobody else knows when it went."""
+"""How long a system was unavailable, from the iterations of a load, if nothing else shows when it went down."""
 
 from __future__ import annotations
 

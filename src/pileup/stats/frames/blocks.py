@@ -48,7 +48,7 @@ class BlockRequest:
 
     @property
     def timed(self) -> int:
-        """How many of its blocks lie in the measured time."""
+        """How many of its blocks are in the measured time."""
         window = self.data.window
         return int(self.number * (window.end - self.begin) / (self.last - self.begin)) if window else 0
 

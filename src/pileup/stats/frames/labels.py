@@ -24,7 +24,7 @@ PLACE, TARGET = "place", "target"
 NONE = "(none)"
 """Value of a label that an operation does not have, where others of its name have it."""
 MOST_VALUES = 50
-"""Values of a label that are told one by one, with those that stand out beside them."""
+"""Most values of a label that are listed one by one, besides those that stand out."""
 FEWEST = 30
 """Values below which nothing stands out."""
 LEAST = 0.1
@@ -116,7 +116,7 @@ def _key(place: int) -> Callable[[FrameRow], tuple[str, bool, int, str] | None]:
 
 
 def _by_label(tallies: Mapping[tuple[int, str], Tally], places: Places) -> dict[str, dict[str, Tally]]:
-    """Return label -> value -> its sums. What lacks a label that others have is told as such."""
+    """Return label -> value -> its sums. Operations without a label that others have are listed as such."""
     labelled = {key: labels_of(key[1]) for key in tallies}
     names = sorted({name for labels in labelled.values() for name in labels})
     found: dict[str, dict[str, Tally]] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Recorded = dict[int, dict[str, Frame]]
-"""Case -> monitor -> all of its operations that began in the measured time, in one frame that stands for no time."""
+"""Case -> monitor -> all of its operations that began in the measured time, in one frame without a duration."""
 FINE = 2048
 """Times below, ns, have bins of their own; others are kept to 11 binary digits: the three of a histogram."""
 _TOOK = '("end" - intended)'

@@ -168,7 +168,7 @@ def _sum(found: Measured, frames: Iterable[Frame]) -> Measured:
 def between(frames: Iterable[Frame], begin: int, end: int) -> Measured:
     """Return what a test did between two times, by frames: of those that cross an edge rates take the share inside.
 
-    Whatever was due in it, or before: what a backlog hands over is no more than what the system does in that time.
+    Whatever was due in it, or before: operations of a backlog are also what the system did in that time.
     """
     known = list(frames)
     measured = recent(frame for frame in known if begin < frame.time <= end)

@@ -72,7 +72,7 @@ class _Rows:
 
 
 def _told(case: CaseEntry, frames: Sequence[Frame], rows: _Rows) -> Window | None:
-    """Return the measured time as the places told it; None where none did, or it had not come yet."""
+    """Return the measured time as the places reported it; None if none did, or it had not come yet."""
     since = (case.find.measuring or 0) if case.find else 0
     last = {frame.place: frame for frame in frames if frame.measured_from and frame.time > since}
     if not last or (case.find and not since):

@@ -12,7 +12,7 @@ from pileup.stats.monitors import MetricSeries
 
 KINDS = {"native": "a native iteration", "python": "a Python one"}
 TINY = 0.0001
-"""Shares below this are told as less than it."""
+"""Smaller shares are shown as less than this."""
 
 
 def overhead(run: Manifest, cases: Sequence[CaseData], series: Sequence[MetricSeries] = ()) -> str:

@@ -1,4 +1,4 @@
-"""How precisely repeats tell a figure: the interval of its mean over them, at each point."""
+"""How precise a figure is over repeats: the interval of its mean over them, at each point."""
 
 from __future__ import annotations
 

@@ -126,7 +126,8 @@ class Criteria:
     ) -> list[JudgedFigure]:
         """Return the verdict at each point that is asked for; one for a run without a scan.
 
-        What lacks its monitor has no figure; the figure of a test that lacks its faults is told all the same.
+        A criterion whose monitor is not covered has no figure; the figure of a test whose faults did not happen is
+        still shown.
         """
         if lack is not None and lack.whole and lack.what != "test":
             return [JudgedFigure(Verdict.NOT_COVERED, Figure(None, note="not covered"), lack.reason)]

@@ -20,7 +20,7 @@ ESTIMATES = frozenset({"rate", "fraction", "mean", "quantile"})
 """Functions whose figures are known by an interval."""
 BELOW, ABOVE = ("<", "<="), (">", ">=")
 MOST_MORE = 1000
-"""So many times as many values are no help to anybody."""
+"""Factors above this are not suggested to the user."""
 
 
 def against(check: Check, figure: Figure) -> Verdict:

@@ -13,7 +13,7 @@ EXAMPLE = "see examples/first-run.xml"
 def explain(said: str, data: bytes, index: int, inside: str, name: str) -> tuple[str, str, str]:
     """Return what was found, what was expected, what to do next.
 
-    `said` is expat's message about a byte index; `inside` tells the element there, `name` is its name: both are empty
+    `said` is expat's message about a byte index; `inside` is the element there, `name` is its name: both are empty
     outside the suite.
     """
     match said:

@@ -1,4 +1,4 @@
-"""XML to the same tree as YAML, from the events of expat. docs/suite-file.md tells the rules.
+"""XML to the same tree as YAML, from the events of expat. docs/suite-file.md has the rules.
 
 Limits: size of the file, depth, number of values. No document type, so no entities but XML's own five and nothing
 from outside; no namespaces, no processing instructions, no encoding but UTF-8.

@@ -1,4 +1,4 @@
-"""A tree to XML that reads back to the same tree; docs/suite-file.md tells the rules."""
+"""A tree to XML that reads back to the same tree; docs/suite-file.md has the rules."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _suite(tree: Mapping) -> Any:
-    """Return the suite as a node: what it lists stands line by line, however short."""
+    """Return the suite as a node: its lists have one item per line, however short."""
     pairs = [
         (_key(word), _node(node, part, 2, part.kind == "list" or word == "targets"))
         for word in SUITE.ordered(tree.entries)

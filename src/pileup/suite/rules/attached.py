@@ -13,7 +13,7 @@ from pileup.suite import instances
 
 
 def is_attached(spec: TargetSpec, folder: Path) -> bool:
-    """Whether a target is a system that somebody else has started: it has an address, or its kind needs none."""
+    """Whether pileup does not start a target: it has an address, or its kind needs none."""
     if spec.launch is not None:
         return False
     return spec.url is not None or not instances.class_of_target(spec.kind, folder).needs_url

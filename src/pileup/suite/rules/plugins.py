@@ -154,7 +154,7 @@ class PluginRules:
             self._check_daemon(target, self._draft.targets[name].spec)
 
     def _attached(self, name: str) -> bool:
-        """Whether a target was started by somebody else: the names of its daemons are not known then."""
+        """Whether pileup does not start a target: the names of its daemons are then not known."""
         try:
             return name in self._draft.targets and is_attached(self._draft.targets[name].spec, self._plugins.folder)
         except Exception:  # told where its kind is checked

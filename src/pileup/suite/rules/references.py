@@ -28,7 +28,7 @@ from pileup.suite.rules.until import check_until
 
 
 def check(draft: Draft, folder: Path, problems: Problems, replays: Replays) -> None:
-    """Add every problem that lies between the parts of the suite, or between it and its plug-ins."""
+    """Add every problem between parts of the suite, or between the suite and its plug-ins."""
     _unique("test", [(part.spec.name, where(part.node, ("name",))) for part in draft.tests], problems)
     _unique("criterion", [(part.spec.id, where(part.node, ("id",))) for part in draft.criteria], problems)
     _check_title(draft, problems)

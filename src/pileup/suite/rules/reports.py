@@ -34,7 +34,7 @@ def _check_options(report: BoundPart[ReportSpec], cls: type[Report], plugins: Pl
 
 
 def _check_name(report: BoundPart[ReportSpec], cls: type[Report], plugins: Plugins, names: dict[str, int]) -> None:
-    """Check that the file of a report has a name of its own that a report may have; `names` -> line of the first."""
+    """Check that the file name of a report is allowed and unique; `names` -> line of the first."""
     given = report.spec.to is not None
     name = report.spec.to if report.spec.to is not None else cls.file_name
     at = where(report.node, ("to",) if given else ("use",))

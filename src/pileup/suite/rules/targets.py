@@ -100,7 +100,7 @@ class TargetRules:
         self._plugins.attempt(cls, start, node, "launch", cls.launch_settings)
 
     def _check_disk(self, name: str, target: BoundPart[TargetSpec], cls: type[Target]) -> None:
-        """A disk of its own is for a server that pileup starts, of a kind that knows what to put there."""
+        """`disk` needs a server that pileup starts, of a kind that says what to put on it."""
         if target.spec.disk is None:
             return
         at = target.node.keys["disk"]
