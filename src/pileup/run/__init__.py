@@ -1,4 +1,4 @@
-"""Carries a plan out: suite machine, runner, cases, launched servers, the monitors' clock, guard rails.
+"""Executes a plan: suite machine, runner, cases, launched servers, the monitors' clock, guard rails.
 
 May import everything below: `suite`, `stats`, `fleet`, `record`, `plugin`, `model`, `_core`.
 """

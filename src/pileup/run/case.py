@@ -55,7 +55,7 @@ Given = TypeVar("Given")
 
 
 class CaseRun:
-    """Carries one case out."""
+    """Executes one case."""
 
     def __init__(
         self,
@@ -74,13 +74,13 @@ class CaseRun:
         self._ended = ended
         self._output: Output = live.folder.output(case.name)
         self._program: Program | None = None
-        """Of a native test, those of all places joined."""
+        """The programs of a native test, joined over all places."""
         self._programs: list[Program] = []
-        """What a native test does, be it the engine that does it or another client."""
+        """The program of a native test, whether the engine or another client runs it."""
         self._limit = case.test.timeout
-        """What an iteration may take, ns; in the engine an operation of a program."""
+        """Timeout of an iteration, ns; in the engine of an operation of a program."""
         self._leaves: frozenset[str] = frozenset()
-        """What its iterations may leave on the target."""
+        """Kinds of objects that its iterations may leave on the target."""
         self._shared = ""
         """What its `begin_run` returned, as text."""
         self._data: SharedData | None = None
@@ -96,7 +96,7 @@ class CaseRun:
 
     @property
     def _files(self) -> Target | None:
-        """The target for what is looked for, made and removed there beside the load."""
+        """The target for preparation and clean-up, apart from the load."""
         return self._live.targets.files(self.case.test.target)
 
     @property
@@ -158,14 +158,14 @@ class CaseRun:
         return "; ".join(each for each in told if each)
 
     def _keep(self) -> str:
-        """Leave what was made, with a note beside it that says what it is. Returns what went wrong."""
+        """Keep what was made, with a file that describes it. Returns what went wrong."""
         entry, target = self._entry, self._files
         if entry.own is False and isinstance(target, FileTarget) and self._known.outcome is PASSED:
             return describe(target, made_by(entry.made))
         return ""
 
     def _begin_run(self) -> str:
-        """Do what the test does once in a run, unless it is done; return what went wrong."""
+        """Call `begin_run` of the test, unless that was done; return what went wrong."""
         cls = instances.class_of_test(self.case.test.use, Path(self._live.plan.folder))
         once = cls.begin_run is not Test.begin_run
         if not cls.native() and (once or self.case.test.targets):
@@ -201,7 +201,7 @@ class CaseRun:
         return self._press_work(work)
 
     def _ready(self, footing: PreparedWrites, preparation: Program | None, removal: Program | None) -> str:
-        """Make ready on the target, the journal knowing before what will be made; return what went wrong."""
+        """Prepare the target, after noting in the journal what will be made; return what went wrong."""
         try:
             self._live.grounds.enter(self.case, self._files, self._program, preparation)
             for to in destinations((self._program,)):
@@ -266,7 +266,7 @@ class CaseRun:
 
         def press(load: Load, trial: int) -> Ending:
             order = self._order(None)
-            if trial:  # arrivals of their own: what chance does to one trial it must not do to all
+            if trial:  # other arrivals in each trial: chance must not affect all trials in the same way
                 order = replace(order, trial=True, seed=case_seed(order.seed, f"trial {trial}"))
             longest = (load.lasting or 0) + self._limit
             return self._attend(fleet, replace(order, load=load), work, longest, self._ended)
@@ -289,7 +289,7 @@ class CaseRun:
         return stats.judge_case(entry, frames, phase, commonest_error)
 
     def _excused(self, position: Position, sampled: Position) -> str:
-        """Return why that too much did not pass is pileup's own doing; empty where it is the system's."""
+        """Return why pileup is the reason that too much did not pass; empty if the system is."""
         folder = self._live.folder
         frames = [frame for frame in folder.tail_frames(position)[0] if frame.case == self.case.id]
         self._live.fleets.flush()
@@ -324,7 +324,7 @@ class CaseRun:
     def _do(self, program: Program, phase: Phase) -> str:
         """Do the steps of a program once, outside the load; return what went wrong, empty when nothing did.
 
-        Each object is an iteration of its own: one that cannot be removed does not keep the others.
+        Each object is a separate iteration: one that cannot be removed does not stop the others.
         """
         problems = [self._do_step(step, phase) for step in program.steps]
         return "; ".join(problem for problem in problems if problem)
@@ -365,7 +365,7 @@ class CaseRun:
         )
 
     def _stamp(self) -> str:
-        """Return what makes the names of one load's jobs its own; the journal knows it before there are any."""
+        """Return the stamp that makes the names of one load's jobs unique; the journal has it before there are any."""
         stamp = secrets.token_hex(5)
         told = {"case": self.case.name, "target": self.case.test.target, "cleanup": self.case.test.cleanup}
         for what in sorted(self._leaves):
@@ -376,7 +376,7 @@ class CaseRun:
         return self._live.targets.index(self.case.test.target)
 
     def _found(self, program: Program | None) -> str:
-        """Return that a set which was kept in a folder of the suite's is there, whole and the same; else nothing.
+        """Return a message if the set that was kept in a folder of the suite is complete and the same; else nothing.
 
         Raises TargetError for one that is another.
         """
@@ -406,7 +406,7 @@ class CaseRun:
         return [self._make(0, place) for place in instances.places_that_differ(self._live.plan, self.case)]
 
     def _of_all_places(self, name: Literal["prepare", "cleanup"]) -> Program | None:
-        """Return what makes ready, or removes, what the test makes at any place."""
+        """Return the steps that prepare, or remove, what the test makes at any place."""
         return united(self._asked(name, getattr(each, name)) for each in self._tests())
 
     def _work_with(self, program: Program) -> Work:
@@ -419,7 +419,7 @@ class CaseRun:
         return Work(interpreted(self._live.plan, self.case, program, client, self._guarded))
 
     def _preparing(self, program: Program) -> Work:
-        """Return what makes ready or cleans up: the engine, or the client of a target that it cannot reach."""
+        """Return what runs preparation and clean-up: the engine, or the client of a target that it cannot reach."""
         client = self._target.preparing_client() if self._target else None
         if client is None:
             return self._work_of(program)
@@ -442,7 +442,7 @@ class CaseRun:
         return instances.make_test(self._live.plan, self.case, self._guarded, client, self._data, place=place)
 
     def _asked(self, name: str, ask: Callable[[], Given]) -> Given:
-        """Return what a method of the test gives. Raises PluginError for what goes wrong in it."""
+        """Return the result of a method of the test. Raises PluginError for errors in it."""
         try:
             return ask()
         except PileupError:
@@ -452,7 +452,7 @@ class CaseRun:
             raise PluginError(told, "a program for the engine", "correct the test") from problem
 
     def _note_objects(self, removal: Program | None, footing: PreparedWrites, preparation: Program | None) -> None:
-        """Say in the journal what will be made before it is, so that a crash can be cleaned up after."""
+        """Note in the journal what will be made, so that it can be cleaned up after a crash."""
         programs = [each for each in (preparation, footing.first, footing.load) if each is not None]
         steps = [step for each in programs for step in each.steps]
         own = self._live.plan.own.get(self.case.test.target or "")

@@ -26,7 +26,7 @@ def finish(folder: RunFolder, run: Manifest, plan: Plan | None = None) -> tuple[
     results, found = stats.worked_out(folder)
     run = replace(run, state=RunState.ENDED, exit_code=int(results.exit_code), verdict=results.verdict)
     folder.save(run)
-    with suppress(RecordError):  # it can be found again
+    with suppress(RecordError):  # it can be computed again
         folder.keep_dependence(found)
     results = replace(results, run=run)
     reports = write_reports(folder, results, plan)

@@ -74,7 +74,7 @@ def _alone(case: Case, ids: dict[int, int], *, tried: bool) -> Case:
 
 @dataclass(slots=True)
 class _Act:
-    """Something that the test is to do in the main thread, and what came of it."""
+    """An act of the test for the main thread, and its result."""
 
     name: str
     do: Callable[[], object]
@@ -85,9 +85,9 @@ class _Act:
 
 
 class Foreground:
-    """Runs a plan in a thread beside, the acts of one of its cases in this one.
+    """Runs a plan in another thread, and the acts of one of its cases in this one.
 
-    `failed` is called with what an act raised while nothing goes on yet; `patient`: an async iteration has no timeout.
+    `failed` is called with what an act raised, before the run continues; `patient`: an async iteration has no timeout.
     """
 
     def __init__(self, client: int, failed: Callable[[BaseException], None], *, patient: bool) -> None:
@@ -123,11 +123,11 @@ class Foreground:
         return runner, done[0]
 
     def work(self, case: Case, work: Work) -> Work:
-        """Return the work of a case: that of the case which is tried is done in the main thread."""
+        """Return the work of a case; that of the tried case is done in the main thread."""
         return Work(partial(self._made, work.make)) if case.id == self._case and work.program is None else work
 
     def _made(self, make: Callable[[int], Test], _client: int) -> Test:
-        """Make the test of the client that is tried; what it does it does in the main thread."""
+        """Make the test of the tried client, which runs in the main thread."""
         test: Any = make(self._client)
         setup, iteration, teardown, timeout = test.setup, test.run, test.teardown, test.context.timeout
         test.setup = lambda: self._ask(_Act("setup", setup, timeout))
@@ -144,7 +144,7 @@ class Foreground:
         return act.result
 
     def _serve(self, thread: threading.Thread) -> None:
-        """Do what is asked for until the run has ended."""
+        """Run the requested acts until the run has ended."""
         with asyncio.Runner() as loop:
             while thread.is_alive():
                 try:

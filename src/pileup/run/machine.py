@@ -100,15 +100,15 @@ Instruction = EnterPoint | BeginCase | EndRoles | Skip | LeavePoint | Wait | Fin
 
 
 class SuiteMachine:
-    """Walks through the cases of a plan in order, one at a time, with roles beside.
+    """Goes through the cases of a plan in order, one at a time, with tests that run alongside.
 
     `done` are cases of an earlier attempt that need not be run again. After each instruction that is answered by an
     event (Begin by CaseEnded; EndRoles by CaseEnded for each role; a failed Enter by VisitFailed) ask for more with
     `next`.
 
-    Where the suite has `parallel`, so many cases may be under way at a time that have nothing to do with one another:
+    With `parallel`, that many independent cases may run at a time:
     of one visit to a point, of different tests, none needing another, without roles. Their Begin says `beside`: it is
-    answered by and by, while more is asked for; Wait is answered by the end of any of them.
+    answered later, while more is asked for; Wait is answered by the end of any of them.
     """
 
     def __init__(self, plan: Plan, done: Mapping[int, CaseOutcome] | None = None) -> None:
@@ -188,7 +188,7 @@ class SuiteMachine:
         tests = {case.test.name for case in self._running.values()}
         for case in self._waiting:
             if case.visit != first.visit or case.id in self._roles_of:
-                return None  # what comes behind it has to wait, too
+                return None  # what comes after it has to wait, too
             ready = all(needed in self._outcomes for needed in case.after)
             if ready and case.test.name not in tests and not self._hindrance(case):
                 self._waiting.remove(case)
@@ -201,7 +201,7 @@ class SuiteMachine:
         return LeavePoint(visit)
 
     def _close(self) -> Instruction:
-        """Leave the last point, say of roles that never began why, then finish."""
+        """Leave the last point, report why some roles never began, then finish."""
         if self._visit != WHOLE:
             return self._leave()
         while self._roles:

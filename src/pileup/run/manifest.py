@@ -1,4 +1,4 @@
-"""run.json while the run goes on: what has become of each case, saved at once or at most every second."""
+"""run.json during the run: the outcomes of cases, saved at once or at most every second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pileup.record import RunFolder
 SAVE = 10**9
 """While cases end, run.json is written at most this often, ns."""
 SHARE = 50
-"""Writing it takes at most one part in so many of the time."""
+"""Writing it takes at most this fraction (1/n) of the time."""
 
 
 class ManifestWriter:

@@ -1,4 +1,4 @@
-"""The head of the record: what is run, by which versions, on which machine."""
+"""The head of the record: the suite, versions and the machine."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class _Begun:
     """A test that has begun, or failed to."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    """Held while it begins: another case of the test waits."""
+    """Held while it begins, so that another case of the test waits."""
     case: Case | None = None
     make: Callable[[], Test] | None = None
     output: Output | None = None
@@ -104,7 +104,7 @@ class OncePerRun:
             self._live.folder.event(
                 END, f"end_run() of {case.test.name} was not called, or not finished: the run was ended at once"
             )
-            return  # its entry stays open: what was begun is not ended
+            return  # its entry stays open, since `end_run` was not called
         except (TargetError, ValueError) as wrong:
             problem = str(wrong)
             self._live.folder.event(END, problem)

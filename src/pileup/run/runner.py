@@ -1,4 +1,4 @@
-"""Runs a plan: opens what it needs, carries the suite machine's instructions out, closes everything, judges."""
+"""Runs a plan: opens what it needs, follows the suite machine's instructions, closes everything, judges."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Runner:
             book.update(lambda run: replace(run, fault_problems=tuple(faults.problems)))
 
     def _guarded(self, act: Callable[[], object]) -> None:
-        """Do it; a fault of ours is written into the record and the run goes on to its end."""
+        """Do it; an internal error is written into the record, and the run goes on to its end."""
         try:
             act()
         except PileupError as problem:
@@ -318,7 +318,7 @@ class Runner:
         self._machine.take(answer)
 
     def _carry(self, run: CaseRun) -> CaseEnded:
-        """Carry a case or a role out, whatever happens."""
+        """Execute a case or a role, whatever happens."""
         case = run.case
         if case.id in self._done:
             self._clean_up([case.id])  # what the attempt that was broken off has made

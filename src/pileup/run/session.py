@@ -1,4 +1,4 @@
-"""What is alive while a run goes on: the record, the fleets, the monitors, the guard; and the beat that serves them."""
+"""The live parts of a run: the record, the fleets, the monitors, the guard; and the beat that serves them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pileup.run.targets.settings import Settings
 BEAT = 10**9
 """Interval of frames, ns."""
 SLICE = 0.1
-"""Longest time, in seconds, that a wish to stop goes unnoticed."""
+"""Longest time, in seconds, until a request to stop is noticed."""
 AT_ONCE = 1000
 """Claims that are written together: as rows they take much more memory than as they come."""
 GRACE = 2 * 10**9
@@ -110,7 +110,7 @@ class Live:
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
-        """A record that cannot be written ends the run in order: nothing that goes on would be known."""
+        """End the run in order if the record cannot be written."""
         try:
             yield
         except (RecordError, OSError) as problem:

@@ -1,4 +1,4 @@
-"""The wish to stop, from a signal, a limit or a fault: first in order, then at once."""
+"""The request to stop, from a signal, a limit or an error: first in order, then at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOOK = 0.05
 
 
 class StopMode(IntEnum):
-    """How a run should go on."""
+    """Whether a run should go on, and how."""
 
     NONE = 0
     IN_ORDER = 1
@@ -35,7 +35,9 @@ class Stop:
         """When the user first asked for the stop, s (monotonic); a limit waits for nothing."""
 
     def ask(self, by: StoppedBy, why: str, haste: StopMode | None = None) -> None:
-        """Ask to stop; asked again, it becomes urgent. The first reason stays. `haste` is for who is not a person."""
+        """Ask to stop; a second request is urgent. The first reason stays. `haste` is for callers that are not a
+        person.
+        """
         if self.by is None:
             self.by, self.reason = by, f"{by}: {why}"
         if haste is None and self.since is None:

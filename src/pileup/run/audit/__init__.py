@@ -1,1 +1,1 @@
-"""What became of each submission, asked of the target."""
+"""Audits: the fate of each submission, as the target reports it."""

@@ -1,4 +1,4 @@
-"""Looking claims up on a target, page by page: what became of each goes into the record, the counts stay."""
+"""Looks claims up on a target, page by page: the fate of each goes into the record, only counts are kept in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pileup.record import RunFolder
 PAUSE = 1.0
 """Seconds between two attempts at a page that was not answered."""
 DOUBTED = frozenset({Fate.LOST, Fate.REUSED, Fate.NEVER})
-"""Fates that are looked up a second time: an accounting may come behind, and so may a submission without an answer."""
+"""Fates that are looked up a second time: an accounting may be late, and so may a submission without an answer."""
 MOST_DOUBTED = 50_000
 """Findings that wait in memory for the second look; more are taken as they are."""
 Tally = dict[tuple[str, int], Counter[str]]
@@ -27,7 +27,7 @@ Tally = dict[tuple[str, int], Counter[str]]
 STOPPED = "it was stopped"
 GHOSTS = "ghosts"
 ENDED = {JobState.COMPLETED: "completed", JobState.FAILED: "failed"}
-"""Final states that are counted beside the fates: one that was cancelled says nothing of the system."""
+"""Final states that are counted in addition to fates: a cancelled job says nothing about the system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class AuditLimits:
     whole: float
     """All of it."""
     patience: float
-    """How long one page is asked for again while no answer comes."""
+    """How long a page is requested again while no answer comes."""
     settle: float
-    """Before what is not found is looked up a second time."""
+    """Pause before claims that were not found are looked up a second time."""
 
 
 class Unaudited(Exception):
@@ -79,7 +79,7 @@ class Lookup:
         return self._settle(problem)
 
     def _settle(self, problem: str) -> str:
-        """Look what was not found up again; where that is not possible it stays open, and is not counted."""
+        """Look up again what was not found; if that is not possible it stays open, and is not counted."""
         doubted, self._doubted = self._doubted, []
         try:
             for page in _pages(doubted, self.target.at_once):
@@ -97,7 +97,7 @@ class Lookup:
             self._check()
             try:
                 found = self.target.audit(claims)
-            except Exception as problem:  # a target of anybody's
+            except Exception as problem:  # a target plug-in may raise anything
                 told = verdict_on(problem)[1]
             else:
                 self._check()  # it may have ended too late
@@ -138,7 +138,7 @@ class Lookup:
 
 
 def is_ghost(id_: str, fate: str) -> bool:
-    """Whether a claim without an answer was found all the same."""
+    """Whether a claim without an answer was found."""
     return not id_ and fate != Fate.NEVER
 
 

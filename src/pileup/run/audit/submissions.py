@@ -1,4 +1,4 @@
-"""The audit of submissions: what became of each is asked of its target after every fault and at the end of the run."""
+"""The audit of submissions: asks targets for the fate of each, after every fault and at the end of the run."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Audits:
         self._close()
 
     def _leave_behind(self, worker: threading.Thread) -> None:
-        """Wait no longer for a target that does not answer: what it says from now on is not heard."""
+        """Wait no longer for a target that does not answer: later answers are ignored."""
         worker.join(SERVED)  # one that is between two pages ends by itself, and says how far it came
         with self._lock:
             self._left_behind = worker.is_alive()
@@ -156,9 +156,9 @@ class Audits:
                 yield claim
 
     def _look(self, asked: AuditEntry) -> Tally:
-        """Look all claims of a target up, and note that it was done, or why not; return what is known then.
+        """Look up all claims of a target, and record that it was done, or why not; return the result.
 
-        Nothing is known of an audit at the end that is not complete: criteria must not be judged by a part.
+        An incomplete audit at the end has no result: criteria must not be judged by a part.
         """
         name, last = asked.target, asked.fault == END
         target = self._targets.get(name)
@@ -179,7 +179,7 @@ class Audits:
         return Tally() if problem and last else tally
 
     def _note(self, audit: AuditEntry) -> None:
-        """Bring an audit into the record, and say of one that is not complete why."""
+        """Write an audit into the record, with the reason if it is not complete."""
         self._book.audited(audit)
         if audit.problem:
             name, when = audit.target, f"after {audit.after}" if audit.after else "at the end"

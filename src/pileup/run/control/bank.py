@@ -24,19 +24,20 @@ a level takes to show: what is multiplied by a long dead time must not follow no
 MEMORY = 0.998
 """Weight of the past in the mean squared prediction error, per sample."""
 BETTER = 0.93
-"""A model must predict so much better than the one believed before it takes its place."""
+"""Factor by which a model must predict better than the current one to replace it."""
 LEAST = 1e-12
 UNKNOWN = 1e2
 """Variance of b and c before anything is known, in squares of the whole range."""
 
 SURPRISE = 16.0
-"""Squared error of the believed model, in units of what it predicted, from which the system has become another: a queue
-where there was none, a level that shows no more because all is busy."""
+"""Squared error of the current model, in units of its prediction, from which the system counts as changed: a queue has
+formed, or a level has no more effect because everything is busy.
+"""
 ANEW = 10.0
-"""So many times larger become the variances of all models then: what was learned counts for less."""
+"""Factor by which the variances of all models grow then, so that what was learned counts for less."""
 
 ALIKE = 1.5
-"""A model whose squared errors are so many times those of the best may be as right."""
+"""A model whose squared errors are at most this factor times those of the best may be equally right."""
 SURE = 3.0
 """Standard deviations by which a gain must differ from zero to be known."""
 
@@ -98,7 +99,7 @@ class Bank:
         return list(self._levels)[len(self._levels) - count :]
 
     def applied(self, level: float) -> None:
-        """Take notice of the level from now on."""
+        """Set the level that applies from now on."""
         self._levels.append(level)
 
     def learn(self, value: float | None, changes: bool = False) -> None:
@@ -124,7 +125,8 @@ class Bank:
         self._cc = np.clip(self._cc - gain_c**2 * predicted, LEAST, None) + self._drifting * noise
         together = np.sqrt(self._bb * self._cc)
         self._bc = np.clip(self._bc - gain_b * gain_c * predicted, -together, together)
-        # an error counts by how surely it was predicted: what could not be known yet is not held against a model
+        # errors are weighted by the certainty of the prediction: what a model could not know yet does not count against
+        # it
         self._errors = MEMORY * self._errors + wrong**2 * noise / predicted
         self._weight = MEMORY * self._weight + 1
 

@@ -15,19 +15,19 @@ from dataclasses import dataclass, field
 from pileup.run.control.bank import Bank, Model
 
 MOST_DEAD = 30
-"""Longest dead time, in samples, that is looked for."""
+"""Longest dead time, in samples, that is considered."""
 NOISE = 0.1
-"""Noise of the values that is always reckoned with, as a share of the band."""
+"""Smallest noise of the values that is assumed, as a share of the band."""
 FIRST = 4
 """Samples of the first level that is tried."""
 SHOWN = 2
-"""Samples, beside the dead time, in which a level shows what it does."""
+"""Samples after the dead time in which a level shows its effect."""
 RAISE = 1.6
 """Factor between the two levels that are tried in turn at the beginning."""
 BLIND = 3
-"""Samples without a value after which a load that makes its values itself is taken for too small to make any."""
+"""Samples without a value after which a load counts as too small to produce values, if they come from the load."""
 PATIENCE = 0.4
-"""Time in which the way to the set point is gone, as a share of the dead time, beside one sample."""
+"""Time to reach the set point, as a share of the dead time, plus one sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class Controller:
     most_dead: int = MOST_DEAD
     """Longest dead time, in samples, that there may be: the shorter, the sooner levels are known to have shown all."""
     own: bool = False
-    """Whether values come of the load itself, such as response times: without a load there are none."""
+    """Whether values come from the load itself, such as response times: without a load there are none."""
     level: float = field(init=False)
     model: Model | None = field(init=False, default=None)
-    """What is believed of the system; None while levels are tried."""
+    """The model of the system; None while levels are tried."""
     _scale: float = field(init=False)
     _bank: Bank = field(init=False)
     _left: int = field(init=False)
@@ -84,7 +84,7 @@ class Controller:
         `level` stays as it was wanted where only whole numbers can be given, so that small changes add up.
         """
         scaled = None if value is None or not math.isfinite(value) else value / self._scale
-        # on the first approach surprises are what is looked for, and all models have to tell
+        # on the first approach surprises are informative, and all models are used
         self._bank.learn(scaled, changes=self._arrived)
         self._blind = self._blind + 1 if scaled is None else 0
         wanted = self._unseen() if scaled is None else self._wanted(scaled)
@@ -95,17 +95,16 @@ class Controller:
         return given
 
     def _unseen(self) -> float:
-        """Return the level while nothing is measured: as it is, but no less than at the start where that is why."""
+        """Return the level while nothing is measured: unchanged, or the start if a lower level may be the reason."""
         return max(self.level, self.start) if self.own and self._blind > BLIND else self.level
 
     def _wanted(self, value: float) -> float:
-        # the first approach is made as if the dead time were as long as it may be: what is sent on its way too early
-        # cannot be called back
+        # the first approach assumes the longest possible dead time: what is submitted too early cannot be called back
         if not self._arrived and self.sign * (value - (self.set_point - self.band) / self._scale) >= 0:
             self._arrived = True
             if self._turns == 0 or not self._bank.best().known:
-                # another load has brought it here, such as a ramp that is seen late: that says nothing of these levels.
-                # One level alone cannot separate its effect from what happens anyway
+                # another load has brought it here, such as a ramp that is seen late: that says nothing about these
+                # levels. One level alone cannot separate its effect from what happens anyway
                 self._bank.forget()
         model = self._bank.best() if self._arrived else self._bank.slowest()
         self.model = model if model.known else None
@@ -119,7 +118,7 @@ class Controller:
 
     @property
     def _trial(self) -> int:
-        """Samples for which a level is tried: what it does shows after the longest dead time at the latest."""
+        """Samples for which a level is tried: its effect shows after the longest dead time at the latest."""
         return min(FIRST * (1 + self._turns // 2), self.most_dead + SHOWN)
 
     def _tried(self, value: float) -> float:

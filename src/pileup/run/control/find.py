@@ -1,4 +1,4 @@
-"""A load that looks for the highest level which meets its conditions: trials, each of them a load of its own."""
+"""A load that searches for the highest level that meets its conditions, by trials, each a separate load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load that is held: at each look the quantity is measured out of the record, and the controller's level told."""
+"""A load with `hold`: each sample measures the quantity from the record and sets the controller's level."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pileup.run.session import Live
 
 STEP = 0.1
-"""Largest change of the level at a look, as a share of its range."""
+"""Largest change of the level per sample, as a share of its range."""
 COUNTED = 1
-"""Longest dead time, in looks, of iterations under way: they are counted here, and far away a frame comes late."""
+"""Longest dead time, in samples, of iterations in flight: they are counted here, but frames of other hosts are late."""
 
 
 class Steering:
@@ -74,12 +74,12 @@ class Steering:
 
 
 def dead_of(hold: Hold) -> int:
-    """Return the longest dead time, in looks, that the quantity of a hold can have."""
+    """Return the longest dead time, in samples, that the quantity of a hold can have."""
     return COUNTED if hold.special is not None and hold.special[0] == IN_FLIGHT else MOST_DEAD
 
 
 SLACK = 200_000_000
-"""A beat that comes so little early, ns, is a look too."""
+"""A beat that is at most this early, ns, counts as a sample, too."""
 
 
 def base_unit(dimension: str) -> str:

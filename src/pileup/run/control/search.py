@@ -1,4 +1,4 @@
-"""Which level to try next when the highest one is looked for that meets its conditions; stepped, no clock inside."""
+"""Which level to try next in a search for the highest one that meets its conditions; stepped, no clock inside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASKED = (0.1, 0.5, 0.9)
 """A trial is made at the level below which the knee lies with this probability, by turns: at the median, and on both
 sides of it, where trials also show how wide the range is in which they disagree."""
 AGAIN = 2
-"""So many trials in a row that pileup disturbed are made again; what is more is its limit, not a disturbance."""
+"""Most trials in a row that are repeated because pileup disturbed them; more are its limit, not a disturbance."""
 LEAST_STEP = 0.5
 """From a level that was measured and failed to the next one: by the precision asked for, then by 4 and 9 times as much,
 down to this: the first may be chance, more than one says that trials were too short to see what comes."""
@@ -43,7 +43,7 @@ class Search:
     _passed: bool | None = field(init=False, default=None)
 
     _spoilt: int = field(init=False, default=0)
-    """Trials in a row that are to be made again."""
+    """Trials in a row that must be repeated."""
 
     def __post_init__(self) -> None:
         self._evidence = Evidence(self.low, self.high)
@@ -56,10 +56,10 @@ class Search:
         return float(round(level)) if self.whole else level
 
     def take(self, level: float, passed: bool | None, limited: bool = False) -> bool:
-        """Take the outcome of a trial; None: too little was done to tell, so a higher level is tried.
+        """Take the outcome of a trial; None: too few operations for a result, so a higher level is tried.
 
-        `limited` says that it did not pass for reasons that may be gone the next time: it is made again, a few times.
-        Return whether it counts.
+        `limited` says that it failed for reasons that may be gone the next time: it is repeated, a few times. Return
+        whether it counts.
         """
         self.trials += 1
         self._spoilt = self._spoilt + 1 if limited else 0
@@ -74,7 +74,7 @@ class Search:
 
     @property
     def answer(self) -> Knee:
-        """What is known now."""
+        """The current result."""
         return self._evidence.knee()
 
     @property
@@ -97,7 +97,9 @@ class Search:
         return self._level / FACTOR if self._passed is False else self._level * FACTOR
 
     def missed(self, level: float) -> None:
-        """Take in that a level did not meet the conditions while it was measured: a trial beyond the number of them."""
+        """Add that a level did not meet the conditions while it was measured: a trial that does not count against
+        `most`.
+        """
         self._evidence.add(level, False)
 
 
@@ -117,7 +119,7 @@ class Confirm:
         return self._level if self.measured < MOST_MEASURED else None
 
     def take(self, level: float, passed: bool | None, limited: bool = False) -> None:
-        """Take what measuring a level showed: only where the conditions were not met is another one measured.
+        """Take the result of measuring a level: another one is measured only if the conditions were not met.
 
         `limited` says that pileup was to blame: the same level is measured again.
         """

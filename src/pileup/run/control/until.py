@@ -17,10 +17,10 @@ from pileup.stats import Repeats
 
 
 class PrecisionWatch:
-    """Asked after each repeat whether that is enough. What it finds is in run.json under `until`.
+    """Asked after each repeat whether to stop. Its findings are in run.json under `until`.
 
-    It must be precise in two repeats, one after the other: who stops at the first time stops too often when the values
-    so far happen to lie together, and the interval then holds the truth in 92 of 100 instead of 94 or 95.
+    It must be precise in two repeats in a row: stopping at the first time would happen too often when the values so far
+    are close together by chance, and the interval would then contain the truth in 92 of 100 cases instead of 94 or 95.
     """
 
     def __init__(self, plan: Plan, until: Until, folder: RunFolder, manifest: ManifestWriter) -> None:
@@ -54,7 +54,7 @@ class PrecisionWatch:
         self._manifest.update(lambda run: replace(run, until=known))
 
     def _look(self, repeat: int) -> None:
-        """Take the figures of the repeats that were not looked at before."""
+        """Add the figures of the repeats since the last call."""
         done = {case.id for case in self._plan.cases if self._seen < case.repeat <= repeat}
         frames: dict[int, list[Frame]] = {}
         newest, self._position = self._folder.tail_frames(self._position)

@@ -58,7 +58,7 @@ class Fault:
         self._thread.start()
 
     def ask_to_end(self) -> None:
-        """Say that the load is over."""
+        """Signal that the load is over."""
         self._over.set()
 
     def end(self) -> str:
@@ -165,7 +165,7 @@ class Fault:
             raise TargetError(f"{words[0]} {done.told()}", "code 0, before the load is over")
 
     def _given_up(self) -> Callable[[], bool]:
-        """Return what says that the load is over for longer than a command may go on."""
+        """Return a function that says whether the load has been over for longer than a command may go on."""
         since: list[float] = []
 
         def given_up() -> bool:

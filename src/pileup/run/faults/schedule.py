@@ -30,7 +30,7 @@ class Faults:
         self._folder = folder
         self._lock = threading.Lock()
         self._begun: set[int] = set()
-        """Places in the suite's list of those whose load has begun at least once."""
+        """Numbers of faults whose load has begun at least once."""
         self._earlier = {
             entry.fault: entry.test
             for entry in folder.journal_entries()
@@ -62,7 +62,7 @@ class Faults:
             each.begin()
 
     def end(self, test: str) -> None:
-        """The load of a test has ended: what still lasts is undone now, what has not happened never will."""
+        """The load of a test has ended: undo what still lasts; other faults of it will not happen."""
         with self._lock:
             faults = self._under_way.pop(test, [])
         for each in faults:
@@ -72,7 +72,7 @@ class Faults:
             self.problems += problems
 
     def close(self) -> None:
-        """No load will begin any more: report on faults that never had their load."""
+        """No load will begin any more: report faults whose load never began."""
         for test in list(self._under_way):
             self.end(test)
         for number, spec in enumerate(self._plan.suite.faults):
@@ -89,6 +89,6 @@ class Faults:
 
 
 def words_of(spec: FaultSpec) -> str:
-    """Return a fault as people say it."""
+    """Return a fault in words."""
     whom = spec.target or (spec.run or "").partition(" ")[0]
     return f"{spec.do} of {whom} at {format_time(spec.at)}"

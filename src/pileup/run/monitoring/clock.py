@@ -1,4 +1,4 @@
-"""The monitors' clock: each monitor sampled at its interval by a thread of its own, for the life of the run."""
+"""The monitors' clock: a thread samples each monitor at its interval, for the life of the run."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class MonitorClock:
     """Samples on absolute ticks; a monitor that takes longer than its interval skips ticks and says so once.
 
     Monitors with a host are sampled there; for these the plan is needed, and they are in the order of its monitors.
-    What they record of servers is kept with `place`, the first of the session, and the number of their target, which
-    `index` tells. `lack` is told of monitors that cannot measure, or not all, why, and whether that is all of it.
+    Recorded operations of servers get `place`, the first of the session, and the number of their target from `index`.
+    `lack` is called for monitors that cannot measure everything, with the reason, and whether nothing can be measured.
     """
 
     def __init__(

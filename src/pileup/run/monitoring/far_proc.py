@@ -1,4 +1,4 @@
-"""The /proc of a host without pileup, over one ssh: what its shell prints, taken strictly."""
+"""The /proc of a host without pileup, over one ssh connection: strict parsing of what its shell prints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FarProc:
     def __init__(self, host: str, ssh: str | None, tell: Callable[[str], None] = lambda text: None) -> None:
         self.host = host
         self.name = ""
-        """What the host calls itself."""
+        """The name that the host reports."""
         self.ticks, self.page = 100, 4096
         self._ssh = ssh
         self._tell = tell
@@ -49,7 +49,7 @@ class FarProc:
 
     @property
     def own(self) -> frozenset[int]:
-        """The shell that reads for us."""
+        """The shell that reads there."""
         return frozenset({self._pid})
 
     def open(self) -> None:
@@ -89,7 +89,7 @@ class FarProc:
             for names in asked or [""]:
                 then, text, _ = self._ask("stats", names)
                 rows, unseen = self._rows(text)
-                reader = next(iter(rows.values()), None)  # the first is the program that reads: born just now
+                reader = next(iter(rows.values()), None)  # the first is the program that reads
                 if reader is None:
                     raise self._wrong(text, "lines of /proc/PID/stat")
                 born = int(reader.rpartition(b")")[2].split()[1 + BORN])
@@ -203,7 +203,7 @@ class FarProc:
         raise self._wrong(vector, "the size of a page in /proc/self/auxv")
 
     def _wrong(self, text: bytes, expected: str) -> TargetError:
-        """Give the connection up: what comes next would be as little what it should be."""
+        """Close the connection, since further answers cannot be trusted."""
         problem = TargetError(f"host {self.host} answers {text[:60]!r}", expected, "is it Linux, with /proc mounted?")
         self._lose(str(problem))
         return problem

@@ -43,7 +43,7 @@ class Watch:
     serves: str = ""
     """Name of the target whose operations it records, where that is another one; empty: `target`."""
     covered: bool = True
-    """Whether there is anything to be sampled."""
+    """Whether it has anything to sample."""
 
 
 class Sampler:
@@ -168,12 +168,12 @@ class Sampler:
 
 
 def _said(problem: Exception) -> str:
-    """Return what a monitor raised: as it is where that is meant, else with its class and the user's line."""
+    """Return the error of a monitor: expected ones as they are, others with class and the user's line."""
     return str(problem) if isinstance(problem, PileupError) else mistake(problem)
 
 
 def _all(kind: type[Given], found: object, method: str) -> list[Given]:
-    """Return what a monitor gave. Raises PluginError for what the record cannot take: it would fail elsewhere."""
+    """Return the samples of a monitor. Raises PluginError for values that cannot be recorded."""
     given: list[Any] = list(found) if isinstance(found, Iterable) else [found]
     for each in given:
         if not isinstance(each, kind):

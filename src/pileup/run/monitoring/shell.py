@@ -1,7 +1,7 @@
 """A shell at another host that prints files below /proc when it is asked to. Nothing else is needed there.
 
-The script is in the command line of ssh, no file is left. It reads requests, a line each, and ends with its input: of a
-pileup that was killed nothing stays. Each answer is between two lines with a word that only this request has, so
+The script is in the command line of ssh, no file is left. It reads requests, a line each, and ends with its input, so
+nothing stays there when pileup is killed. Each answer is between two lines with a word that only this request has, so
 that no text of the far side can end it, or pass for another file.
 """
 
@@ -39,7 +39,7 @@ while read -r mark what names; do
 done
 """
 SCRIPT = " ".join(line.strip() for line in _LINES.strip().splitlines())
-"""One line without quotes of its own: any login shell hands it on as it is. `self` is the `cat` that reads it."""
+"""One line without quotes, which any login shell passes on unchanged. `self` is the `cat` that reads it."""
 WITHIN = 20.0
 """Seconds that an answer may take."""
 MOST = 32 << 20

@@ -1,4 +1,4 @@
-"""A place of a fleet in a process of its own: it builds tests and monitors from the plan that its parent sends."""
+"""A place of a fleet as a separate process: it builds tests and monitors from the plan that its parent sends."""
 
 from __future__ import annotations
 

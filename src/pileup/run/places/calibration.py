@@ -17,7 +17,7 @@ from pileup.record.tally import Counters, counted
 LENGTH = 10_000_000
 """How long each kind is pressed at a time, ns."""
 ENOUGH, MOST = 2, 4
-"""Times that it is pressed, of which the quickest counts: wanted, and tried at most."""
+"""How often it is measured, of which the fastest counts: wanted, and tried at most."""
 LONGEST = 0.5
 """Seconds after which it is given up."""
 TIMEOUT = 10**9
@@ -46,7 +46,7 @@ class NullOutput:
 def calibrate() -> dict[str, float]:
     """Return ns per iteration of one client that does nothing: `native`, and `python` in a thread.
 
-    What cannot be found out is left out: a run does not depend on it. Takes about 50 ms on a machine that is free.
+    A value that cannot be measured is left out, since a run does not need it. Takes about 50 ms on an idle machine.
     """
     program = Program((Step("noop", "noop"),))
     works = {"native": Work(_make, program), "python": Work(_make)}

@@ -1,4 +1,4 @@
-"""The fleets of a run: this process, the places that the suite asks for, processes of their own for isolated tests."""
+"""The fleets of a run: this process, the places of the suite, and separate processes for isolated tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of a native test whose options differ from place to place: looked at as one, pressed each for itself."""
+"""The programs of a native test whose options differ between places: checked as one, run separately."""
 
 from __future__ import annotations
 

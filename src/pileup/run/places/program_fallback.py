@@ -1,4 +1,4 @@
-"""Native tests whose steps are done by another client than the engine: the Python test that follows them."""
+"""Native tests that another client than the engine runs: a Python test that executes their steps."""
 
 from __future__ import annotations
 

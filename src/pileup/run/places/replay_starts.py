@@ -1,4 +1,4 @@
-"""The file of starts of a load that replays a record: written before the load begins, gone when it has ended."""
+"""The file of starts of a load that replays a record: written before the load begins, removed after it."""
 
 from __future__ import annotations
 

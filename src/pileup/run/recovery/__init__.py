@@ -1,1 +1,1 @@
-"""What a run left: known by its journal, resumed or undone."""
+"""What a run has left, according to its journal: resumed or undone."""

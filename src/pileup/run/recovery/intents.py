@@ -1,4 +1,4 @@
-"""What the journal of a run says was begun and never closed: the list of what is to be cleaned up."""
+"""The open entries of a run's journal: the list of what must be cleaned up."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def staying(folder: RunFolder) -> list[str]:
 
 
 def _problems(folder: RunFolder) -> dict[int, str]:
-    """Return number of an entry -> why what it is about is there still, as was said last."""
+    """Return number of an entry -> why it is still open, as last reported."""
     return {entry.of: entry.problem for entry in folder.journal_entries() if entry.of is not None and entry.problem}
 
 

@@ -1,4 +1,4 @@
-"""How jobs are cancelled that a crashed run has left on a system that is not its own."""
+"""Cancels jobs that a crashed run has left on a system that pileup did not launch."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ STAMP = re.compile(r"[0-9a-f]{10}")
 class UndoJobs:
     """Cancels the jobs of one load that are still there, each found by its name, which no other job has.
 
-    Asked for are all names that the iterations begun so far may have submitted: what was submitted in the second of
-    the crash, or not answered, was not claimed.
+    It asks for all names that the iterations so far may have submitted, since claims of the last second before a crash
+    are missing.
     """
 
     failed = "left"

@@ -1,10 +1,9 @@
 """Runs that were killed: recognised by a lock that nobody holds any more, cleaned up at the next start.
 
 While a run goes on it holds the lock of its folder (`lock`), and the registry of its user lists it (`registry`). A
-start looks at what is in that registry and nowhere else: what is in a folder proves nothing, for anybody can make
-one.
-What such a run left is ended and removed by `undo` as far as pileup can do it by itself; nothing of its suite is
-executed. What was made on the systems under test stays, since `pileup resume` may need it, until `pileup clean`.
+start looks only at that registry: the content of a folder proves nothing, since anybody can make one. What such a run
+left is ended and removed by `undo` as far as pileup can do it by itself; nothing of its suite is executed. What was
+made on the systems under test stays, since `pileup resume` may need it, until `pileup clean`.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def unregister(held: HeldRun) -> None:
 
 
 def _let_go(held: HeldRun) -> None:
-    """Release the lock, and strike the run from the registry when nothing of it is left to be done."""
+    """Release the lock, and remove the run from the registry when nothing is left to be done."""
     left = [intent.what for intent in open_intents(held.folder) if intent.what in UNDO_KINDS]
     with suppress(RecordError):  # the folder was removed, or the record is damaged: the entry stays
         if not left and not _to_be_resumed(held.folder) and registry.entry_of(held.folder) is not None:
@@ -129,7 +128,7 @@ def seen_from_here(owner: JournalEntry) -> bool:
 def sweep() -> list[str]:
     """Clean up what this user's killed runs have left, but for data and settings; return what was done, in words.
 
-    Only what the registry lists is looked at. Whatever is wrong with one run is reported in a line and hinders nobody.
+    Only runs in the registry are checked. An error with one run is reported in a line and does not affect the others.
     """
     try:
         known = [entry for entry in registry.entries() if (entry.path / MARKER).is_file()]

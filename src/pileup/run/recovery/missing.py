@@ -1,4 +1,4 @@
-"""What a run counts on when it is resumed, and which is not on its targets any more."""
+"""Data that a resumed run needs and that is not on its targets any more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run folder is one that this user has begun: nothing of any other is executed, ended or removed."""
+"""Whether this user has started a run: nothing of any other run is executed, ended or removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HINT = "inspect it; --trust executes its journal and its suite anyway"
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What is known of a run folder, beside what it says of itself."""
+    """What is known of a run folder from outside of it."""
 
     entry: registry.Entry | None
     """Its entry in this user's registry; None when it has none."""

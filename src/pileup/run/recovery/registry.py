@@ -94,7 +94,7 @@ def add(run: RunFolder, digest: str, plugins: Mapping[str, str]) -> None:
 
 
 def remove(nonce: str) -> None:
-    """Strike a run; nothing happens when it is not entered."""
+    """Remove a run; nothing happens if it is not in the registry."""
     with suppress(OSError, UsageError), _opened() as folder:
         os.unlink(f"{nonce}.json", dir_fd=folder)
 

@@ -1,4 +1,4 @@
-"""Taking up a run that was broken off: which cases are done, and which must be done again."""
+"""Resuming a run that was interrupted: which cases are done, and which must be repeated."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pileup.run.safety.leaving import STAYS
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """What became of one intent, or would."""
+    """The result of cleaning up one intent, or the expected one."""
 
     text: str
     """Such as "the setting threads of target se is set back to 4"."""

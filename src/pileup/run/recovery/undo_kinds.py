@@ -36,7 +36,7 @@ from pileup.suite import instances
 GRACE = 5.0
 """Seconds that a server gets to end."""
 ON_TARGETS = frozenset({"objects", OWN, GROUND, "jobs", "delegations"})
-"""What stays on targets until it is asked for to be removed: it may be wanted."""
+"""Kinds that stay on targets until their removal is requested, since they may be needed."""
 
 
 class UndoReach(IntEnum):
@@ -51,7 +51,7 @@ class UndoReach(IntEnum):
 
 
 def reach_of(what: str) -> UndoReach:
-    """Return how far one must go to put a kind of intent right."""
+    """Return the reach that cleaning up a kind of intent needs."""
     if what in ON_TARGETS:
         return UndoReach.ALL
     return UndoReach.SETTINGS if what == "setting" else UndoReach.OWN
@@ -98,13 +98,13 @@ class Context:
 
 
 class UndoKind(Protocol):
-    """Puts one kind of intent right."""
+    """Cleans up one kind of intent."""
 
     failed: str
     """State of the journal when it could not be done; empty: nothing is noted."""
 
     def needed(self, intent: Intent, context: Context) -> bool:
-        """Whether something is left to do or to tell."""
+        """Whether something is left to do or to report."""
 
     def told(self, intent: Intent, context: Context) -> str:
         """Return what is done, in words."""
@@ -207,7 +207,7 @@ class UndoScratch:
 
 
 class UndoDisk:
-    """Takes the small disk of a server away."""
+    """Unmounts the small disk of a server."""
 
     failed = ""
 
@@ -366,7 +366,7 @@ class TellBegun:
         """Do nothing: it is for a person to look."""
 
     def state(self, intent: Intent, context: Context) -> str:
-        """It was told."""
+        """It was reported."""
         return "told"
 
 

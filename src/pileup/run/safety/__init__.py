@@ -1,1 +1,1 @@
-"""What keeps a run inside its limits and off what is not its own."""
+"""Guard rails: a run stays inside its limits, and changes only what is its own."""

@@ -1,4 +1,4 @@
-"""Where a run may write and delete on a target: paths with every trick undone, and the names that it has made."""
+"""Where a run may write and delete on a target: paths in normal form, and the names that it has made."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pileup.plugin import Target
 DECODINGS = 8
 """How often a name may be percent-encoded over and over; more is refused."""
 MOST_NAMES = 200_000
-"""Names compared one by one, where sets do not show it at a glance."""
+"""Most names that are compared one by one."""
 SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """A place of a target that nothing changes the outside of. `inside` "" or "/" is all of it."""
+    """A folder of a target outside of which nothing is changed. `inside` "" or "/" is the whole target."""
 
     url: str
     inside: str

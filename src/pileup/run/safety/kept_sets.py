@@ -1,4 +1,4 @@
-"""Sets that a run leaves on purpose in a folder of the suite's: what says what they are, and using them again."""
+"""Sets that a run leaves on purpose in a folder of the suite: their description, and how they are reused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _with_own_files(target: FileTarget, step: Step) -> Step:
     try:
         found = sum(each.name.startswith((MARKER, MANIFEST)) for each in target.list(step.keys.name(0)))
     except VerdictException:
-        return step  # met again by the listing
+        return step  # the listing will fail, too
     return replace(step, expect=replace(step.expect, entries=step.expect.entries + found))
 
 
@@ -48,7 +48,7 @@ def left_alone(names: list[str]) -> str:
 
 
 def describe(target: FileTarget, makes: list[Made]) -> str:
-    """Write beside a set that is whole what it is; return what went wrong."""
+    """Write the description of a complete set next to it; return what went wrong."""
     sets = [made for made in makes if made.written and made.content is not None and not made.keys.names]
     if len({made.keys.prefix for made in sets}) != 1 or len(makes) != len(sets):
         return ""

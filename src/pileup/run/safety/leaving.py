@@ -1,4 +1,4 @@
-"""Leaving a folder that a run worked in: what is removed of it, and what stays and why."""
+"""Cleans up a folder that a run worked in: what is removed, what stays, and why."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from pileup.run.safety.set_contents import Made, acknowledged, existing, is_miss
 OWN, GROUND = "own", "ground"
 """Kinds of the journal's entries: the run's own folder, and one that the suite names."""
 PLACELESS = (Names.NONE, Names.URL)
-"""What steps name that look at no object."""
+"""The key of steps without an object."""
 PRIVATE_WORD = "folder"
 """Setting of `launch` that gives a private server a folder which was there before."""
 
@@ -122,7 +122,7 @@ class OwnFolders:
         self.marker = self.marker or new_marker(self.folder)
 
     def enter(self, case: Case, target: Target | None, *programs: Program | None) -> None:
-        """Make ready where a case will work: see that nothing of others is there, and say who works here.
+        """Prepare the folder of a case: check that nothing of others is there, and write the marker.
 
         Raises TargetError for names that exist and a folder that another run works in, VerdictException where the
         storage refuses.

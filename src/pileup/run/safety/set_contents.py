@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_ASKED = 10_000
-"""Names asked for one by one, where a server lists no folders."""
+"""Most names asked for one by one, if a server lists no folders."""
 COMPARED_WITHIN = 60.0
 """Seconds that comparing content may take in one clean-up; what is left then stays."""
 
@@ -124,9 +124,8 @@ def _asked(target: FileTarget, keys: Keys, number: int) -> Iterator[tuple[str, i
 
 
 def acknowledged(folder: RunFolder, target: str) -> set[str]:
-    """Return the names on a target whose making this run has a word for, by its record, and not their removal since.
-
-    Of a run whose rows cannot be read nothing is known.
+    """Return the names on a target that this run has made and not removed, by its record. If its rows cannot be read,
+    no name is known.
     """
     made: dict[str, int] = {}
     entries = [each for each in folder.journal_entries() if _opens(each, target)]
@@ -165,7 +164,7 @@ def _renamed(last: dict[str, int], made: Made) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """What of the names there is this run's, and what is not known to be."""
+    """Which names are this run's, and which may not be."""
 
     names: list[str]
     """Files."""
@@ -177,9 +176,9 @@ class Ours:
 def ours(folder: RunFolder, target: FileTarget, entry: JournalEntry, *, later: bool = False) -> Ours:
     """Return what is there of what a journal's entry says that was to be made and removed.
 
-    This run's is what it has a word for and has still the size that was written, and of what was under way just what
-    carries its content. `later`, when the run has ended, somebody else may have put a file of that size under a name:
-    then what it begins with counts too. Raises TargetError.
+    A file is this run's if the record says so and it still has the size that was written; if its write was under way,
+    only if it has the run's content. `later`, after the run has ended, somebody else may have written a file of that
+    size under the name: then its first bytes are compared, too. Raises TargetError.
     """
     known = acknowledged(folder, entry.target)
     written = _written(folder, entry.target)

@@ -1,4 +1,4 @@
-"""Processes of launched servers: known forever by boot, pid namespace, pid and start tick, and by a mark they have."""
+"""Processes of launched servers: identified by boot, pid namespace, pid and start tick, and by a mark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ does, leave alone what follows the variables that they have set.
 """
 NAP = 0.02
 KILLED_WITHIN = 5.0
-"""Seconds in which the kernel takes killed processes away."""
+"""Seconds that the kernel has to remove killed processes."""
 LOOKS = 5
 """Most looks for what a server has left."""
 START = 19
@@ -191,7 +191,7 @@ def end_leader(leader: Identity, mark: str, number: int, grace: float) -> None:
 
 
 def kill(processes: list[psutil.Process]) -> None:
-    """Kill processes and wait until the kernel has taken them away."""
+    """Kill processes and wait until the kernel has removed them."""
     send(processes, signal.SIGKILL)
     wait_gone(processes, KILLED_WITHIN)
 

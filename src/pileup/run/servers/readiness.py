@@ -33,7 +33,7 @@ class Log:
     _rest: str = ""
 
     def lines(self) -> list[str]:
-        """Return the whole lines since the last call."""
+        """Return the complete lines since the last call."""
         with self.path.open("rb") as file:
             file.seek(self.begin + self._seen)
             data = file.read()
@@ -53,7 +53,7 @@ class Log:
 def await_ready(
     name: str, daemon: Daemon, filling: PlaceholderValues, log: Log, ended: Callable[[], int | None]
 ) -> str:
-    """Wait until a process is ready and return the url that its ready line told, empty when none did.
+    """Wait until a process is ready and return the url of its ready line, empty if it has none.
 
     `ended` gives its exit code, None while it runs. Raises TargetError with the end of its output.
     """

@@ -86,7 +86,7 @@ class Server:
         self.credentials: dict[str, str] = {}
         self.filling = PlaceholderValues(folder, launcher.user, journal.nonce)
         self.logs = folder.with_name(f"{folder.name}.logs")
-        """What its processes say: not in `folder`, where a service user could put a link in the place of a file."""
+        """Folder of the output of its processes: not `folder`, where a service user could replace a file by a link."""
         self._launcher = launcher
         self._journal = journal
         self._mark = uuid4().hex
@@ -258,7 +258,7 @@ class Server:
             )
 
     def _start_one(self, daemon: Daemon) -> str:
-        """Start a process and await it; return the url that it told."""
+        """Start a process and wait until it is ready; return its url."""
         words = self.filling.fill_all(daemon.command)
         self._note_short()
         path = self.logs / f"{daemon.name}.log"
@@ -324,7 +324,7 @@ class Server:
     def _end(self, process: Process, number: int) -> None:
         gone = not process.alive
         processes.end_leader(process.identity, self._mark, number, process.daemon.grace / 1e9)
-        if process.alive:  # what hangs in the kernel cannot be ended by anybody
+        if process.alive:  # a process that hangs in the kernel cannot be ended
             with suppress(subprocess.TimeoutExpired):
                 process.popen.wait(processes.KILLED_WITHIN)
         self._running.remove(process)

@@ -25,7 +25,7 @@ class Journal(Protocol):
 
     @property
     def nonce(self) -> str:
-        """What names of folders for temporary files have."""
+        """Part of the names of temporary folders."""
 
     def journal(self, what: str, state: str, **fields: Any) -> int:
         """Note an intent or that it is done; return the number of the entry."""
@@ -35,7 +35,7 @@ class Journal(Protocol):
 
 
 class NullJournal:
-    """A journal of nothing, for servers that no run owns."""
+    """A journal that records nothing, for servers without a run."""
 
     def __init__(self) -> None:
         self.nonce = new_nonce()

@@ -1,4 +1,4 @@
-"""A target asked for something: a mistake in its class makes that target unavailable, and never ends the run."""
+"""Calls of a target's methods: a mistake in its class makes that target unavailable, and never ends the run."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Targets:
 
     def __init__(self, plan: Plan, folder: RunFolder, supervisor: Supervisor, caller: Caller | None = None) -> None:
         self.caller = caller or Caller()
-        """Asks targets what a second Ctrl-C need not wait for."""
+        """Makes calls of targets that a second Ctrl-C need not wait for."""
         self._plan = self._given = plan
         self._folder = folder
         self._supervisor = supervisor
@@ -73,7 +73,7 @@ class Targets:
 
     @property
     def plan(self) -> Plan:
-        """The plan, with what the launched servers say of who may come in."""
+        """The plan, with the credentials of launched servers."""
         return self._plan
 
     def where(self) -> str:
@@ -151,7 +151,7 @@ class Targets:
         return self._folder.path / "servers" / name
 
     def _let_in(self, name: str) -> None:
-        """Use the files that let pileup into a launched server, where the suite does not say who pileup is."""
+        """Use the credentials of a launched server, unless the suite has its own."""
         given = self._given.suite.targets[name]
         credentials = given.credentials.beside(self._supervisor.credentials(name))
         targets = {**self._plan.suite.targets, name: given.model_copy(update={"credentials": credentials})}

@@ -60,7 +60,7 @@ class ByCommand:
         return self.spec.within
 
     def before(self) -> str | None:
-        """Ask what there is, or take what the suite says."""
+        """Ask for the current value, or take that of the suite."""
         if self.spec.restore == "never":
             return None
         if self.spec.get is None:
@@ -111,7 +111,7 @@ class ByKind:
     within: int = KIND_WITHIN
 
     def before(self) -> str | None:
-        """Ask what there is."""
+        """Ask for the current value."""
         found = self._said(self.target.setting)
         return None if found is None else str(found)
 

@@ -1,9 +1,8 @@
 """Settings of targets: changed between the points of a scan, with nothing under way, and restored at the end.
 
-A server that pileup launched is started again with other launch settings, at the same address. One that is there is
+A server that pileup launched is started again with other launch settings, at the same address. An existing one is
 changed by commands of the suite (SettingSpec) or by its kind (`Target.change`), which may change a launched one, too.
-Before the first change of a setting of a server that stays the journal holds what it was: a crash is cleaned up by
-`undo`.
+Before the first change of a setting that must be restored the journal holds its value: a crash is cleaned up by `undo`.
 """
 
 from __future__ import annotations
