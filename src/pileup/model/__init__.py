@@ -1,4 +1,4 @@
-"""Frozen types that every other layer speaks: suite, plan, program, record, results, verdicts, units, errors.
+"""Immutable types that all other layers use: suite, plan, program, record, results, verdicts, units, errors.
 
-May import `_core` only: a load asks the engine what it comes to. All else needs no compiled code.
+May import only `_core`: the engine computes the totals of a load. Everything else needs no compiled code.
 """

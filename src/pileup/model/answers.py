@@ -1,4 +1,4 @@
-"""Answers of tests as short digests, so that equal ones are known to be equal wherever they came from."""
+"""Answers of tests as short digests, so that answers from different places can be compared."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from decimal import Decimal
 from hashlib import blake2b
 
 ANSWER = "answer_digest"
-"""The sample, under the name of a test, that has the digest of what it was answered."""
+"""Name of the sample of a test that has the digest of an answer."""
 BITS = 48
-"""Of a digest: it travels as a float, which holds 53. Two different answers are alike by chance once in 3e14."""
+"""Of a digest: it travels as a float, which holds 53. Two different answers have the same digest once in 3e14."""
 MOST_TOLD = 100
-"""Different answers that one client reports on: more than one is too many already."""
+"""Most different answers that one client reports: more than one is too many already."""
 
 
 def digest_of(rows: Iterable[object], ordered: bool = False) -> int:
     """Return the digest of an answer, 0 to 2**48 - 1: of all its rows, in any order unless `ordered`.
 
-    Numbers are alike when they are equal, whatever their types; such with a fraction in 12 digits, since sums in
-    another order differ in the last ones.
+    Equal numbers of different types are equal. Numbers with a fraction are compared to 12 digits, since sums in another
+    order differ in the last ones.
     """
     count, total = 0, 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""What limited each load of a run, as screens and reports take it: a row for each case."""
+"""The bottleneck of each load of a run, for screens and reports: a row for each case."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class LimitedBy(StrEnum):
     PILEUP = "pileup"
     """pileup was the bottleneck: the numbers do not describe the system."""
     SYSTEM = "system"
-    """It did less than was asked of it, or answered wrong."""
+    """It did less than requested, or gave wrong answers."""
     LOAD = "offered load"
-    """All that was asked for was done: the system may do more."""
+    """Everything that was requested was done: the system may be able to do more."""
     CLIENTS = "clients"
-    """All clients waited for the system all the time: more of them may get more out of it."""
+    """All clients waited for the system all the time: more clients may increase the throughput."""
     HELD = "held quantity"
     """The load followed a quantity that it holds."""
     UNKNOWN = "unknown"
@@ -29,6 +29,6 @@ class BottleneckRow:
     case: str
     by: LimitedBy
     evidence: str
-    """What shows it, a sentence or several without the last full stop."""
+    """The evidence, one or several sentences without the last full stop."""
     advice: str
-    """What to do to learn more, or to get a result at all; empty where there is nothing to do."""
+    """What to do to learn more, or to get a result at all; empty if there is nothing to do."""

@@ -22,9 +22,9 @@ class LabelFigure:
     quantiles: dict[float, Figure]
     """0.5, 0.9, 0.99 of response times over all that was begun."""
     apart: Figure | None
-    """By how much its mean stands out from that of the others, as a fraction of theirs; None where it does not."""
+    """By how much its mean differs from that of the others, as a fraction of theirs; None if it does not stand out."""
     bins: tuple[int, ...] = ()
-    """How many of what passed took as long as from one of the edges to the next; empty where none did."""
+    """Counts of passed operations between successive edges; empty if none passed."""
 
 
 @dataclass(frozen=True, slots=True)

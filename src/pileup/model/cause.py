@@ -1,4 +1,4 @@
-"""Why something did not pass, where more is known than a sentence. Numbers are frozen; see docs/record.md."""
+"""Why something did not pass, as data and not only as text. Numbers must not change; see docs/record.md."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from enum import IntEnum
 
 
 class Cause(IntEnum):
-    """Why an iteration or an operation did not pass: for what is decided by it; the sentence is for people."""
+    """Why an iteration or an operation did not pass: code decides by this; the sentence is for people."""
 
     NONE = 0
-    """No more is known than the sentence says."""
+    """Only the sentence is known."""
     OPEN_FILES = 1
     """The machine of pileup had no more open files."""
     LOCAL_PORTS = 2
     """The machine of pileup had no more local ports."""
     CANCELLED = 3
-    """Somebody has cancelled the job."""
+    """The job was cancelled."""
 
     @property
     def word(self) -> str:

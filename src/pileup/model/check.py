@@ -6,10 +6,11 @@ needs the text alone; `resolve` knows the names of the suite and says which of t
 has the dimension of the figure.
 
 Fields of a test: `response` (from the intended start) and `service` (from the start) are times: quantiles are over all
-that was due (begun, for `service`), where what did not pass is slower than any; `passed_response` and `passed_service`
-are of what passed alone. `bytes` and `calls` are what was moved and asked; the outcomes count iterations or operations.
-`rate(copy)` and `count(copy)` count what passed; `fraction(copy.failed)` is the share of all that ended (of `missed`:
-of all that was due). `width` is the largest value less the smallest.
+iterations that were due (begun, for `service`), of which those that did not pass count as slower than any;
+`passed_response` and `passed_service` are of passed ones only. `bytes` and `calls` are bytes transferred and calls
+made; the outcomes count iterations or operations. `rate(copy)` and `count(copy)` count what passed;
+`fraction(copy.failed)` is the share of all that ended (of `missed`: of all that was due). `width` is the largest value
+less the smallest.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TIMES = ("response", "service", "passed_response", "passed_service")
 AMOUNTS = ("bytes", "calls")
 FIELDS = (*TIMES, *AMOUNTS, *OF_DUE)
 BARE = ""
-"""Dimension of a number without a unit: it may be a count, a fraction, a rate, or what a monitor gives."""
+"""Dimension of a number without a unit: it may be a count, a fraction, a rate, or a value of a monitor."""
 
 _LONGEST = 500
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

@@ -1,4 +1,4 @@
-"""What of our environment is handed to processes that need not know the rest: servers, their helpers, other users."""
+"""The variables of our environment that servers, their helpers and processes of other users get."""
 
 from __future__ import annotations
 

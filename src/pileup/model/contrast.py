@@ -1,4 +1,4 @@
-"""Runs compared with a baseline: what the statistics of `pileup compare` give and its outputs take.
+"""Runs compared with a baseline: the results of `pileup compare`.
 
 Units as in `model/results.py`: durations in nanoseconds, rates per second, sizes in bytes, shares as fractions.
 """
@@ -44,9 +44,9 @@ class Contrast:
     relative: Figure
     """Ratio of candidate to baseline less one, as a fraction; no value where the baseline may be zero."""
     p: float | None
-    """How probable such a difference is by chance; None where an interval is missing."""
+    """Probability of such a difference by chance; None if an interval is missing."""
     adjusted: float | None
-    """The same adjusted for all that this comparison looks at (Holm)."""
+    """The same, adjusted for the number of contrasts in this comparison (Holm)."""
     verdict: str
     """"better", "worse", "no difference shown" (by `adjusted`, at 5 %), "too few", or "no answer".
 
@@ -83,16 +83,16 @@ class ComparedSide:
     contrasts: tuple[Contrast, ...]
     differs: tuple[RunDifference, ...]
     warnings: tuple[str, ...]
-    """Why these may not be comparable, or what their intervals do not hold."""
+    """Why these may not be comparable, or what their intervals do not include."""
 
     @property
     def worse(self) -> tuple[Contrast, ...]:
-        """What is shown to be worse by as much as matters."""
+        """Contrasts that are worse by a difference that matters."""
         return tuple(each for each in self.contrasts if each.verdict == WORSE and each.matters)
 
     @property
     def better(self) -> tuple[Contrast, ...]:
-        """What is shown to be better by as much as matters."""
+        """Contrasts that are better by a difference that matters."""
         return tuple(each for each in self.contrasts if each.verdict == BETTER and each.matters)
 
 
@@ -107,7 +107,7 @@ class RunComparison:
 
     @property
     def verdict(self) -> str:
-        """What is worse on any side decides: "worse", "better" or "no difference shown"."""
+        """The overall result: "worse" if any side is worse, else "better" or "no difference shown"."""
         if any(each.worse for each in self.against):
             return WORSE
         return BETTER if any(each.better for each in self.against) else ALIKE

@@ -12,7 +12,7 @@ Confidence = Literal["estimate", "shown"]
 
 
 class CriterionSpec(Part):
-    """A sentence that the system must fulfil, and how that is checked."""
+    """A requirement on the system, and how it is checked."""
 
     id: Name = Field(description="short name, e.g. C1")
     says: Text = Field(description="the requirement in words")

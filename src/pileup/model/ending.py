@@ -1,4 +1,4 @@
-"""How loads and runs end: a kind for what is decided by it, a sentence for people."""
+"""How loads and runs end: a kind for code, a sentence for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class EndingKind(StrEnum):
     """What ended a load. The engine gives the first five (`_native.ENDINGS`), places the others."""
 
     FINISHED = "finished"
-    """It went on to its end."""
+    """It ran to its end."""
     STOPPED = "stopped"
     """It was stopped from outside."""
     LIMIT = "limit"

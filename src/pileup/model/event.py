@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FAULT = "fault"
-"""Kind of the events of faults, and what their samples are under in checks."""
+"""Kind of the events of faults, and the name of their samples in checks."""
 REPORT = "report"
 """Kind of the events of reports that were not written."""
 RECOVERY = "recovery"
@@ -27,7 +27,7 @@ class Outage:
     lasted: int = 0
     """From the fault to the end of the last iteration that did not pass."""
     recovery: int | None = None
-    """For how long the load saw the system away (see `stats/faults/outages.py`); None when it did not come back."""
+    """How long the load saw the system as unavailable (see `stats/faults/outages.py`); None if it did not recover."""
     jobs_again: int | None = None
     """From the fault to the first job that began to run once it was undone; None where there was none."""
 
@@ -43,9 +43,9 @@ class Event:
     begin: int
     end: int
     about: str = ""
-    """The target, the place, the case or the report it is about, empty where it is about none."""
+    """The target, place, case or report that it is about; empty if none."""
     outages: tuple[Outage, ...] = ()
-    """Of a fault: what it has done to the loads of which some did not pass."""
+    """Of a fault: its effects on the loads in which something did not pass."""
     fault: str = ""
     """Of a fault: its name, or its place in the list of the suite, from 1."""
     says: str = ""

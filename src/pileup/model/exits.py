@@ -30,10 +30,10 @@ PRECEDENCE = (
     ExitCode.CRITERION_NOT_MET,
     ExitCode.UNKNOWN,
 )
-"""What has failed has failed, whatever else is not known."""
+"""Exit codes by priority: a failure counts, whatever else is not known."""
 
 
 def combine(codes: Iterable[ExitCode]) -> ExitCode:
-    """Return the one code that speaks for several; PASSED when there is none."""
+    """Return the most important of several codes; PASSED when there is none."""
     found = set(codes)
     return next((code for code in PRECEDENCE if code in found), ExitCode.PASSED)

@@ -18,7 +18,7 @@ class Interval:
 
 
 class Note(StrEnum):
-    """A note on a figure by which something is decided; any other is for people alone."""
+    """A note on a figure that code uses; any other is only for people."""
 
     TOO_FEW = "too few"
 
@@ -33,13 +33,13 @@ class Figure:
     interval: Interval | None = None
     """Its 95 % interval; None if not known."""
     n: int = 0
-    """How many values it is made of."""
+    """Number of values behind it."""
     note: str = ""
     """For people: why there is no value, or a remark on it."""
     above: float | None = None
     """Of a quantile without a value: it is larger than this, in the base unit; infinite: there was no answer at all."""
     passed: float | None = None
-    """Share of what was due that passed, where the figure is of that alone and it is less than nearly all."""
+    """Share of the due operations that passed, if the figure is only of these and they are not nearly all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,14 @@ from pileup.model.units import counted, format_time
 from pileup.model.verdict import RunVerdict, Verdict
 
 NAMED = 3
-"""Tests and targets that are named; more are only counted."""
+"""Most tests and targets that are named; more are only counted."""
 LONGEST = 200
 """Characters of a reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The three parts of the sentence; `str` gives it whole."""
+    """The three parts of the sentence; `str` joins them."""
 
     tested: str
     """`Tested se (webdav) with read and write for 41 s`."""
@@ -81,7 +81,7 @@ def _why(results: RunResults) -> str:
 
 
 def _of_cases(cases: Iterable[CaseResult], outcomes: Iterable[CaseOutcome]) -> str:
-    """Return the first case that ended so, with its reason and how many others did."""
+    """Return the first case with this outcome, its reason, and how many others have it."""
     wanted = set(outcomes)
     found = [case for case in cases if case.outcome in wanted]
     if not found:

@@ -1,7 +1,7 @@
 """What is in the journal and in the events of a run folder: one object a line, each with number and time.
 
-Both may come from anybody. A word that is not of its type counts as if it were not there; the journal, which is acted
-upon, says which these are. Times in ns since the epoch.
+Both may come from anybody. Fields of a wrong type count as missing; the journal, which is acted upon, lists them. Times
+in ns since the epoch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pileup.model.record import CaseOutcome
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """An intent, or what became of it (`of`). Which words an entry has depends on `what` it is about."""
+    """An intent, or the entry that closes it (`of`). Its fields depend on `what`."""
 
     number: int
     time: int
     what: str = ""
     state: str = ""
     of: int | None = None
-    """Number of the entry that it goes on with."""
+    """Number of the entry that it closes or continues."""
     target: str = ""
     case: str = ""
     test: str = ""
@@ -36,7 +36,7 @@ class JournalEntry:
     own: bool | None = None
     """Whether they are in the run's own folder; None in entries of older runs."""
     stamp: str = ""
-    """What makes the names of jobs those of one load."""
+    """The stamp in the names of a load's jobs."""
     folder: str = ""
     marker: str = ""
     levels: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Laws of random times: think times, delays, service times of practice targets."""
+"""Distributions of random times: think times, delays, service times of practice targets."""
 
 from __future__ import annotations
 

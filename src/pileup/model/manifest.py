@@ -1,8 +1,8 @@
 """What run.json holds, as frozen types (docs/record.md has its keys); `record/manifest.py` alone reads and writes it.
 
-The fields are those of the file, by the same names and in its order; one that is a word of Python has an underscore
-behind it. Times in nanoseconds since the epoch, durations in nanoseconds, rates per second. What a field has as default
-is what an older record, which lacks it, means.
+The fields are those of the file, by the same names and in its order; one that is a keyword of Python ends with an
+underscore. Times in nanoseconds since the epoch, durations in nanoseconds, rates per second. Defaults of fields are the
+values for older records, which lack them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LATER = {"later": True}
 
 
 class RunState(StrEnum):
-    """How far a run is; one that has crashed stays at `running`."""
+    """The state of a run; one that has crashed stays at `running`."""
 
     RUNNING = "running"
     ENDED = "ended"
@@ -54,7 +54,7 @@ class SuiteSource:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine that pressed the load. `memory` in bytes."""
+    """A machine that generated load. `memory` in bytes."""
 
     name: str = ""
     system: str = field(default="", metadata=LATER)
@@ -82,13 +82,13 @@ class TargetEntry:
     private: bool | None = None
     """Whether it ends with the session: a private server or folder; None in old records."""
     about: str = ""
-    """What it says of itself, or why it is unavailable."""
+    """What it reports about itself, or why it is unavailable."""
     remarks: tuple[str, ...] = field(default=(), metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceEntry:
-    """A process that pressed a part of the load."""
+    """A process that generated a part of the load."""
 
     number: int = 0
     name: str = ""
@@ -105,7 +105,7 @@ class PlaceEntry:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What a search knows of the highest level that meets its conditions; see stats/loads/knee.py."""
+    """The state of a search for the highest level that meets its conditions; see stats/loads/knee.py."""
 
     level: float
     low: float
@@ -118,7 +118,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """One trial of a level that was looked for. `begin` and `end` in ns since the epoch, settling included."""
+    """One trial of a search. `begin` and `end` in ns since the epoch, settling included."""
 
     level: float
     begin: int
@@ -131,14 +131,14 @@ class TrialResult:
     limited: bool = False
     """It did not pass, and pileup was the bottleneck."""
     due: int = 0
-    """Iterations that were due in the time that was looked at; 0 where a record does not say it."""
+    """Iterations that were due in the trial; 0 in old records."""
     not_passed: int = 0
     """How many of them did not pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindEntry:
-    """A load that looks for the highest level which meets its conditions."""
+    """A load that searches for the highest level that meets its conditions."""
 
     raise_: str
     """"rate" or "clients"."""
@@ -196,7 +196,7 @@ class ReplayEntry:
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case: how it is pressed, and what became of it."""
+    """A case: its load, and its outcome."""
 
     id: int
     name: str
@@ -336,7 +336,7 @@ class MergedRun:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """All of run.json: what is run, by which versions, on which machine, and what has become of it so far."""
+    """All of run.json: the suite, versions, machines, and the outcomes so far."""
 
     format: int = 1
     title: str = ""
@@ -354,7 +354,7 @@ class Manifest:
     targets: tuple[TargetEntry, ...] = ()
     places: tuple[PlaceEntry, ...] = ()
     void: tuple[tuple[int, int], ...] = ()
-    """(case, place) of attempts that were broken off and are made again."""
+    """(case, place) of attempts that were interrupted and are repeated."""
     scan: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     points: tuple[Mapping[str, str], ...] = ()
     together: tuple[tuple[str, ...], ...] = field(default=(), metadata=LATER)

@@ -1,10 +1,10 @@
-"""Time that pileup lets pass by itself inside a load: operations of their own, named by the engine's `client.rs`."""
+"""Waits of pileup itself inside a load: separate operations, named as in the engine's `client.rs`."""
 
 from __future__ import annotations
 
 EXPECT_WAIT = "expect-wait"
-"""A body was held back until the server said that it would have it (Expect: 100-continue), and no word came."""
+"""A body was held back until the server agreed to it (Expect: 100-continue), and no answer came."""
 RECONNECT_PAUSE = "reconnect-pause"
 """A client paused after a connection that could not be made."""
 OWN_WAITS = frozenset({EXPECT_WAIT, RECONNECT_PAUSE})
-"""No operations of the system: nothing was asked, and nothing was answered."""
+"""Operations that are not of the system: nothing was requested or answered."""

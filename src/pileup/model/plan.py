@@ -1,4 +1,4 @@
-"""What will be run: cases in order, with bounds on time, operations and bytes."""
+"""The plan of a run: cases in order, with bounds on time, operations and bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A suite made ready: `source` is the file, `values` what --set gave, `text` the suite with secrets hidden."""
+    """A suite ready to run: `source` is the file, `values` what --set gave, `text` the suite with secrets hidden."""
 
     suite: Suite
     cases: tuple[Case, ...]
@@ -91,7 +91,7 @@ class Plan:
     together: tuple[tuple[str, ...], ...] = ()
     """Axes that are varied together, group by group."""
     uncovered: tuple[Uncovered, ...] = ()
-    """What falls away on targets that pileup did not start."""
+    """Parts of the suite that do not apply to targets that pileup did not start."""
 
     own: dict[str, str] = field(default_factory=dict)
     """Target -> the folder of the run's own there, relative to its url; known when the plan is run."""

@@ -1,4 +1,4 @@
-"""Words of the record: outcomes, phases, sides, frames. Numbers here are frozen; see docs/record.md."""
+"""Types of the record: outcomes, phases, sides, frames. Numbers must not change; see docs/record.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 NOT_PASSED = OUTCOMES[1:]
 MISSED = "missed"
 OF_DUE = (*OUTCOMES, MISSED)
-"""What became of all that was due."""
+"""The outcomes of everything that was due."""
 
 
 class Phase(IntEnum):
@@ -92,7 +92,7 @@ Encoded = bytes
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """What one place saw of one operation in one phase since its last frame. Counters are increments."""
+    """Counts of one operation in one phase at one place since its last frame. Counters are increments."""
 
     operation: str
     iteration: bool
@@ -130,7 +130,7 @@ class FrameRow:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One second of one place pressing one case."""
+    """One second of one case at one place."""
 
     time: int
     """End of the interval, ns since the epoch."""

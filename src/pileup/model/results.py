@@ -1,4 +1,4 @@
-"""Finished, typed results: what statistics give and what reports, screens and exports take.
+"""Finished, typed results: the output of the statistics and the input of reports, screens and exports.
 
 Times in nanoseconds since the epoch, durations in nanoseconds, rates per second, sizes in bytes.
 """
@@ -41,13 +41,13 @@ class OperationResult:
     """Of what passed."""
     service: Distribution | None
     quantiles: dict[float, Figure] = field(default_factory=dict)
-    """Of response times over all that was due: what did not pass is slower than any."""
+    """Of response times over everything that was due: what did not pass counts as slower than any."""
     service_quantiles: dict[float, Figure] = field(default_factory=dict)
     """The same of service times over all that was begun."""
     detached: bool = False
-    """Whether these outlive the iterations that began them: then `seconds` and `rate` run to the end of the last."""
+    """Whether these are asynchronous operations: then `seconds` and `rate` run to the end of the last."""
     repeated: int = 0
-    """Of the calls, how many repeated one that the server cannot have read: it had closed the kept connection."""
+    """How many calls repeated one that the server cannot have read, because it had closed the connection."""
     not_passed: Figure = NO_SHARE
     """Share of what was due that did not pass; what was missed was due."""
     cancelled: int = 0
@@ -112,7 +112,7 @@ class Detached:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Operations of one kind that a server said it did, e.g. slow queries that differ in values alone. Times in ns."""
+    """Operations of one kind recorded of a server, e.g. slow queries that differ only in values. Times in ns."""
 
     target: str
     operation: str
@@ -120,9 +120,9 @@ class Served:
     total: int
     longest: int
     waited: int
-    """Time in all before the work began, e.g. for locks."""
+    """Total time before the work began, e.g. for locks."""
     work: int
-    """Work in all, e.g. rows examined."""
+    """Total work, e.g. rows examined."""
     most_work: int
     bytes: int
 
@@ -166,11 +166,11 @@ class HeldLevel:
     by: str
     """"rate" or "clients": what was changed."""
     looks: int
-    """Looks with a value."""
+    """Samples with a value."""
     blind: int
-    """Looks at which nothing could be measured."""
+    """Samples at which nothing could be measured."""
     share: float | None
-    """Share of the looks with a value in the band; None without one."""
+    """Share of the samples with a value in the band; None without one."""
     mean: float | None
     deviation: float | None
     """Standard deviation of the values."""
@@ -189,7 +189,7 @@ class SteadyState:
     """When a load became steady, by the series that became so last."""
 
     series: str
-    """What was looked at, in words."""
+    """The series, in words."""
     dimension: str
     """A key of units.DIMENSIONS: of `before` and `after`, in its base unit."""
     began: int | None
@@ -206,7 +206,7 @@ class SteadyState:
 
 @dataclass(frozen=True, slots=True)
 class SoughtCondition:
-    """One condition of a level that is looked for."""
+    """One condition of a search."""
 
     check: str
     """As written."""
@@ -282,15 +282,15 @@ class CaseResult:
     visit: int = -1
     """Which stay at a point it belongs to; -1: to none."""
     role: bool = False
-    """Whether it lived beside others."""
+    """Whether it ran alongside others."""
     detached: tuple[Detached, ...] = ()
     """Asynchronous operations, in time."""
     held: HeldLevel | None = None
     """How well its quantity was held, for a load that holds one."""
     steady: SteadyState | None = None
-    """When it became steady, where that can be reported."""
+    """When it became steady, if that is known."""
     found: FoundLevel | None = None
-    """The level that was found, for a load that looks for one."""
+    """The level that was found, for a load with `find`."""
     tracebacks: str = ""
     """Path inside the run folder of the tracebacks of its test, or empty."""
     targets: dict[str, str] = field(default_factory=dict)
@@ -353,7 +353,7 @@ class CriterionResult:
     threshold: str
     """As people read it: `< 2 s`."""
     reason: str
-    """What is to be said of the verdict, e.g. why it is unknown; often empty."""
+    """A remark on the verdict, e.g. why it is unknown; often empty."""
     points: tuple[PointVerdict, ...] = ()
     remark: str = ""
     """What the suite says of the coverage."""
@@ -387,7 +387,7 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class FaultResult:
-    """What one fault of the suite has done to the load of one test, over all the times that it happened at a point.
+    """The effects of one fault of the suite on the load of one test, over all its occurrences at a point.
 
     Means over these times; their intervals show how the times vary, and are missing for one time alone.
     """
@@ -403,7 +403,7 @@ class FaultResult:
     never: int
     """Times after which nothing passed any more, up to the next fault or the end of the load."""
     recovery: Figure
-    """For how long the load saw the system away."""
+    """How long the load saw the system as unavailable."""
     jobs_again: Figure
     """From the fault to the first job that began to run once it was undone."""
     failed: Figure
@@ -510,7 +510,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class RunResults:
-    """A whole run, judged. What reports take."""
+    """A whole run, judged: the input of reports."""
 
     folder: str
     run: Manifest
@@ -534,14 +534,14 @@ class RunResults:
     equivalences: tuple[Equivalence, ...] = ()
     """Tests that must give equal answers, as the suite groups them."""
     faults: tuple[FaultResult, ...] = ()
-    """What the faults of the suite have done to the loads, over their repeats."""
+    """Effects of the faults of the suite on the loads, over their repeats."""
     audits: tuple[AuditResult, ...] = ()
-    """What became of submissions, by each audit."""
+    """The fates of submissions, by each audit."""
     served: tuple[Served, ...] = ()
-    """What servers said that they did, by kind, what took most time first; as far as monitors read their logs."""
+    """Operations of servers by kind, those that took the most time first, if monitors read their logs."""
     jobs: tuple[JobsResult, ...] = ()
     """How jobs ended, for each test that submitted some."""
     limited: tuple[str, ...] = ()
     """Cases of which pileup was the bottleneck."""
     bottlenecks: tuple[BottleneckRow, ...] = ()
-    """What limited each load that was measured, those limited by pileup first; single checks have none."""
+    """The bottleneck of each measured load, those limited by pileup first; single checks have none."""

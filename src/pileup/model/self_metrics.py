@@ -1,9 +1,9 @@
-"""What pileup samples of itself: the monitor `pileup`, one set of metrics per place."""
+"""Samples of pileup itself: the monitor `pileup`, one set of metrics per place."""
 
 from __future__ import annotations
 
 MONITOR = "pileup"
-"""Name under which the samples stand; their label is `place=N`."""
+"""Name of the monitor of the samples; their label is `place=N`."""
 CPU = "cpu"
 """CPU time of all threads of the place's process, % of one core."""
 CHILDREN = "children_cpu"

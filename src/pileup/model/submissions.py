@@ -1,4 +1,4 @@
-"""How jobs ended, and what became of submissions: parts of the results of a run."""
+"""How jobs ended, and the fates of submissions: parts of the results of a run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BadSubmission:
-    """One submission of which something bad became."""
+    """One submission with a bad fate."""
 
     name: str
     """Name of the job."""
     id: str
-    """What its client was told; empty where no answer came."""
+    """The id that its client got; empty if no answer came."""
     fate: str
     found: str = ""
     """Id of the last job of that name that was found."""
@@ -28,7 +28,7 @@ class BadSubmission:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """What became of what one test submitted to one target, by one audit."""
+    """The fates of the submissions of one test to one target, by one audit."""
 
     number: int
     """Of the audit: in the tables of findings, and in run.json."""
@@ -79,7 +79,7 @@ class JobsResult:
     states: dict[str, int]
     """completed, failed, cancelled, not over at the end, lost with its place -> count; those that there are."""
     failed: Figure
-    """Share of what failed among what completed or failed: one that was cancelled says nothing of the system."""
+    """Share of what failed among what completed or failed: a cancelled one says nothing about the system."""
     reasons: tuple[JobReason, ...] = ()
     """The most frequent ones, at most 50."""
     more_reasons: int = 0

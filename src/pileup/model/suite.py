@@ -39,7 +39,7 @@ def not_yet(description: str) -> Any:
 
 
 class Credentials(Part):
-    """Who pileup is for a target. Values are secrets or paths; the values never reach the record."""
+    """Credentials for a target. Values are secrets or paths, and never reach the record."""
 
     token: SecretStr | None = Field(
         None,
@@ -172,7 +172,7 @@ def _chosen_places(value: object) -> object:
 
 _COUNT: TypeAdapter[int] = TypeAdapter(Annotated[Count, Field(ge=1, le=1000)])
 PlacesOfTest = Annotated[int | frozenset[str], BeforeValidator(_chosen_places)]
-"""So many places of the fleet, or those of these numbers and names."""
+"""A number of places of the fleet, or a list of numbers and names."""
 
 
 class TestSpec(Part):
@@ -293,7 +293,7 @@ class Limits(Part):
 
 
 class FaultSpec(Part):
-    """Something that is broken on purpose while a load goes on."""
+    """A fault that is injected during a load."""
 
     name: Name | None = Field(None, description="name in checks and reports; default: its place in the list, from 1")
     at: Duration = Field(description="when, after the load of a test of `during` began")

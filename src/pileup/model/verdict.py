@@ -1,4 +1,4 @@
-"""What a criterion says, and what a run says of its system."""
+"""Verdicts of criteria and of runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WORST = (
     Verdict.MET,
     Verdict.NOT_COVERED,
 )
-"""Verdicts in the order in which one of several points speaks for all."""
+"""Verdicts by priority: the first one that a point has is the verdict for all."""
 ESTIMATE, SHOWN = "estimate", "shown"
 """What a criterion asks for: that the figure meets it, or that its whole interval does."""
 

@@ -1,4 +1,4 @@
-"""What became of submissions: the findings of audits counted, per submitting test, with the share that is lost."""
+"""The fates of submissions: counts of the findings of audits, per submitting test, with the share that is lost."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def remarks(run: Manifest) -> list[str]:
 
 
 def _gone(found: Sequence[AuditEntry]) -> Iterator[str]:
-    """Yield what no session has looked up: its private server went with the session that crashed."""
+    """Yield submissions that no session can look up: their private server ended with the session that crashed."""
     ends: dict[tuple[str, str], list[AuditEntry]] = {}
     for audit in found:
         if audit.fault == END:

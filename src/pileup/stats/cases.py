@@ -38,22 +38,22 @@ MOST_SERVED = 50
 
 @dataclass(slots=True)
 class CaseData:
-    """All that the record knows of one case: its entry in run.json, its frames, its measured time."""
+    """The data of one case: its entry in run.json, its frames, its measured time."""
 
     entry: CaseEntry
     frames: list[Frame]
-    """Those of pressing; given with those of its ledger, which are put aside."""
+    """Frames of the load; those of its ledger are separated from the input."""
     window: Window | None
     detached: dict[str, Window] = field(default_factory=dict)
     """Asynchronous operation -> the time from the first of them to the end of the last."""
     lines: tuple[Detached, ...] = ()
-    """These in time, by the record; of a run that goes on the frames tell."""
+    """These over time, from the record; for an active run from the frames."""
     dependence: dict[tuple[str, bool], Dependence] = field(default_factory=dict)
     """(operation, iteration) -> how its values depend on their neighbours, where that is known."""
     held: HeldLevel | None = None
     settled: SteadyState | None = None
     remark: str = ""
-    """What else there is to be said of its figures."""
+    """Further remarks on its figures."""
     recorded: dict[str, Frame] = field(default_factory=dict)
     """Monitor -> the operations of servers that it recorded in the measured time."""
     places: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -186,7 +186,7 @@ def _served(data: CaseData, monitor: str) -> list[OperationResult]:
 
 
 def _not_told_apart(data: CaseData) -> list[str]:
-    """Say of what monitors recorded that it may be of another case, and that there were too many labels."""
+    """Note that recorded operations may belong to another case, and that there were too many labels."""
     told = []
     crowd = total(chosen([*data.frames, *data.ledger], OTHERS, data.places)).ended
     if crowd:
@@ -226,7 +226,7 @@ def _notes(data: CaseData) -> list[str]:
 
 
 def _longer(data: CaseData) -> str:
-    """Say that iterations take longer than the measured time, where they do."""
+    """Note if iterations take longer than the measured time."""
     found = next((tally for tally in data.measured.iterations() if takes_longer(tally, data.measured)), None)
     if found is None or data.is_check:
         return ""

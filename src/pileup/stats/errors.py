@@ -1,4 +1,4 @@
-"""What went wrong, equal messages together."""
+"""Errors of a run, equal messages together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers said that they did, kind by kind: those that took most of their time first."""
+"""Operations of servers by kind, those that took the most time first."""
 
 from __future__ import annotations
 

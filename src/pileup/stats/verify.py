@@ -1,6 +1,6 @@
-"""Whether a record agrees with itself: frames with rows, histograms with rows, run.json with what happened.
+"""Checks that a record is consistent: frames with rows, histograms with rows, run.json with events.
 
-Pure functions of the run folder; each yields what is wrong, in words, and nothing for a record that is whole.
+Pure functions of the run folder; each yields problems in words, and nothing for a complete record.
 """
 
 from __future__ import annotations

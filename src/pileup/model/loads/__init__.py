@@ -1,4 +1,4 @@
-"""How a load presses: a module for each shape, which owns its checks, its words and what the engine is told.
+"""Shapes of loads: a module for each, with its checks, its words and the input of the engine.
 
-`load.Load` has the words of all of them and the list of shapes.
+`load.Load` has the keys of all of them and the list of shapes.
 """

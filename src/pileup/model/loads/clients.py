@@ -8,7 +8,7 @@ from pileup.model.loads.shape import Kind, Shape, number_words
 
 
 class ClientsShape(Shape):
-    """So many clients, each begins again when its last iteration has ended."""
+    """A number of clients; each begins again when its last iteration has ended."""
 
     __slots__ = ()
     word: ClassVar[str] = "clients"

@@ -10,7 +10,7 @@ from pileup.model.units import format_time
 
 
 class EveryShape(Shape):
-    """One iteration each such time, the first at once."""
+    """One iteration per interval, the first at once."""
 
     __slots__ = ()
     word: ClassVar[str] = "every"

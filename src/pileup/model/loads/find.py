@@ -1,4 +1,4 @@
-"""A load that looks for the highest level which still meets its conditions."""
+"""A load that searches for the highest level that still meets its conditions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOUND, FOUND_LOW, FOUND_HIGH = "found", "found_low", "found_high"
 """Metrics of samples under the name of the test: the answer and its interval."""
 MOST_TRIALS = 1000
 MOST_MEASURED = 4
-"""So often a level is pressed to be measured, each time a lower one, until one meets the conditions there too."""
+"""Most levels that are measured, each time a lower one, until one meets the conditions."""
 LEAST_WITHIN, MOST_WITHIN = 0.005, 0.5
 
 
@@ -69,7 +69,7 @@ class Find(Part):
 
     @property
     def conditions(self) -> tuple[Check, ...]:
-        """What must hold at a level, beside `not_passed`. Raises ValueError for what cannot be read."""
+        """The conditions at a level, except `not_passed`. Raises ValueError for checks that cannot be read."""
         return conditions.parse(self.while_)
 
     @property
@@ -89,7 +89,7 @@ class Find(Part):
 
 
 class FindShape(Shape):
-    """A load that is pressed at one level after another until the highest good one is known, and then there."""
+    """A load that tries one level after another until the highest good one is known, and is then measured there."""
 
     __slots__ = ()
     word: ClassVar[str] = "find"
@@ -148,7 +148,7 @@ class FindShape(Shape):
 
     @property
     def _presses(self) -> tuple[tuple[int, Load], ...]:
-        """What it presses at most: how often, and what."""
+        """The most that it may run: how often, and which load."""
         low, _ = self.find.between
         trial, measured = self.at(low, self.find.trial), self.at(low, self.load.for_ or 0)
         return (self.find.at_most, trial), (MOST_MEASURED, measured)

@@ -1,4 +1,4 @@
-"""Loads whose level follows what is measured."""
+"""Loads whose level follows a measured quantity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pileup.model.quantities import Duration
 from pileup.model.suite_part import Part
 
 OPEN, IN_FLIGHT = "open", "in_flight"
-"""What a hold may look at beside figures of checks: asynchronous operations, and iterations."""
+"""Quantities that a hold may use in addition to figures of checks: open operations, and iterations in flight."""
 HELD_VALUE, HELD_LEVEL, HELD = "held_value", "held_level", "held"
 """Metrics of samples under the name of the test: what was measured, the level from then on, 100 % or 0 % held."""
 MOST_CLIENTS = 1_000_000
@@ -132,7 +132,7 @@ class Hold(Part):
 
 
 class HoldShape(Shape):
-    """A load whose level follows what is measured."""
+    """A load whose level follows a measured quantity."""
 
     __slots__ = ()
     word: ClassVar[str] = "hold"
@@ -171,7 +171,7 @@ class HoldShape(Shape):
 
     @property
     def settle(self) -> int:
-        """The time it is given to get there."""
+        """The time to reach the set point."""
         return self.hold.settle
 
     def to_native(self) -> Native:
@@ -180,7 +180,7 @@ class HoldShape(Shape):
 
 
 def most_beside(by: Steered) -> tuple[str, ...]:
-    """Return what may be written beside a load of which this is changed: the most in flight of an open one."""
+    """Return the keys that may be combined with it: the most in flight of an open load."""
     return ("clients",) if by == "rate" else ()
 
 

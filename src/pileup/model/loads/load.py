@@ -32,11 +32,11 @@ SHAPES: tuple[type[Shape], ...] = (
     ClientsShape,
     TimesShape,
 )
-"""Where the words of several are written, the first of these gives the load its shape."""
+"""All shapes; if the keys of several are given, the first in this list is the shape."""
 
 
 class Load(Part):
-    """How a test is pressed: by one of once, times, clients, rate, every, stages, hold, find, replay."""
+    """The load on a test: one of once, times, clients, rate, every, stages, hold, find, replay."""
 
     once: bool | None = Field(None, description="one iteration; the default")
     times: Count | None = Field(
@@ -78,17 +78,17 @@ class Load(Part):
 
     @property
     def written(self) -> tuple[type[Shape], ...]:
-        """The shapes whose word it has."""
+        """The shapes whose keys it has."""
         return tuple(shape for shape in SHAPES if shape.given(self))
 
     @property
     def shape(self) -> Shape:
-        """How it presses."""
+        """Its shape."""
         return next(iter(self.written), OnceShape)(self)
 
     @property
     def kind(self) -> Kind:
-        """What it is for the engine, and in run.json."""
+        """Its kind in the engine and in run.json."""
         return self.shape.kind
 
     @property
@@ -98,17 +98,17 @@ class Load(Part):
 
     @property
     def sustained(self) -> bool:
-        """Whether the load presses for a time or with several clients, rather than running a check."""
+        """Whether the load lasts for a time or has several clients, rather than being a single check."""
         return self.kind in ("closed", "open")
 
     @property
     def endless(self) -> bool:
-        """Whether nothing in it says when it ends: right for a role alone, which ends with others."""
+        """Whether nothing in it says when it ends: allowed only for a test with `with`, which ends with others."""
         return self.sustained and not self.shape.ends
 
     @property
     def steered_by(self) -> Literal["rate", "clients"] | None:
-        """What of a load is changed by what is measured: its rate, its clients, or nothing."""
+        """What is steered by measurements: its rate, its clients, or nothing."""
         return self.shape.steered_by
 
     @property
@@ -132,12 +132,12 @@ class Load(Part):
 
     @property
     def number(self) -> int | None:
-        """Iterations in all, where a number bounds them."""
+        """Total number of iterations, if it is limited."""
         return self.shape.engine.number_here
 
     @property
     def iterations(self) -> int | None:
-        """The largest number of iterations, None when nothing but the system bounds it."""
+        """The largest number of iterations, None if only the system limits it."""
         return self.shape.engine.iterations
 
     @property

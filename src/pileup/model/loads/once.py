@@ -9,7 +9,7 @@ from pileup.model.loads.shape import Kind, Shape
 
 
 class OnceShape(Shape):
-    """One iteration: the shape of a load that says nothing."""
+    """One iteration: the default shape."""
 
     __slots__ = ()
     word: ClassVar[str] = "once"

@@ -9,7 +9,7 @@ from pileup.model.units import format_rate
 
 
 class RateShape(Shape):
-    """So many iterations begun per second."""
+    """A number of iterations begun per second."""
 
     __slots__ = ()
     word: ClassVar[str] = "rate"

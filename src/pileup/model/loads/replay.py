@@ -1,4 +1,4 @@
-"""Loads that press the iterations of an earlier record again, when they were due then."""
+"""Loads that replay the starts of an earlier record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLOWEST, FASTEST = 1e-6, 1e6
 
 
 class Replay(Part):
-    """Begin an iteration for each of an earlier record, when that was due: only the starts are taken from it."""
+    """Begin an iteration whenever one was due in an earlier record: only the starts are taken from it."""
 
     run: Place = Field(
         description="run folder, or a Parquet file of operations; relative to the folder of the suite file"
@@ -46,7 +46,7 @@ ReplayWord = Annotated[Replay, BeforeValidator(_short)]
 
 
 class ReplayShape(Shape):
-    """The starts of a record. What of it is known only with the record is in `Starts`."""
+    """The starts of a record. What is known only with the record is in `Starts`."""
 
     __slots__ = ()
     word: ClassVar[str] = "replay"

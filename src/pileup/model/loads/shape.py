@@ -1,4 +1,4 @@
-"""What every shape of a load answers, and what the engine answers of it."""
+"""The interface of the shapes of loads, and the questions to the engine about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["once", "times", "closed", "open"]
 Native = dict[str, object]
-"""What the engine is told: words of docs/engine.md."""
+"""Input of the engine: keys of docs/engine.md."""
 ALONE: Native = {
     "case": 0,
     "name": "",
@@ -41,7 +41,7 @@ LONGEST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Shape(ABC):
-    """How a load presses, by the words that it has."""
+    """The shape of a load, by its keys."""
 
     load: Load
 
@@ -64,7 +64,7 @@ class Shape(ABC):
     @property
     @abstractmethod
     def words(self) -> str:
-        """What it presses, in words: `closed, 100 clients for 10 s`."""
+        """The load in words: `closed, 100 clients for 10 s`."""
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with it beyond the schema, each with what is expected."""
@@ -88,7 +88,7 @@ class Shape(ABC):
 
     @property
     def steered_by(self) -> Literal["rate", "clients"] | None:
-        """What of it is changed by what is measured: its rate, its clients, or nothing."""
+        """What is steered by measurements: its rate, its clients, or nothing."""
         return None
 
     @property

@@ -8,7 +8,7 @@ from pileup.model.loads.shape import Kind, Shape, number_words
 
 
 class TimesShape(Shape):
-    """So many iterations of one client."""
+    """A number of iterations of one client."""
 
     __slots__ = ()
     word: ClassVar[str] = "times"

@@ -1,1 +1,1 @@
-"""What faults did to the loads under way, and for how long the system was away."""
+"""Effects of faults on the loads, and how long the system was unavailable."""

@@ -45,7 +45,7 @@ def seen(connection: DuckDBPyConnection, case: int, begin: int, until: int) -> I
 
 
 def away(load: IterationsAfterFault) -> int | None:
-    """Return the longest time for which a system was away after a fault, ns; None where it did not come back.
+    """Return the longest time for which a system was unavailable after a fault, ns; None if it did not recover.
 
     A time away begins with the last begin of an iteration that had passed when a failure ended, or with the fault where
     that is later: not with its end, since an answer may have lain in the client's hands for a while. It ends with the

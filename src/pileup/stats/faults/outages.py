@@ -1,4 +1,4 @@
-"""What faults have done to the loads under way: how many did not pass, and when the system was back."""
+"""Effects of faults on the loads: how many iterations did not pass, and when the system was back."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ RUN = "run"
 
 
 Outages = dict[int, tuple[Outage, ...]]
-"""Place of a fault among the events -> what it has done to each load under way, to those too that did not feel it."""
+"""Index of a fault among the events -> its effects on each load, also on those that were not affected."""
 
 
 def outages(connection: DuckDBPyConnection, events: Sequence[Event], run: Manifest) -> Outages:
-    """Return what became of the loads under each fault until the next one; `connection` has the view `operations`."""
+    """Return the effects of each fault on the loads until the next one; `connection` has the view `operations`."""
     faults = {place: event for place, event in enumerate(events) if event.kind == "fault"}
     faults = dict(list(faults.items())[:MOST])
     if not faults:
@@ -38,13 +38,13 @@ def outages(connection: DuckDBPyConnection, events: Sequence[Event], run: Manife
 
 
 def with_outages(events: Sequence[Event], found: Outages) -> tuple[Event, ...]:
-    """Return the events, those of faults with what they did to the loads that felt them."""
+    """Return the events, those of faults with their effects on the affected loads."""
     felt = {place: tuple(filter(_affected, each)) for place, each in found.items()}
     return tuple(_told(event, felt.get(place, ())) for place, event in enumerate(events))
 
 
 def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Mapping[int, CaseEntry]) -> Outages:
-    """Return what each fault has done, by its place and then by case.
+    """Return the effects of each fault, by its index and then by case.
 
     What was begun after it was undone, and did not pass under the next one, is of that one alone.
 
@@ -76,7 +76,7 @@ def _outages(connection: DuckDBPyConnection, faults: dict[int, Event], cases: Ma
         outage = Outage(
             entry.name if entry else "", **told, first=first, lasted=last or 0, recovery=success, jobs_again=jobs
         )
-        heard = success is not None or _affected(outage)  # a load that was as good as over says nothing
+        heard = success is not None or _affected(outage)  # a load that was nearly over shows nothing
         if heard and _under_way(entry, fault):
             found[number] = (*found.get(number, ()), outage)
     return found
@@ -130,7 +130,7 @@ def _told(event: Event, outages: tuple[Outage, ...]) -> Event:
 
 
 def words(outage: Outage) -> str:
-    """Say what a fault has done to a load."""
+    """Describe the effects of a fault on a load."""
     counted = [f"{format_count(count)} {word}" for word in NOT_PASSED if (count := getattr(outage, word))]
     since = "" if outage.first is None else f" (the first after {format_time(outage.first)})"
     back = "no success after it"

@@ -1,8 +1,8 @@
-"""Faults over their repeats: how long the system was away, what did not pass, jobs lost; as samples for checks too.
+"""Faults over their repeats: how long the system was unavailable, what did not pass, lost jobs; also as samples.
 
 Samples are under the name `fault`, with labels that say which one and which test, and the recovery under the name of
 the test too, all faults together: `max(fault.recovery[fault=crash,test=submit]) < 60 s`, `max(submit.recovery) < 60 s`.
-What never came back is infinite.
+If the system never recovered the value is infinite.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOBODY = Figure(None, "count", None, 0, "no audit")
 
 @dataclass(frozen=True, slots=True)
 class LostSubmissions:
-    """What was lost between two audits, of what was acknowledged between them."""
+    """Jobs lost between two audits, of those acknowledged between them."""
 
     lost: int
     acknowledged: int
@@ -38,7 +38,7 @@ class LostSubmissions:
 
 @dataclass(frozen=True, slots=True)
 class FaultEffect:
-    """One time that a fault happened, and what the load of one test saw of it."""
+    """One occurrence of a fault, and its effects on the load of one test."""
 
     event: Event
     test: str
@@ -46,7 +46,7 @@ class FaultEffect:
     visit: int
     outage: Outage
     forgotten: LostSubmissions | None
-    """None: no audit tells."""
+    """None: there is no audit."""
 
 
 def effects(events: Sequence[Event], found: Outages, audits: Sequence[AuditResult], run: Manifest) -> list[FaultEffect]:
@@ -148,5 +148,5 @@ def _samples(each: FaultEffect) -> Iterator[tuple[str, float, str]]:
 
 
 def never(found: Sequence[MetricSeries]) -> bool:
-    """Whether something of this never came back."""
+    """Whether the system did not recover at some time."""
     return any(math.isinf(value) for each in found if each.metric == RECOVERY for value in each.values)

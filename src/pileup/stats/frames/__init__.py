@@ -1,1 +1,1 @@
-"""What the frames of a case say: its window, its totals, its seconds, its blocks, its distributions."""
+"""Figures from the frames of a case: its window, totals, seconds, blocks and distributions."""

@@ -1,7 +1,7 @@
-"""The measured part of a case in short blocks of time, out of the record: what dependence of neighbours is known by.
+"""The measured part of a case in short blocks of time, from the record, to estimate the dependence of neighbours.
 
-One look at the record answers for many operations, and what it gives is bounded: so many blocks at most, whatever the
-number of rows.
+One query serves many operations, and its result is limited: at most a fixed number of blocks, whatever the number of
+rows.
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ class BlockRequest:
 def add_dependence(connection: DuckDBPyConnection, cases: Sequence[CaseData], known: Known | None = None) -> None:
     """Find how neighbours depend on each other in each case that has enough of them; `connection` has `operations`.
 
-    What is `known` of the cases is taken, and no row looked at. Loads of several levels are left out: these differ on
-    purpose.
+    For cases in `known` no row is read. Loads of several levels are left out, since their levels differ on purpose.
     """
     if known is not None:
         for data in cases:

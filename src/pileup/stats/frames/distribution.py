@@ -1,4 +1,4 @@
-"""Distributions of durations out of HDR histograms: quantiles with intervals, and what charts draw.
+"""Distributions of durations from HDR histograms: quantiles with intervals, and data for charts.
 
 Quantiles of response times are over all that was due: what did not pass is slower than any that passed. What timed out
 is slower than its timeout; what was refused, failed, lost or missed has no answer (right-censored values, E. L. Kaplan,
@@ -30,7 +30,7 @@ TOO_FEW = Note.TOO_FEW
 ROUNDING = 1e-9
 """Of a share times a number: 0.9 x 10 is no more than 9."""
 NEARLY_ALL = 0.99
-"""Share of what was due that may be taken for all of it."""
+"""Share of the due operations from which on they count as all."""
 DEPENDENT = "too few that are independent for an interval"
 
 Bins = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -66,7 +66,7 @@ class DueDurations:
         return self.passed.count / self.n if self.n else 1.0
 
     def carries(self, share: float) -> bool:
-        """Return whether they are enough for a quantile; where nothing passed, one is enough to say so."""
+        """Return whether they are enough for a quantile; if nothing passed, one is enough."""
         return self.n >= fewest(share) or (self.n > 0 and self.passed.count == 0)
 
     def rank(self, share: float) -> int:
@@ -133,7 +133,7 @@ def quantile(due: DueDurations, share: float, known: Inflation = NO_INFLATION) -
 
 
 def _least(due: DueDurations, share: float, known: Inflation) -> float | None:
-    """Return what a quantile surely is larger than, where surely less than its share passed; None where that may be."""
+    """Return a lower bound of a quantile if surely less than its share passed; None if it is not sure."""
     passed = wilson(due.passed.count / known.careful, due.n / known.careful)
     if passed is None or passed.high >= share:
         return None
@@ -141,7 +141,7 @@ def _least(due: DueDurations, share: float, known: Inflation) -> float | None:
 
 
 def _unanswered(due: DueDurations, above: float) -> str:
-    """Say what share had no answer, by the timeout where the quantile is one of those that timed out."""
+    """Return what share had no answer, by the timeout if the quantile is among those that timed out."""
     told = format_fraction(1 - due.share)
     return f"{told} had no answer by then" if math.isfinite(above) else f"{told} had no answer"
 

@@ -1,4 +1,4 @@
-"""How values depend on their neighbours as data, for the record: it takes a look at every row to find out."""
+"""The dependence of values as data, for the record, because computing it reads every row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pileup.stats.intervals.shares import Bursts
 Known = Mapping[int, Mapping[tuple[str, bool], Dependence]]
 """Case -> (operation, whether iterations) -> what is known of it."""
 VERSION = 1
-"""Of how it is found: what an earlier one has kept is found again."""
+"""Version of the method: results of an earlier one are computed again."""
 
 
 def plain(cases: Iterable[CaseData]) -> object:

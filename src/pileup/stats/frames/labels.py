@@ -1,4 +1,4 @@
-"""Figures by label: what the rows of an operation add up to for each value of a label, and which value stands out.
+"""Figures by label: sums of an operation's rows for each value of a label, and which values stand out.
 
 Every operation has the labels `place` and `target`; others are given when it is recorded.
 """
@@ -26,9 +26,9 @@ NONE = "(none)"
 MOST_VALUES = 50
 """Most values of a label that are listed one by one, besides those that stand out."""
 FEWEST = 30
-"""Values below which nothing stands out."""
+"""Fewest values for which one can stand out."""
 LEAST = 0.1
-"""What stands out differs by more than this from the others."""
+"""A value that stands out differs by more than this from the others."""
 SHARES = (0.5, 0.9, 0.99)
 Labels = tuple[tuple[str, str], ...]
 Places = Mapping[int, tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""What monitors recorded of servers, case by case, as frames: the same figures are made of them as of one's own.
+"""Operations of servers recorded by monitors, case by case, as frames, for the same figures as those of clients.
 
 The record is asked once. What it gives is bounded by the number of operations, labels and bins, not by that of rows.
 """

@@ -1,4 +1,4 @@
-"""What the frames of a case add up to: counts and histograms per operation, exactly, over places and seconds.
+"""Sums over the frames of a case: exact counts and histograms per operation, over places and seconds.
 
 The report, the screen, checks of a load that is steered and trials of a level take their figures from `Measured`, which
 takes frames as they come.
@@ -35,7 +35,7 @@ class Measured:
     """Most iterations under way at the end of an interval."""
     lateness: Durations = field(default_factory=Durations)
     live: bool = False
-    """Whether it is asked for again and again while frames come: then it keeps iterations and response times alone."""
+    """Whether it is used during a run: then it keeps only iterations and response times."""
     _places: dict[int, Pressed] = field(default_factory=dict)
 
     @staticmethod
@@ -45,7 +45,7 @@ class Measured:
 
     @staticmethod
     def shown(phase: int) -> Measured:
-        """Return the same for a screen: of iterations alone, with their response times."""
+        """Return one for a screen: only of iterations, with their response times."""
         return Measured(frozenset({phase}), frozenset({phase}), lateness=NotKept(), live=True)
 
     def take(self, frame: Frame) -> None:
@@ -59,7 +59,7 @@ class Measured:
             # The last starts are in the frame at whose end the load had ended.
             self.lateness.add(frame.late)
         if inside and frame.nanoseconds:
-            # Frames of no length are a ledger's: what is open there holds no client.
+            # Frames without a length are a ledger's: open operations there hold no client.
             self.in_flight = max(self.in_flight, frame.in_flight)
             self._places.setdefault(frame.place, Pressed()).take(frame)
 

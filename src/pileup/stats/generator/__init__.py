@@ -1,1 +1,1 @@
-"""Whether pileup itself was the limit, and what it costs."""
+"""Whether pileup itself was the bottleneck, and what it costs."""

@@ -1,4 +1,4 @@
-"""What the bottleneck was: the load asked for, the system, or pileup itself."""
+"""The bottleneck of each load: the requested load, the system, or pileup itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITED_SHARE = 0.05
 LATE_SHARE = 0.5
 """Lateness (median) from this share of the median response on is most of what users saw."""
 LATE_LEAST = 10**6
-"""Lateness below this, ns, is not worth a word of its own, however short the responses."""
+"""Lateness below this, ns, is not reported, however short the responses."""
 LATE_SECOND = 5 * 10**6
 """The same of one second."""
 LOOP_LEAST = 50 * 10**6
@@ -137,7 +137,7 @@ def starved(data: CaseData) -> bool:
 
 
 def answers(data: CaseData) -> bool:
-    """Return whether a system answered at all, and well more often than not: else what it did not is its own affair."""
+    """Return whether a system answered, mostly correctly; otherwise it is never excused."""
     counts = data.measured.counts()
     return 0 < counts.passed >= counts.failed + counts.refused + counts.ambiguous
 
@@ -190,7 +190,7 @@ def _of_refusals(name: str, refused: tuple[ErrorGroup, ...]) -> Bottleneck:
 
 
 def _held_back(data: CaseData, found: Sequence[Stretch]) -> str:
-    """Return what pileup did to a load of which it was not the bottleneck; empty for nothing to speak of."""
+    """Return the effect of pileup on a load of which it was not the bottleneck; empty if it is negligible."""
     if found:
         return f"pileup held it back {_times(found)}: the slowest responses contain that"
     late = _told_late(data)

@@ -1,4 +1,4 @@
-"""When pileup itself held a load back: times found in its frames and in what it sampled of itself.
+"""When pileup itself held a load back: times from its frames and its samples of itself.
 
 A time is pileup's own when its process took its cores whole for two seconds (or wanted to: what its threads waited
 for a CPU counts with what they took), when starts came late though clients were free, when its event loop came late,
@@ -58,7 +58,7 @@ def median(late: Histogram) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """From where on what pileup did matters to what is judged. Durations in ns."""
+    """From which size on an effect of pileup matters to what is judged. Durations in ns."""
 
     late: float
     """The lateness of a second's starts from which on it matters."""

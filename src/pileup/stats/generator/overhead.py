@@ -1,4 +1,4 @@
-"""What pileup itself costs and takes, beside what was measured: told, and subtracted from nothing."""
+"""The cost of pileup itself: reported, and not subtracted from any figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pileup did by itself inside a load, in words: requests made again, bodies held back, pauses."""
+"""Acts of pileup itself inside a load, in words: repeated requests, held back bodies, pauses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pileup.stats.frames.totals import Measured
 
 
 def own_words(measured: Measured) -> list[str]:
-    """Return a sentence for each kind of act that a reader would take for the system's; none where there was none."""
+    """Return a sentence for each kind of act, so that a reader does not attribute it to the system."""
     found = []
     repeated = sum(tally.repeated for tally in measured.iterations())
     if repeated:

@@ -1,4 +1,4 @@
-"""What is left of a case without the times at which pileup held it back, and without failures of its own."""
+"""A case without the times at which pileup held it back, and without pileup's own failures."""
 
 from __future__ import annotations
 

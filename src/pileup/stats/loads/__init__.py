@@ -1,1 +1,1 @@
-"""What a load found: when it became steady, how well it was held, the highest level, where it stalled."""
+"""Results of loads: when one became steady, how well it was held, the highest level, where it stalled."""

@@ -1,4 +1,4 @@
-"""The highest level that meets some conditions: what a search told of its trials, and what they say together."""
+"""The highest level that meets some conditions: the trials of a search, and their joint result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLD_MOST = 1.0
 
 
 def found(case: CaseEntry) -> FoundLevel | None:
-    """Return what was found; None for a case that looks for nothing."""
+    """Return what was found; None for a case without a search."""
     find = case.find
     if find is None:
         return None
@@ -57,7 +57,7 @@ def found(case: CaseEntry) -> FoundLevel | None:
 def knee_of(
     between: tuple[float, float], trials: Sequence[TrialResult], measurements: Sequence[TrialResult]
 ) -> Knee | None:
-    """Return where the conditions begin to fail; None when nothing that was tried tells.
+    """Return where the conditions begin to fail; None if the trials do not show it.
 
     A measurement that did not meet them is a trial like any other. One that did is none: it was made where they were
     known to be met.

@@ -1,4 +1,4 @@
-"""A quantity as it is now: what a load is steered by. Of a test out of its newest frames, of a monitor its samples."""
+"""The current value of a quantity that steers a load: from a test's newest frames, or from a monitor's samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pileup.stats.verdicts.resolve import Part, of_test, of_values, to_base
 
 MOST_TOLD = 6
 STALE = 3
-"""Looks after which the newest sample of a monitor is not news any more."""
+"""Number of calls after which the newest sample of a monitor is too old."""
 
 
 @dataclass(slots=True)
@@ -33,13 +33,13 @@ class Gauge:
     names: frozenset[str] = frozenset()
     """Under these names samples stand: that of the monitor, or of the cases of a test that reports them."""
     problem: str = ""
-    """Why there is no value, where more than waiting is needed."""
+    """Why there is no value, if waiting does not help."""
     _frames: deque[Frame] = field(default_factory=deque)
     _last: float | None = None
     _age: int = 0
 
     def look(self, now: int, frames: Iterable[Frame], samples: Sequence[SampleRow]) -> float | None:
-        """Return the value now; None when there is nothing to make it of."""
+        """Return the current value; None if there is no data for it."""
         if self.selected.kind == "monitor":
             return self._of_samples(samples)
         self._frames.extend(frame for frame in frames if self.cases(frame.case) and not is_ledger(frame))

@@ -1,4 +1,4 @@
-"""How well a quantity was held: out of what its controller recorded at each look."""
+"""How well a quantity was held: from the samples of its controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a load begins to fail a criterion, out of trials at levels that were tried: a Bayesian psychometric function.
+"""Where a load begins to fail a criterion, from trials at several levels: a Bayesian psychometric function.
 
 A trial at level x passes with probability LAPSE + (1 - 2 LAPSE) / (1 + (x / knee)^(1 / width)): surely far below the
 knee, hardly ever far above it, and half of the time at the knee itself. How wide the range is in between, where one
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pileup.stats.intervals.confidence import LEVEL
 
 LAPSE = 0.02
-"""Share of trials that say the wrong thing however far from the knee."""
+"""Share of trials with a wrong result, however far from the knee."""
 WIDTHS = np.geomspace(0.004, 0.4, 9)
 """Widths in units of the logarithm of the level."""
 USUAL_WIDTH = 0.06

@@ -1,4 +1,4 @@
-"""What one trial of a load says: the figures of its conditions over the time that was looked at."""
+"""The result of one trial of a load: the figures of its conditions over the time of the trial."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pileup.stats.verdicts.resolve import Part, of_test
 
 NOTHING = "nothing was measured"
 BUNCH = 2
-"""Refusals that one late start may be to blame for, at most."""
+"""Most refusals that one late start can explain."""
 LATE_LEAST = 5 * 10**6
 """Starts that are late by less, ns, come in no bunch."""
 
@@ -94,7 +94,7 @@ class Trials:
         mine = self._data(known, looked)
         figures = [self._seen(each, mine, known, samples, looked) for each in self.conditions]
         trial = self._told(mine.measured.counts(), figures)
-        # one that passed although pileup was late passes all the more
+        # if it passed although pileup was late, it passes without lateness, too
         found = self._excused(mine, figures, whole_series(samples)) if trial.passed is False else None
         return replace(trial, why=found.why, limited=True) if found is not None else trial
 

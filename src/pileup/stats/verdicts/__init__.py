@@ -1,1 +1,1 @@
-"""Criteria: which cases and times a criterion is about, the figure it asks for, and the verdict."""
+"""Criteria: their cases and times, their figure, and the verdict."""

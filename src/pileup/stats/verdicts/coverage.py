@@ -1,4 +1,4 @@
-"""What criteria speak of and was not there: they are not covered, or in part.
+"""Criteria that are not covered, or only in part, because something was missing.
 
 The record says what fell away where pileup did not start a system. A monitor with `watches: TARGET` speaks of the host
 of that target. Without `host` it measures this machine, which is that host only where pileup launched the target here,
@@ -22,7 +22,7 @@ from pileup.stats.cases import CaseData
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What of a run is not covered."""
+    """The parts of a run that are not covered."""
 
     lacks: tuple[Uncovered, ...] = ()
 

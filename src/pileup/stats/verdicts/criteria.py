@@ -105,7 +105,7 @@ class Criteria:
         return CriterionResult(*told, points, remark, confidence, "" if verdict.shown else judged.needed)
 
     def _selected(self, check: Check) -> Selected:
-        """Return what a check speaks of. Raises ValueError when there is none such."""
+        """Return what a check selects. Raises ValueError if it does not exist."""
         tests = {data.entry.test for data in self.cases}
         if self._is_reported(check):
             tests = set()

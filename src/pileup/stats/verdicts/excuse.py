@@ -1,8 +1,8 @@
-"""Whether a figure that is not met says nothing of the system, because pileup itself was the bottleneck.
+"""Whether a criterion that is not met says nothing about the system, because pileup itself was the bottleneck.
 
-That takes a cause which pileup can show in itself, and an effect as large as what is missing: lateness is compared with
-how far the figure is from its threshold. A figure that is missed without the excused times, too, is missed, and a
-system that does not answer is never excused.
+That needs a cause in pileup, and an effect that is large enough: lateness is compared with how far the figure is from
+its threshold. A criterion that is still not met without the excused times is not met, and a system that does not answer
+is never excused.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Excuse:
-    """Why a figure that is not met is not known instead."""
+    """Why the verdict is unknown instead of not met."""
 
     cases: tuple[str, ...]
     """Those that pileup held back."""
@@ -57,7 +57,7 @@ class Excuse:
 
     @property
     def why(self) -> str:
-        """Why what one load shows says nothing of the system, e.g. a trial."""
+        """Why the result of one load, e.g. a trial, says nothing about the system."""
         return f"{bottleneck.WAS} {self.what}"
 
     @property

@@ -1,4 +1,4 @@
-"""What a criterion speaks of in a run with a scan: the cases of a test, and the times of a monitor, at each point."""
+"""What a criterion selects in a run with a scan: the cases of a test, and the times of a monitor, at each point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a figure says of a check: a pure function of both, as the table in docs/verdicts.md has it.
+"""The verdict of a check for a figure: a pure function of both, as in the table of docs/verdicts.md.
 
 A figure that is an estimate (a rate, a fraction, a mean, a quantile) decides by its value, and shows it where its whole
 interval is on the same side of the threshold. What was counted, and the smallest and largest of what was seen, are
@@ -24,7 +24,7 @@ MOST_MORE = 1000
 
 
 def against(check: Check, figure: Figure) -> Verdict:
-    """Return what a figure says of a check; UNKNOWN where it has no value and no bound that decides."""
+    """Return the verdict of a check for a figure; UNKNOWN if it has neither a value nor a bound that decides."""
     if figure.value is None:
         return _censored(check, figure)
     holds = check.holds(figure.value)

@@ -1,4 +1,4 @@
-"""What a check selects of the cases that it speaks of: a test, or what a monitor recorded, or a part by its labels."""
+"""What a check selects from its cases: a test, operations recorded by a monitor, or a part of these by labels."""
 
 from __future__ import annotations
 

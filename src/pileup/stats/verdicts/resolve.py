@@ -1,4 +1,4 @@
-"""The figure that a check asks for: of a test out of frames and the record, of a monitor out of its samples."""
+"""The figure of a check: of a test from frames and the record, of a monitor from its samples."""
 
 from __future__ import annotations
 

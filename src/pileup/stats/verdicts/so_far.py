@@ -1,4 +1,4 @@
-"""What a criterion says of a case that goes on: of the figures that a screen has, and of these alone."""
+"""Verdicts of criteria during a case, from the figures that a screen has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESPONSES = ("response", "passed_response")
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """A criterion, its figure as it is now, and what that says."""
+    """A criterion, its current figure, and the verdict."""
 
     id: str
     says: str
@@ -67,7 +67,7 @@ def so_far(
 
 
 def _kept(check: Check, field: str) -> bool:
-    """Return whether the figure can be had without rows and service times."""
+    """Return whether the figure is available without rows and service times."""
     if check.function in COUNTING:
         return field in (*RESPONSES, *AMOUNTS, *OF_DUE)
     return field in RESPONSES and check.function not in ("first", "last")
